@@ -1,0 +1,138 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Pure values: the standard library, Foundation and other leaves.
+func leaf(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// Use cases: they own the decisions, and name the ports they need.
+func useCase(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// Adapters: all the input and output.
+func adapter(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
+let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let serviceLifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let package = Package(
+    name: "doorstep",
+    products: [
+        .executable(name: "doorstep", targets: ["Doorstep"]),
+        .library(name: "APNsPayload", targets: ["APNsPayload"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+    ],
+    targets: [
+        leaf("Tenancy"),
+        leaf("JSON"),
+        leaf("Geodesy"),
+        leaf("Invocation", ["Tenancy"]),
+        leaf("APNsPayload", ["JSON"]),
+
+        useCase("Locations", ["Geodesy", "Invocation", "Tenancy"]),
+        useCase("Notifications", ["APNsPayload", "Invocation", "JSON", "Tenancy"]),
+        useCase("Administration", ["Geodesy", "Invocation", "JSON", "Tenancy"]),
+
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        adapter("PostgreSQL", ["CLibPQ"]),
+        adapter("EmbeddedPostgreSQL", []),
+        adapter(
+            "Persistence",
+            [
+                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "PostgreSQL",
+                "Tenancy", crypto,
+            ],
+            resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
+        adapter(
+            "HTTPAPI",
+            [
+                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations",
+                "Notifications",
+                "Tenancy", crypto, hummingbird, hummingbirdCore, hummingbirdHTTP2, httpTypes, logging,
+                metrics, nioCore, nioHTTP1,
+                nioHTTPTypes, nioSSL, serviceLifecycle,
+            ],
+            resources: [.embedInCode("openapi.json")]),
+        .executableTarget(
+            name: "Doorstep",
+            dependencies: [
+                "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation",
+                "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL", "Tenancy", argumentParser,
+                crypto, logging, metrics, serviceLifecycle, unixSignals,
+            ],
+            swiftSettings: settings),
+
+        .target(name: "PropertyTesting", path: "Tests/PropertyTesting", swiftSettings: settings),
+        .target(
+            name: "TestSupport",
+            dependencies: ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL"],
+            path: "Tests/TestSupport",
+            swiftSettings: settings),
+        tests("TenancyTests", ["Tenancy"]),
+        tests("JSONTests", ["JSON", "PropertyTesting"]),
+        tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
+        tests(
+            "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
+        tests("APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
+        tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
+        tests(
+            "HTTPAPITests",
+            [
+                "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications",
+                "Tenancy",
+                httpTypes, hummingbird, hummingbirdTesting, logging, metrics, nioCore,
+            ]),
+        tests(
+            "EndToEndTests",
+            [
+                "Doorstep", "EmbeddedPostgreSQL", "JSON", "PostgreSQL", "TestSupport", asyncHTTPClient,
+                nioCore, nioHTTP1,
+                nioPosix, nioSSL,
+            ]),
+    ]
+)

@@ -1,0 +1,127 @@
+import JSON
+
+extension APS {
+    /// The strings that are names: the empty one names nothing.
+    private static let names: Set<String> = [
+        "aps.alert.body.loc-key", "aps.alert.launch-image", "aps.alert.loc-key", "aps.alert.sound",
+        "aps.alert.subtitle-loc-key", "aps.alert.subtitle.loc-key", "aps.alert.title-loc-key",
+        "aps.alert.title.loc-key", "aps.attributes-type", "aps.category", "aps.filter-criteria",
+        "aps.input-push-channel", "aps.sound", "aps.sound.name", "aps.target-content-id", "aps.thread-id",
+    ]
+
+    /// Refuses what APNs or the system would reject, ignore or misread.
+    func validate(for pushType: PushType) throws(PayloadError) {
+        try validateValues(for: pushType)
+        try validateTexts()
+        switch pushType {
+        case .alert: try validateAlertNotification()
+        case .background: try validateBackgroundNotification()
+        case .liveActivity: try validateLiveActivityNotification()
+        default: break
+        }
+        if liveActivity != nil, pushType != .liveActivity {
+            throw .invalid(field: "aps.event", reason: "needs the push type liveactivity")
+        }
+    }
+
+    private func validateValues(for pushType: PushType) throws(PayloadError) {
+        if let badge, badge < 0 {
+            throw .invalid(field: "aps.badge", reason: "must not be negative")
+        }
+        if case .dictionary(_, _, let volume?) = sound, !(0...1).contains(volume) {
+            throw .invalid(field: "aps.sound.volume", reason: "must be from 0 to 1")
+        }
+        if let relevanceScore {
+            if !relevanceScore.isFinite {
+                throw .invalid(field: "aps.relevance-score", reason: "must be finite")
+            }
+            // "If your remote notification updates a Live Activity, you can set any Double value." [Apple]
+            if pushType != .liveActivity, !(0...1).contains(relevanceScore) {
+                throw .invalid(field: "aps.relevance-score", reason: "must be from 0 to 1")
+            }
+        }
+        let times = [
+            ("timestamp", liveActivity?.timestamp), ("stale-date", liveActivity?.staleDate),
+            ("dismissal-date", liveActivity?.dismissalDate),
+        ]
+        for case (let key, let time?) in times where time < 0 {
+            throw .invalid(field: "aps.\(key)", reason: "must not be negative")
+        }
+    }
+
+    /// Refuses empty names and texts that say nothing. [ours]
+    private func validateTexts() throws(PayloadError) {
+        switch alert {
+        case nil: break
+        case .body(let text):
+            if text.isEmpty {
+                throw .invalid(field: "aps.alert", reason: "must not be empty")
+            }
+        case .parts(let parts):
+            if parts.title == nil, parts.subtitle == nil, parts.body == nil {
+                throw .invalid(field: "aps.alert", reason: "needs a title, a subtitle or a body")
+            }
+            if parts.sound != nil, liveActivity == nil {
+                throw .invalid(field: "aps.alert.sound", reason: "belongs to a Live Activity's alert alone")
+            }
+        }
+        try Self.forEachString(in: .object(json), path: "aps") { text, path throws(PayloadError) in
+            if text.utf8.contains(0) {
+                throw .invalid(field: path, reason: "must not contain U+0000")
+            }
+            if text.isEmpty, Self.names.contains(path) {
+                throw .invalid(field: path, reason: "must not be empty")
+            }
+        }
+    }
+
+    private static func forEachString(
+        in value: JSONValue, path: String, _ body: (String, String) throws(PayloadError) -> Void
+    ) throws(PayloadError) {
+        switch value {
+        case .string(let text):
+            try body(text, path)
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                try forEachString(in: element, path: JSONPath.element(index, of: path), body)
+            }
+        case .object(let members):
+            for (key, value) in members {
+                try forEachString(in: value, path: JSONPath.member(key, of: path), body)
+            }
+        case .null, .bool, .number:
+            break
+        }
+    }
+
+    /// "Notifications that trigger a user interaction—for example, an alert, badge, or sound." [Apple]
+    private func validateAlertNotification() throws(PayloadError) {
+        if alert == nil, badge == nil, sound == nil, liveActivity == nil {
+            throw .invalid(field: "aps", reason: "needs an alert, a badge or a sound")
+        }
+    }
+
+    /// "Specify the value 1 and don't include the alert, badge, or sound keys." [Apple]
+    private func validateBackgroundNotification() throws(PayloadError) {
+        for (key, isPresent) in [("alert", alert != nil), ("badge", badge != nil), ("sound", sound != nil)]
+        where isPresent {
+            throw .invalid(field: "aps.\(key)", reason: "contradicts the push type background")
+        }
+        if !contentAvailable {
+            throw .invalid(
+                field: "aps.content-available", reason: "must be 1 for the push type background")
+        }
+    }
+
+    private func validateLiveActivityNotification() throws(PayloadError) {
+        guard let liveActivity else {
+            throw .invalid(field: "aps.event", reason: "is missing")
+        }
+        if case .start = liveActivity.event, alert == nil {
+            throw .invalid(field: "aps.alert", reason: "is needed to start a Live Activity")
+        }
+        if liveActivity.contentState == nil, liveActivity.event != .end {
+            throw .invalid(field: "aps.content-state", reason: "is missing")
+        }
+    }
+}

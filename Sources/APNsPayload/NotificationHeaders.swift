@@ -1,0 +1,163 @@
+public import JSON
+
+/// The headers of a request to APNs, but for the path and the authorization.
+///
+/// Source: "Sending notification requests to APNs". [Apple]
+public struct NotificationHeaders: Sendable, Hashable {
+    public let pushType: PushType
+    /// The bundle ID with what the push type appends to it.
+    public let topic: String
+    public let priority: Priority
+    /// Until when APNs keeps trying; nil leaves it to APNs' own storage policy.
+    public var expiration: Expiration?
+    /// Notifications with one collapse ID are shown as one: 1 to 64 bytes.
+    public let collapseID: String?
+    /// A UUID in lower case.
+    public let id: String?
+
+    /// How urgently APNs delivers a notification.
+    public enum Priority: Int, Sendable, Hashable, CaseIterable {
+        /// At once.
+        case immediate = 10
+        /// With regard to the power of the device.
+        case powerAware = 5
+        /// With regard to the power of the device above all, never waking it.
+        case low = 1
+    }
+
+    /// Until when a notification that cannot be delivered is kept.
+    public struct Expiration: Sendable, Hashable {
+        /// A time in seconds since 1970; 0 for a notification that is tried once and never stored.
+        public let epochSeconds: Int
+
+        /// Tried once, never stored.
+        public static let immediate = Expiration(checked: 0)
+
+        /// Nil when the time is before 1970.
+        public init?(epochSeconds: Int) {
+            guard epochSeconds >= 0 else { return nil }
+            self.init(checked: epochSeconds)
+        }
+
+        private init(checked epochSeconds: Int) {
+            self.epochSeconds = epochSeconds
+        }
+    }
+
+    /// Checks and completes the headers for an app or App Clip.
+    ///
+    /// - Parameters:
+    ///   - priority: Nil stands for 5 for background notifications, which allow no other above it, else 10.
+    ///   - collapseID: 1 to 64 bytes; printable ASCII without a space at either end, since it is the value of
+    ///     an HTTP field. [ours]
+    ///   - id: A UUID in any case; it is sent in lower case.
+    /// - Throws: `PayloadError.invalid` with the field's path under `headers`.
+    public init(
+        pushType: PushType, bundleID: String, priority: Priority? = nil, expiration: Expiration? = nil,
+        collapseID: String? = nil, id: String? = nil
+    ) throws(PayloadError) {
+        guard let topic = pushType.topic(bundleID: bundleID) else {
+            throw .invalid(field: "headers.pushType", reason: "must not be mdm: its topic is no bundle ID")
+        }
+        if pushType == .background, priority == .immediate {
+            throw .invalid(field: "headers.priority", reason: "must not be 10 for the push type background")
+        }
+        if let collapseID {
+            try Self.validate(collapseID: collapseID)
+        }
+        if let id, !Self.isUUID(id) {
+            throw .invalid(field: "headers.id", reason: "must be a UUID")
+        }
+        self.pushType = pushType
+        self.topic = topic
+        self.priority = priority ?? (pushType == .background ? .powerAware : .immediate)
+        self.expiration = expiration
+        self.collapseID = collapseID
+        self.id = id?.lowercased()
+    }
+
+    /// The names and values of the header fields, always in the same order.
+    public var fields: [(name: String, value: String)] {
+        var fields = [
+            (name: "apns-push-type", value: pushType.rawValue),
+            (name: "apns-topic", value: topic),
+            (name: "apns-priority", value: String(priority.rawValue)),
+        ]
+        if let expiration {
+            fields.append((name: "apns-expiration", value: String(expiration.epochSeconds)))
+        }
+        if let collapseID {
+            fields.append((name: "apns-collapse-id", value: collapseID))
+        }
+        if let id {
+            fields.append((name: "apns-id", value: id))
+        }
+        return fields
+    }
+
+    private static func validate(collapseID: String) throws(PayloadError) {
+        let bytes = collapseID.utf8
+        if bytes.isEmpty || bytes.count > 64 {
+            throw .invalid(field: "headers.collapseID", reason: "must have 1 to 64 bytes")
+        }
+        let space = UInt8(ascii: " ")
+        if !bytes.allSatisfy({ (0x20...0x7E).contains($0) }) || bytes.first == space || bytes.last == space {
+            throw .invalid(
+                field: "headers.collapseID",
+                reason: "must be printable ASCII without a space at either end")
+        }
+    }
+
+    /// Whether the text is 8-4-4-4-12 hexadecimal digits.
+    private static func isUUID(_ text: String) -> Bool {
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12]
+            && groups.joined().allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+    }
+}
+
+// MARK: - JSON
+
+extension NotificationHeaders {
+    /// Reads the headers that a caller asks for, for an App Clip.
+    ///
+    /// The members, all optional: `pushType` (`alert` by default), `priority` (10, 5 or 1), `expiration`
+    /// (seconds since 1970, or 0 for one attempt), `collapseID`, `id`.
+    ///
+    /// - Throws: `PayloadError.invalid` with the field's path under `headers`, also for push types that an App
+    ///   Clip cannot receive.
+    public init(json: JSONObject, appClip bundleID: String) throws(PayloadError) {
+        var pushType: PushType?
+        var priority: Priority?
+        var expiration: Expiration?
+        var collapseID: String?
+        var id: String?
+        do throws(JSONFieldError) {
+            var reader = JSONObjectReader(json, path: "headers")
+            pushType = try reader.optionalCase("pushType", of: PushType.self)
+            if let value = try reader.optionalInteger("priority") {
+                priority = Priority(rawValue: value)
+                if priority == nil {
+                    throw .invalid(path: reader.path(of: "priority"), reason: "must be 10, 5 or 1")
+                }
+            }
+            if let value = try reader.optionalInteger("expiration") {
+                expiration = Expiration(epochSeconds: value)
+                if expiration == nil {
+                    throw .invalid(path: reader.path(of: "expiration"), reason: "must not be negative")
+                }
+            }
+            collapseID = try reader.optionalString("collapseID")
+            id = try reader.optionalString("id")
+            try reader.finish()
+        } catch {
+            throw PayloadError(error)
+        }
+        if let reason = pushType?.reasonAppClipsCannotReceiveIt {
+            throw .invalid(field: "headers.pushType", reason: "is refused: \(reason)")
+        }
+        try self.init(
+            pushType: pushType ?? .alert, bundleID: bundleID, priority: priority, expiration: expiration,
+            collapseID: collapseID, id: id)
+    }
+}

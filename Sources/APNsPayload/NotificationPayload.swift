@@ -1,0 +1,84 @@
+public import JSON
+
+/// The body of a request to APNs: the `aps` dictionary and the App Clip's own members beside it.
+public struct NotificationPayload: Sendable, Hashable {
+    public var aps: APS
+    /// What the App Clip finds in the notification's `userInfo`, besides `aps`.
+    public let custom: JSONObject
+
+    /// - Throws: `PayloadError.invalid` when a custom member is named `aps`.
+    public init(aps: APS, custom: JSONObject = [:]) throws(PayloadError) {
+        if custom["aps"] != nil {
+            throw .invalid(field: "custom.aps", reason: "is not a name for custom data")
+        }
+        self.aps = aps
+        self.custom = custom
+    }
+
+    /// Reads a whole payload, as it is sent.
+    public init(json: JSONObject) throws(PayloadError) {
+        var custom = json
+        custom["aps"] = nil
+        self.custom = custom
+        switch json["aps"] {
+        case .object(let aps): self.aps = try APS(json: aps)
+        case nil: throw .invalid(field: "aps", reason: "is missing")
+        default: throw .invalid(field: "aps", reason: "must be an object")
+        }
+    }
+
+    /// The payload as it is sent, with sorted keys: equal payloads give equal bytes.
+    ///
+    /// - Parameters:
+    ///   - pushType: What the payload is for; contradictions to it are refused.
+    ///   - isBroadcast: Whether it goes to a channel, which allows 5,120 bytes. [Apple]
+    /// - Throws: `PayloadError.invalid` with the first field that is refused, or `.payloadTooLarge`.
+    public func encoded(
+        for pushType: PushType, isBroadcast: Bool = false
+    ) throws(PayloadError) -> EncodedPayload {
+        try aps.validate(for: pushType)
+        var object = custom
+        object["aps"] = .object(aps.json)
+        let json = JSONValue.object(object)
+        let bytes = json.serialized()
+        let limit = isBroadcast ? PushType.maximumBroadcastPayloadSize : pushType.maximumPayloadSize
+        if bytes.count > limit {
+            throw .payloadTooLarge(size: bytes.count, limit: limit)
+        }
+        return EncodedPayload(json: json, bytes: bytes)
+    }
+
+    /// What is allowed but does less than its sender may expect when the receiver is an App Clip.
+    public var warnings: [PayloadWarning] {
+        var warnings: [PayloadWarning] = []
+        if aps.contentAvailable {
+            warnings.append(.contentAvailableHasNoEffect)
+        }
+        if aps.mutableContent {
+            warnings.append(.mutableContentHasNoEffect)
+        }
+        if aps.isCriticalAlert {
+            warnings.append(.criticalAlertNeedsEntitlement)
+        }
+        if let activity = aps.liveActivity, activity.event != .end, activity.dismissalDate != nil {
+            warnings.append(.dismissalDateWithoutEnd)
+        }
+        return warnings
+    }
+}
+
+/// A payload that has been found valid, ready to be sent.
+public struct EncodedPayload: Sendable, Hashable {
+    public let json: JSONValue
+    /// The same as UTF-8, without white space.
+    public let bytes: [UInt8]
+}
+
+extension APS {
+    fileprivate var isCriticalAlert: Bool {
+        if case .dictionary(isCritical: true, _, _) = sound {
+            return true
+        }
+        return interruptionLevel == .critical
+    }
+}

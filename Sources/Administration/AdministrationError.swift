@@ -1,0 +1,66 @@
+public import Invocation
+public import Tenancy
+
+/// Why an administration command was refused; nothing was changed.
+public enum AdministrationError: Error, Sendable, Hashable, CustomStringConvertible {
+    case invalidName
+    case invalidTitle
+    case invalidSubtitle
+    case clipWithoutParent
+    case tenantExists(TenantSlug)
+    case unknownTenant(TenantSlug)
+    case clipExists(BundleID)
+    case unknownClip(BundleID)
+    case experienceExists
+    case unknownExperience
+    case secondDefaultExperience(BundleID)
+    case unknownLocation(LocationIdentifier)
+    case locationInUse(LocationIdentifier)
+    case unknownKey
+    case keyNotActive
+    case invalidHeader(reason: String)
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .invalidName: "invalid_name"
+        case .invalidTitle: "invalid_title"
+        case .invalidSubtitle: "invalid_subtitle"
+        case .clipWithoutParent: "clip_without_parent"
+        case .tenantExists: "tenant_exists"
+        case .unknownTenant: "unknown_tenant"
+        case .clipExists: "clip_exists"
+        case .unknownClip: "unknown_clip"
+        case .experienceExists: "experience_exists"
+        case .unknownExperience: "unknown_experience"
+        case .secondDefaultExperience: "second_default_experience"
+        case .unknownLocation: "unknown_location"
+        case .locationInUse: "location_in_use"
+        case .unknownKey: "unknown_key"
+        case .keyNotActive: "key_not_active"
+        case .invalidHeader: "invalid_header"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .invalidName: "a name is 1 to 128 characters, none of them a control character"
+        case .invalidTitle: "a title is 1 to 30 characters, none of them a control character"
+        case .invalidSubtitle: "a subtitle is 1 to 56 characters, none of them a control character"
+        case .clipWithoutParent:
+            "a clip's bundle ID is its app's with a component added, such as com.example.MyApp.Clip"
+        case .tenantExists(let slug): "there is a tenant '\(slug)' already"
+        case .unknownTenant(let slug): "there is no tenant '\(slug)'"
+        case .clipExists(let bundleID): "the tenant has a clip \(bundleID) already"
+        case .unknownClip(let bundleID): "the tenant has no clip \(bundleID)"
+        case .experienceExists: "the tenant has an experience of this kind and URL already"
+        case .unknownExperience: "the tenant has no such experience"
+        case .secondDefaultExperience(let bundleID): "the clip \(bundleID) has a default experience already"
+        case .unknownLocation(let identifier): "the tenant has no location '\(identifier)'"
+        case .locationInUse(let identifier): "an experience is bound to the location '\(identifier)'"
+        case .unknownKey: "the tenant has no such key"
+        case .keyNotActive: "the key is revoked or expired"
+        case .invalidHeader(let reason): "the first line must name the columns: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+public import Foundation
+public import Invocation
+public import Tenancy
+
+/// Where tenants and all that is theirs are kept.
+///
+/// Each call is one transaction: it is done whole or throws and changed nothing. A refusal is an
+/// `AdministrationError`. Every change is written to the audit log under the store's actor.
+public protocol AdministrationStore: Sendable {
+    func createTenant(slug: TenantSlug, name: DisplayName) async throws -> Tenant
+    /// By slug.
+    func tenants() async throws -> [Tenant]
+    func tenant(_ slug: TenantSlug) async throws -> Tenant
+    /// Suspends or resumes; a tenant that is so already stays as it is.
+    func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant
+
+    func createClip(_ clip: Clip, of tenant: TenantID) async throws
+    func clips(of tenant: TenantID) async throws -> [Clip]
+
+    func importLocations(
+        of tenant: TenantID, _ feed: (any RowSink<LocationRecord>) async throws -> ImportProblems
+    ) async throws -> ImportOutcome
+    /// By identifier, up to `limit`.
+    func locations(
+        of tenant: TenantID, after: LocationIdentifier?, limit: Int
+    ) async throws -> [LocationRecord]
+    func deleteLocation(_ identifier: LocationIdentifier, of tenant: TenantID) async throws
+
+    func addExperience(_ record: ExperienceRecord, of tenant: TenantID) async throws
+    func importExperiences(
+        of tenant: TenantID, _ feed: (any RowSink<ExperienceRecord>) async throws -> ImportProblems
+    ) async throws -> ImportOutcome
+    /// By URL, then kind.
+    func experiences(of tenant: TenantID) async throws -> [ExperienceRecord]
+
+    func createKey(_ key: APIKey, expiresAt: Date?, of tenant: TenantID) async throws -> KeyRecord
+    func keys(of tenant: TenantID) async throws -> [KeyRecord]
+    func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord
+    /// Adds the successor and lets the old key expire at a time, in one step.
+    func rotateKey(
+        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
+    ) async throws -> (key: APIKey, record: KeyRecord)
+}
+
+/// Takes the rows of an import, in the order of the file.
+public protocol RowSink<Row>: Sendable {
+    associatedtype Row: Sendable
+    func append(_ row: Row, line: Int) async throws
+}

@@ -1,0 +1,141 @@
+/// Reads comma-separated values as RFC 4180 defines them, from chunks of bytes of any size.
+///
+/// Also taken: a byte order mark, and lines that end in LF or CR alone. Memory is bounded by one record: a
+/// record over `maximumRecordLength` bytes is refused. A refused record is reported and reading goes on with
+/// the next line that can be told to be one; a quote that never closes swallows the rest of the file and is
+/// reported where it opened.
+struct CSVParser {
+    struct Record: Hashable {
+        /// The line on which the record starts, from 1.
+        let line: Int
+        let content: Content
+    }
+
+    enum Content: Hashable {
+        case fields([String])
+        case refused(String)
+    }
+
+    static let maximumRecordLength = 1 << 20
+
+    private enum State {
+        case fieldStart, unquoted, quoted, quoteInQuoted, refused
+    }
+
+    private var state = State.fieldStart
+    private var line = 1
+    private var recordLine = 1
+    private var fields: [String] = []
+    private var field: [UInt8] = []
+    private var recordLength = 0
+    private var refusal: String?
+    private var followsCR = false
+    private var markOffset: Int? = 0
+
+    /// Hands each record that ends in `chunk` to `emit`, in order.
+    mutating func consume(_ chunk: some Sequence<UInt8>, emit: (Record) -> Void) {
+        for byte in chunk {
+            if let offset = markOffset {
+                if byte == Self.byteOrderMark[offset] {
+                    markOffset = offset + 1 < Self.byteOrderMark.count ? offset + 1 : nil
+                    continue
+                }
+                markOffset = nil
+                for held in Self.byteOrderMark.prefix(offset) { take(held, emit: emit) }
+            }
+            take(byte, emit: emit)
+        }
+    }
+
+    /// Hands over the last record when no line break follows it.
+    mutating func finish(emit: (Record) -> Void) {
+        if let offset = markOffset, offset > 0 {
+            for held in Self.byteOrderMark.prefix(offset) { take(held, emit: emit) }
+        }
+        markOffset = nil
+        if state == .quoted { refusal = "a quote is opened and never closed" }
+        if recordLength > 0 { endRecord(emit: emit) }
+    }
+
+    private mutating func take(_ byte: UInt8, emit: (Record) -> Void) {
+        let isLineBreak = byte == Self.lineFeed || byte == Self.carriageReturn
+        let endsCRLF = followsCR && byte == Self.lineFeed
+        followsCR = byte == Self.carriageReturn
+        if isLineBreak, !endsCRLF { line += 1 }
+        if isLineBreak, state != .quoted {
+            if !endsCRLF { endRecord(emit: emit) }
+            return
+        }
+
+        recordLength += 1
+        if recordLength > Self.maximumRecordLength, refusal == nil {
+            refusal = "the row is longer than \(Self.maximumRecordLength) bytes"
+            fields = []
+            field = []
+        }
+        switch state {
+        case .fieldStart where byte == Self.quote:
+            state = .quoted
+        case .fieldStart, .unquoted, .quoteInQuoted:
+            switch byte {
+            case Self.comma:
+                endField()
+            case Self.quote where state == .quoteInQuoted:
+                append(byte)
+                state = .quoted
+            case _ where state == .quoteInQuoted:
+                refuse("a closing quote is followed by text")
+            case Self.quote:
+                refuse("a quote stands inside a field that is not quoted")
+            default:
+                append(byte)
+                state = .unquoted
+            }
+        case .quoted:
+            if byte == Self.quote { state = .quoteInQuoted } else { append(byte) }
+        case .refused:
+            break
+        }
+    }
+
+    private mutating func append(_ byte: UInt8) {
+        if refusal == nil { field.append(byte) }
+    }
+
+    private mutating func refuse(_ reason: String) {
+        refusal = refusal ?? reason
+        state = .refused
+    }
+
+    private mutating func endField() {
+        if refusal == nil {
+            if let text = String(validating: field, as: UTF8.self) {
+                fields.append(text)
+            } else {
+                refusal = "field \(fields.count + 1) is not UTF-8"
+            }
+        }
+        field.removeAll(keepingCapacity: true)
+        state = .fieldStart
+    }
+
+    private mutating func endRecord(emit: (Record) -> Void) {
+        endField()
+        if let refusal {
+            emit(Record(line: recordLine, content: .refused(refusal)))
+        } else if recordLength > 0 {
+            // A blank line is no record; a line that holds one quoted empty field is.
+            emit(Record(line: recordLine, content: .fields(fields)))
+        }
+        fields.removeAll(keepingCapacity: true)
+        refusal = nil
+        recordLength = 0
+        recordLine = line
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let quote = UInt8(ascii: "\"")
+    private static let comma = UInt8(ascii: ",")
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let carriageReturn = UInt8(ascii: "\r")
+}

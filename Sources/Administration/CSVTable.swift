@@ -1,0 +1,98 @@
+/// A CSV file whose first record names the columns, read row by row.
+///
+/// Columns are known by name and may come in any order. Rows with more or fewer fields than the header are
+/// refused.
+struct CSVTable {
+    private var parser = CSVParser()
+    private var header: CSVHeader?
+    private let required: [String]
+
+    /// - Parameter required: The columns that must be there.
+    init(required: [String]) {
+        self.required = required
+    }
+
+    enum Row {
+        case fields(CSVFields, line: Int)
+        case refused(String, line: Int)
+    }
+
+    /// The rows that end in `chunk`.
+    mutating func rows(in chunk: [UInt8]) throws(AdministrationError) -> [Row] {
+        var records: [CSVParser.Record] = []
+        parser.consume(chunk) { records.append($0) }
+        return try rows(records)
+    }
+
+    /// The last row, when no line break follows it.
+    /// - Throws: `AdministrationError.invalidHeader` when there was no line at all.
+    mutating func finish() throws(AdministrationError) -> [Row] {
+        var records: [CSVParser.Record] = []
+        parser.finish { records.append($0) }
+        let rows = try rows(records)
+        guard header != nil else { throw .invalidHeader(reason: "the file is empty") }
+        return rows
+    }
+
+    private mutating func rows(_ records: [CSVParser.Record]) throws(AdministrationError) -> [Row] {
+        var rows: [Row] = []
+        rows.reserveCapacity(records.count)
+        for record in records {
+            switch (record.content, header) {
+            case (.refused(let reason), nil):
+                throw .invalidHeader(reason: reason)
+            case (.fields(let names), nil):
+                header = try CSVHeader(names, required: required)
+            case (.refused(let reason), _?):
+                rows.append(.refused(reason, line: record.line))
+            case (.fields(let values), let header?) where values.count != header.names.count:
+                rows.append(
+                    .refused(
+                        "the row has \(values.count) fields, the header \(header.names.count)",
+                        line: record.line))
+            case (.fields(let values), let header?):
+                rows.append(.fields(CSVFields(header: header, values: values), line: record.line))
+            }
+        }
+        return rows
+    }
+}
+
+/// The names of a table's columns.
+struct CSVHeader {
+    let names: [String]
+    private let positions: [String: Int]
+
+    init(_ names: [String], required: [String]) throws(AdministrationError) {
+        var positions: [String: Int] = [:]
+        for (position, name) in names.enumerated() {
+            guard !name.isEmpty else { throw .invalidHeader(reason: "column \(position + 1) has no name") }
+            guard positions.updateValue(position, forKey: name) == nil else {
+                throw .invalidHeader(reason: "'\(name)' comes twice")
+            }
+        }
+        if let missing = required.first(where: { positions[$0] == nil }) {
+            throw .invalidHeader(reason: "'\(missing)' is missing")
+        }
+        self.names = names
+        self.positions = positions
+    }
+
+    func position(of name: String) -> Int? { positions[name] }
+}
+
+/// One row's values by column name.
+public struct CSVFields {
+    let header: CSVHeader
+    let values: [String]
+
+    /// The value of a column; empty when there is no such column.
+    public subscript(name: String) -> String {
+        header.position(of: name).map { values[$0] } ?? ""
+    }
+
+    /// The values of the columns with other names; the empty ones are left out.
+    func others(than names: Set<String>) -> [(name: String, value: String)] {
+        zip(header.names, values).filter { !names.contains($0) && !$1.isEmpty }.map { ($0, $1) }
+    }
+}

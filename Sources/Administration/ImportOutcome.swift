@@ -1,0 +1,49 @@
+/// How an import ended: all of it is in, or none of it.
+public enum ImportOutcome: Sendable, Hashable {
+    case done(ImportCounts)
+    case refused(ImportProblems)
+}
+
+/// What an import did to the rows that were there.
+public struct ImportCounts: Sendable, Hashable {
+    public let added: Int
+    public let changed: Int
+    public let unchanged: Int
+
+    public init(added: Int, changed: Int, unchanged: Int) {
+        self.added = added
+        self.changed = changed
+        self.unchanged = unchanged
+    }
+}
+
+/// Why rows of an import were refused: the first hundred by line, and how many there are.
+public struct ImportProblems: Sendable, Hashable {
+    /// By line; at most ``limit``.
+    public private(set) var first: [ImportProblem] = []
+    public private(set) var count = 0
+
+    public static let limit = 100
+
+    public init() {}
+
+    public var isEmpty: Bool { count == 0 }
+
+    /// Counts a problem, and keeps it when it is among the first.
+    public mutating func add(line: Int, _ reason: String) {
+        count += 1
+        if first.count == Self.limit {
+            guard let last = first.last, line < last.line else { return }
+            first.removeLast()
+        }
+        let position = first.firstIndex { $0.line > line } ?? first.endIndex
+        first.insert(ImportProblem(line: line, reason: reason), at: position)
+    }
+}
+
+/// One row that was refused.
+public struct ImportProblem: Sendable, Hashable {
+    /// The line on which the row starts, from 1; a quoted field may hold line breaks.
+    public let line: Int
+    public let reason: String
+}

@@ -1,0 +1,34 @@
+public import Foundation
+public import Tenancy
+
+/// What is known of an API key once it was shown: all but the key.
+public struct KeyRecord: Sendable, Hashable {
+    public let id: KeyID
+    public let kind: KeyKind
+    /// The first characters of the key.
+    public let hint: String
+    public let createdAt: Date
+    public let expiresAt: Date?
+    public let revokedAt: Date?
+
+    public init(id: KeyID, kind: KeyKind, hint: String, createdAt: Date, expiresAt: Date?, revokedAt: Date?) {
+        self.id = id
+        self.kind = kind
+        self.hint = hint
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.revokedAt = revokedAt
+    }
+
+    public enum Status: String, Sendable {
+        case active
+        case expired
+        case revoked
+    }
+
+    public func status(at now: Date) -> Status {
+        if revokedAt != nil { return .revoked }
+        if let expiresAt, expiresAt <= now { return .expired }
+        return .active
+    }
+}

@@ -1,0 +1,21 @@
+public import Geodesy
+public import Invocation
+public import JSON
+
+/// A location as an operator keeps it: one row of an import.
+public struct LocationRecord: Sendable, Hashable {
+    public let identifier: LocationIdentifier
+    public let name: DisplayName
+    public let region: CircularRegion
+    /// The row's further columns by their names; Doorstep keeps them and gives them no meaning.
+    public let metadata: JSONObject
+
+    public init(
+        identifier: LocationIdentifier, name: DisplayName, region: CircularRegion, metadata: JSONObject
+    ) {
+        self.identifier = identifier
+        self.name = name
+        self.region = region
+        self.metadata = metadata
+    }
+}

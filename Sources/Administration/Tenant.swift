@@ -1,0 +1,20 @@
+public import Foundation
+public import Tenancy
+
+/// A business or brand that owns clips, domains, experiences and locations, apart from every other tenant.
+public struct Tenant: Sendable, Hashable {
+    public let id: TenantID
+    public let slug: TenantSlug
+    public let name: DisplayName
+    public let createdAt: Date
+    /// Since when its keys are refused; nil while the tenant is served.
+    public let suspendedAt: Date?
+
+    public init(id: TenantID, slug: TenantSlug, name: DisplayName, createdAt: Date, suspendedAt: Date?) {
+        self.id = id
+        self.slug = slug
+        self.name = name
+        self.createdAt = createdAt
+        self.suspendedAt = suspendedAt
+    }
+}

@@ -1,0 +1,37 @@
+import Administration
+
+/// Why a command could not do what it was asked.
+enum CommandError: Error, CustomStringConvertible {
+    case noDatabase
+    case invalidSetting(String)
+    case pairedSettings(String, String)
+    case schemaIsBehind(Int)
+    case noSigningSecret
+    case unreadableFile(String)
+    case importRefused(ImportProblems)
+    case invalidOption(String, String)
+    case notAnObject(String)
+
+    var description: String {
+        switch self {
+        case .noDatabase:
+            "name a database: --database-url, DATABASE_URL or --embedded-postgres DIR"
+        case .invalidSetting(let name):
+            "the value of \(name) cannot be read"
+        case .pairedSettings(let one, let other):
+            "\(one) and \(other) go together"
+        case .schemaIsBehind(let count):
+            "the database lacks \(count) migration\(count == 1 ? "" : "s"): run 'doorstep migrate'"
+        case .noSigningSecret:
+            "set DOORSTEP_SIGNING_SECRET, from which the tenants' signing keys are derived"
+        case .unreadableFile(let path):
+            "\(path) cannot be read"
+        case .importRefused(let problems):
+            "nothing was imported: \(problems.count) \(problems.count == 1 ? "row is" : "rows are") refused"
+        case .invalidOption(let name, let reason):
+            "\(name): \(reason)"
+        case .notAnObject(let name):
+            "\(name) must be a JSON object"
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Administration
+import ArgumentParser
+import Invocation
+import JSON
+import Tenancy
+
+struct ExperienceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "experience", abstract: "Add, import, list and lint a tenant's App Clip experiences.",
+        subcommands: [Add.self, Import.self, List.self, Lint.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Register a URL for an App Clip.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Option(help: "The clip's bundle ID.") var clip: BundleID
+        @Option(help: "The experience's URL, such as https://example.com/menu.") var url: String
+        @Option(help: "What the experience is registered as with Apple.") var kind = ExperienceKind.advanced
+        @Option(help: "The one location that the experience leads to.") var location: String?
+        @Option(
+            name: .customLong("identifier-rule"),
+            help:
+                "Where the URL names the location: path:N, query:NAME, hash:NAME or coordinates:LAT,LON[,RADIUS]."
+        )
+        var identifierRule: String?
+        @Option(help: "The card's title, at most 30 characters.") var title: String?
+        @Option(help: "The card's subtitle, at most 56 characters.") var subtitle: String?
+
+        func run() async throws {
+            let record = try ExperienceRecord(
+                Experience(
+                    url: URLPrefix(url), kind: kind, clip: clip,
+                    binding: LocationBinding(location: location, rule: identifierRule)),
+                title: title, subtitle: subtitle)
+            try await tenant.withTenant { store, tenant in
+                try await store.addExperience(record, of: tenant.id)
+            }
+            output.print(
+                JSONObject(record), line: "Added \(kind.rawValue) experience \(record.experience.url)")
+        }
+    }
+
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Import experiences: all rows or none.",
+            discussion: """
+                The first line names the columns: clip, url; and where they are wanted kind, location or \
+                identifier_rule, title, subtitle. An experience that is there already is changed to what the file says.
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var file: ImportFile
+
+        func run() async throws {
+            let outcome = try await tenant.withTenant { store, tenant in
+                try await store.importExperiences(of: tenant.id) { try await file.feed($0) }
+            }
+            try file.report(outcome, output)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List a tenant's experiences by URL.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let records = try await tenant.withTenant { store, tenant in
+                try await store.experiences(of: tenant.id)
+            }
+            output.print(
+                records.map { JSONObject($0) },
+                columns: ["url", "kind", "clip", "location", "identifierRule"])
+        }
+    }
+
+    struct Lint: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Point out experiences that may not do what is expected; never an error.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Option(help: "How many findings to print, at most.") var limit = 100
+
+        func run() async throws {
+            let records = try await tenant.withTenant { store, tenant in
+                try await store.experiences(of: tenant.id)
+            }
+            let findings = ExperienceLint(records.map(\.experience)).findings
+            let rows = findings.prefix(max(0, limit)).map { finding -> JSONObject in
+                [
+                    "code": .string(finding.code.rawValue), "url": .string(finding.experience.url.canonical),
+                    "other": finding.other.map { .string($0.url.canonical) } ?? .null,
+                    "detail": .string(finding.description),
+                ]
+            }
+            output.print(rows, columns: ["code", "url", "other"])
+            if output.format == .table { print("\(findings.count) finding\(findings.count == 1 ? "" : "s")") }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Administration
+import ArgumentParser
+import Foundation
+import JSON
+import Tenancy
+
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: "Create, list, rotate and revoke a tenant's API keys.",
+        subcommands: [Create.self, List.self, Rotate.self, Revoke.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Create a key and show it, this once.",
+            discussion: """
+                A publishable key may ship in an app and reaches lookups and confirmations; a secret key stays on \
+                servers and reaches everything of its tenant.
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @Option(help: "What the key is for.") var kind: KeyKind
+
+        func run() async throws {
+            var generator = SystemRandomNumberGenerator()
+            let key = APIKey.generate(kind, using: &generator)
+            let record = try await tenant.withTenant { store, tenant in
+                try await store.createKey(key, expiresAt: nil, of: tenant.id)
+            }
+            key.show(record)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List a tenant's keys, without the keys themselves.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let keys = try await tenant.withTenant { store, tenant in try await store.keys(of: tenant.id) }
+            let now = Date()
+            output.print(
+                keys.map { JSONObject($0, at: now) },
+                columns: ["id", "kind", "hint", "status", "created", "expires", "revoked"])
+        }
+    }
+
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Create a key in place of another, which stays good for a while.")
+
+        @OptionGroup var tenant: TenantOptions
+        @Argument(help: "The old key's ID.") var id: KeyID
+        @Option(help: "For how many hours both keys are good.") var overlap = 24.0
+
+        func run() async throws {
+            guard (0...8_760).contains(overlap) else {
+                throw CommandError.invalidOption("--overlap", "must be from 0 to 8760 hours")
+            }
+            let (key, record) = try await tenant.withTenant { store, tenant in
+                try await store.rotateKey(
+                    id,
+                    to: { kind in
+                        var generator = SystemRandomNumberGenerator()
+                        return APIKey.generate(kind, using: &generator)
+                    },
+                    oldExpiresAt: Date().addingTimeInterval(overlap * 3_600), of: tenant.id)
+            }
+            key.show(record)
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Refuse a key from now on.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The key's ID.") var id: KeyID
+
+        func run() async throws {
+            let record = try await tenant.withTenant { store, tenant in
+                try await store.revokeKey(id, of: tenant.id)
+            }
+            output.print(JSONObject(record, at: Date()), line: "Revoked key \(record.id)")
+        }
+    }
+}
+
+extension APIKey {
+    /// The only time that a key is printed, as JSON.
+    fileprivate func show(_ record: KeyRecord) {
+        JSONValue.object([
+            "id": .string(record.id.description), "kind": .string(kind.rawValue), "key": .string(text),
+        ]).printPretty()
+    }
+}

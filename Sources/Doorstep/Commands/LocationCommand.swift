@@ -1,0 +1,81 @@
+import Administration
+import ArgumentParser
+import Foundation
+import Invocation
+import JSON
+import Tenancy
+
+struct LocationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "location", abstract: "Import, list and delete a tenant's locations.",
+        subcommands: [Import.self, List.self, Delete.self, Sign.self])
+
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Import locations: all rows or none.",
+            discussion: """
+                The first line names the columns: identifier, name, latitude, longitude, radius (metres, at most \
+                500); others are kept as metadata. A location that is there already is changed to what the file says.
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var file: ImportFile
+
+        func run() async throws {
+            let outcome = try await tenant.withTenant { store, tenant in
+                try await store.importLocations(of: tenant.id) { try await file.feed($0) }
+            }
+            try file.report(outcome, output)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List a tenant's locations by identifier.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Option(help: "Begin after this identifier.") var after: LocationIdentifier?
+        @Option(help: "How many, at most.") var limit = 1_000
+
+        func run() async throws {
+            guard limit > 0 else { throw CommandError.invalidOption("--limit", "must be 1 or more") }
+            let locations = try await tenant.withTenant { store, tenant in
+                try await store.locations(of: tenant.id, after: after, limit: limit)
+            }
+            output.print(
+                locations.map { JSONObject($0) },
+                columns: ["identifier", "name", "latitude", "longitude", "radius"])
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a location that no experience is bound to.")
+
+        @OptionGroup var tenant: TenantOptions
+        @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
+
+        func run() async throws {
+            try await tenant.withTenant { store, tenant in
+                try await store.deleteLocation(identifier, of: tenant.id)
+            }
+            print("Deleted location \(identifier)")
+        }
+    }
+
+    struct Sign: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sign a URL that holds its place in itself, for the identifier rule coordinates:….")
+
+        @OptionGroup var tenant: TenantOptions
+        @Argument(help: "The invocation URL, without the query item 'sig'.") var url: String
+
+        func run() async throws {
+            let signer = try PlaceURLSigner.fromEnvironment()
+            let url = try InvocationURL(url)
+            let id = try await tenant.withTenant { _, tenant in tenant.id }
+            print(try signer.sign(url, of: id))
+        }
+    }
+}

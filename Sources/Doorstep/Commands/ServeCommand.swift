@@ -1,0 +1,125 @@
+import Administration
+import ArgumentParser
+import Foundation
+import HTTPAPI
+import Logging
+import Metrics
+import Persistence
+import PostgreSQL
+import ServiceLifecycle
+import UnixSignals
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serve the HTTP API until SIGTERM or SIGINT.",
+        discussion: """
+            Requests under way are answered before the server ends. The database must be migrated; DATABASE_URL's login \
+            needs to be a member of doorstep_app and nothing more.
+            """)
+
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "The address to listen on. (environment: DOORSTEP_HOST, default: 127.0.0.1)") var host:
+        String?
+    @Option(help: "The port to listen on, 0 for any. (environment: DOORSTEP_PORT, default: 8080)") var port:
+        Int?
+    @Option(
+        name: .customLong("tls-certificate"),
+        help: "A certificate chain in PEM; with --tls-key. (environment: DOORSTEP_TLS_CERTIFICATE)")
+    var tlsCertificate: String?
+    @Option(
+        name: .customLong("tls-key"), help: "The certificate's key in PEM. (environment: DOORSTEP_TLS_KEY)")
+    var tlsKey: String?
+    @Option(
+        name: .customLong("pool-size"),
+        help: "Connections to PostgreSQL, at most. (environment: DOORSTEP_POOL_SIZE, default: 8)")
+    var poolSize: Int?
+    @Option(
+        name: .customLong("log-level"),
+        help:
+            "trace, debug, info, notice, warning, error or critical. (environment: DOORSTEP_LOG_LEVEL, default: info)"
+    )
+    var logLevel: String?
+
+    func run() async throws {
+        let settings = try settings()
+        let logger = try logger()
+        let registry = PrometheusRegistry()
+        MetricsSystem.bootstrap(registry)
+        let poolSize = try poolSize ?? Environment.value("DOORSTEP_POOL_SIZE", as: Int.self) ?? 8
+        guard (1...1_000).contains(poolSize) else {
+            throw CommandError.invalidOption("--pool-size", "must be from 1 to 1000")
+        }
+        if Environment.text("DOORSTEP_SIGNING_SECRET") == nil {
+            logger.notice("DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused")
+        }
+        try await database.withPool(maximumConnections: poolSize) { pool in
+            let pending = try await Schema.status(pool).pending.count
+            guard pending == 0 else { throw CommandError.schemaIsBehind(pending) }
+            let server = APIServer(
+                settings, dependencies(pool, registry), logger: logger,
+                onListening: { port in
+                    logger.notice("listening", metadata: ["host": "\(settings.host)", "port": "\(port)"])
+                })
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(
+                    services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint],
+                    logger: logger))
+            try await group.run()
+        }
+    }
+
+    private func dependencies(
+        _ pool: ConnectionPool, _ registry: PrometheusRegistry
+    ) -> APIServer.Dependencies {
+        APIServer.Dependencies(
+            answers: APIAnswers(pool),
+            authenticator: PostgresKeyAuthenticator(pool),
+            isReady: {
+                let answer = try? await pool.withConnection { try await $0.execute("SELECT 1").count }
+                return answer == 1
+            },
+            metrics: { registry.exposition() },
+            isTransient: { ($0 as? PostgreSQLError)?.isTransient == true })
+    }
+
+    private func settings() throws -> APIServer.Settings {
+        var settings = APIServer.Settings()
+        settings.host = host ?? Environment.text("DOORSTEP_HOST") ?? settings.host
+        settings.port = try port ?? Environment.value("DOORSTEP_PORT", as: Int.self) ?? settings.port
+        guard (0...65_535).contains(settings.port) else {
+            throw CommandError.invalidOption("--port", "must be from 0 to 65535")
+        }
+        switch (
+            tlsCertificate ?? Environment.text("DOORSTEP_TLS_CERTIFICATE"),
+            tlsKey ?? Environment.text("DOORSTEP_TLS_KEY")
+        ) {
+        case (nil, nil): break
+        case (let certificate?, let key?): settings.tls = (certificate, key)
+        default: throw CommandError.pairedSettings("--tls-certificate", "--tls-key")
+        }
+        return settings
+    }
+
+    private func logger() throws -> Logger {
+        let name = logLevel ?? Environment.text("DOORSTEP_LOG_LEVEL") ?? "info"
+        guard let level = Logger.Level(rawValue: name) else {
+            throw CommandError.invalidOption("--log-level", "is not a level")
+        }
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        return Logger(label: "doorstep")
+    }
+}
+
+extension PostgreSQLError {
+    /// Whether the database did not answer, rather than that it was asked something wrong.
+    fileprivate var isTransient: Bool {
+        switch self {
+        case .connectFailed, .connectionLost, .outcomeUnknown, .timeout, .poolExhausted, .poolClosed: true
+        default: isRetryable
+        }
+    }
+}

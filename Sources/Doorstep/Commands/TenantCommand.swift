@@ -1,0 +1,79 @@
+import Administration
+import ArgumentParser
+import JSON
+import Persistence
+import Tenancy
+
+struct TenantCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tenant", abstract: "Create, list, suspend and resume tenants.",
+        subcommands: [Create.self, List.self, Suspend.self, Resume.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Create a tenant.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "A short name, such as donut-shop.") var slug: TenantSlug
+        @Option(help: "The name for people.") var name: String
+
+        func run() async throws {
+            let tenant = try await database.withPool { pool in
+                try await PostgresAdministrationStore(pool, actor: TenantOptions.actor)
+                    .createTenant(slug: slug, name: DisplayName(name))
+            }
+            output.print(JSONObject(tenant), line: "Created tenant \(tenant.slug) (\(tenant.id))")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List all tenants.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let tenants = try await database.withPool { pool in
+                try await PostgresAdministrationStore(pool, actor: TenantOptions.actor).tenants()
+            }
+            output.print(
+                tenants.map { JSONObject($0) }, columns: ["slug", "name", "created", "suspended", "id"])
+        }
+    }
+
+    struct Suspend: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Refuse a tenant's keys until it is resumed; nothing is deleted.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The tenant's slug.") var slug: TenantSlug
+
+        func run() async throws {
+            let tenant = try await database.setSuspended(true, slug)
+            output.print(JSONObject(tenant), line: "Suspended tenant \(slug)")
+        }
+    }
+
+    struct Resume: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Take a suspended tenant's keys again.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The tenant's slug.") var slug: TenantSlug
+
+        func run() async throws {
+            let tenant = try await database.setSuspended(false, slug)
+            output.print(JSONObject(tenant), line: "Resumed tenant \(slug)")
+        }
+    }
+}
+
+extension DatabaseOptions {
+    fileprivate func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant {
+        try await withPool { pool in
+            try await PostgresAdministrationStore(pool, actor: TenantOptions.actor).setSuspended(
+                isSuspended, slug)
+        }
+    }
+}

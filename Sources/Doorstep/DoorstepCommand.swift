@@ -1,0 +1,22 @@
+import ArgumentParser
+
+/// The command: `doorstep --help` lists what it does.
+///
+/// What a command throws is printed on one line of standard error, and the exit status is 1.
+@main
+struct DoorstepCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doorstep",
+        abstract: "The server side of App Clips at physical places.",
+        discussion: """
+            Settings are taken from flags, then from the environment, then from defaults. Exit status: 0 done, \
+            1 refused or failed, 64 wrong usage.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            ServeCommand.self, MigrateCommand.self, StatusCommand.self, TenantCommand.self, ClipCommand.self,
+            LocationCommand.self, ExperienceCommand.self, KeyCommand.self, LookUpCommand.self,
+            ConfirmCommand.self,
+            PayloadCommand.self, PostgresCommand.self,
+        ])
+}

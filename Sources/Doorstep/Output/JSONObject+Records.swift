@@ -1,0 +1,71 @@
+import Administration
+import Foundation
+import Geodesy
+import Invocation
+import JSON
+import Tenancy
+
+extension JSONObject {
+    init(_ tenant: Tenant) {
+        self = [
+            "id": .string(tenant.id.description), "slug": .string(tenant.slug.text),
+            "name": .string(tenant.name.text), "created": JSONValue(tenant.createdAt),
+            "suspended": tenant.suspendedAt.map { JSONValue($0) } ?? .null,
+        ]
+    }
+
+    init(_ clip: Clip) {
+        self = [
+            "bundleID": .string(clip.bundleID.text), "parentBundleID": .string(clip.parentBundleID.text),
+            "teamID": .string(clip.teamID.text), "multiBusiness": .bool(clip.isMultiBusiness),
+        ]
+    }
+
+    init(_ location: LocationRecord) {
+        self = [
+            "identifier": .string(location.identifier.text), "name": .string(location.name.text),
+            "latitude": JSONValue(finite: location.region.center.latitude),
+            "longitude": JSONValue(finite: location.region.center.longitude),
+            "radius": JSONValue(finite: location.region.radius.meters),
+            "metadata": .object(location.metadata),
+        ]
+    }
+
+    init(_ record: ExperienceRecord) {
+        let experience = record.experience
+        self = [
+            "url": .string(experience.url.canonical), "kind": .string(experience.kind.rawValue),
+            "clip": .string(experience.clip.text), "location": .null, "identifierRule": .null,
+            "title": record.title.map(JSONValue.string) ?? .null,
+            "subtitle": record.subtitle.map(JSONValue.string) ?? .null,
+        ]
+        switch experience.binding {
+        case .unbound: break
+        case .location(let identifier): self["location"] = .string(identifier.text)
+        case .rule(let rule): self["identifierRule"] = .string(rule.description)
+        }
+    }
+
+    init(_ key: KeyRecord, at now: Date) {
+        self = [
+            "id": .string(key.id.description), "kind": .string(key.kind.rawValue), "hint": .string(key.hint),
+            "status": .string(key.status(at: now).rawValue), "created": JSONValue(key.createdAt),
+            "expires": key.expiresAt.map { JSONValue($0) } ?? .null,
+            "revoked": key.revokedAt.map { JSONValue($0) } ?? .null,
+        ]
+    }
+
+    init(_ counts: ImportCounts) {
+        self = [
+            "added": JSONValue(counts.added), "changed": JSONValue(counts.changed),
+            "unchanged": JSONValue(counts.unchanged),
+        ]
+    }
+}
+
+extension JSONValue {
+    /// RFC 3339, to the second.
+    init(_ date: Date) {
+        self = .string(date.formatted(.iso8601))
+    }
+}

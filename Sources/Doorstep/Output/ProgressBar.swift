@@ -1,0 +1,40 @@
+import Foundation
+import Synchronization
+
+/// How far a file is read, drawn on standard error when that is a terminal.
+final class ProgressBar: Sendable {
+    private let total: Int?
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let drawn = Mutex(-1)
+
+    /// - Parameter total: The file's length in bytes; nil when it is not known.
+    init(total: Int?) {
+        self.total = total
+    }
+
+    func update(_ length: Int) {
+        guard isTerminal else { return }
+        let step = total.map { $0 == 0 ? 100 : min(100, length * 100 / $0) } ?? length >> 20
+        let isNew = drawn.withLock { drawn in
+            defer { drawn = step }
+            return step != drawn
+        }
+        guard isNew else { return }
+        write("\r" + (total == nil ? "\(step) MiB" : Self.bar(percent: step)))
+    }
+
+    /// Clears the line.
+    func finish() {
+        if isTerminal { write("\r\u{1B}[K") }
+    }
+
+    private static func bar(percent: Int) -> String {
+        let filled = percent * 40 / 100
+        return "[" + String(repeating: "#", count: filled) + String(repeating: " ", count: 40 - filled)
+            + "] \(percent) %"
+    }
+
+    private func write(_ text: String) {
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+}

@@ -1,0 +1,31 @@
+import JSON
+
+/// Rows of JSON members as columns of text.
+struct Table: CustomStringConvertible {
+    private let lines: [[String]]
+
+    init(_ rows: [JSONObject], columns: [String]) {
+        lines = [columns.map { $0.uppercased() }] + rows.map { row in columns.map { Self.text(row[$0]) } }
+    }
+
+    var description: String {
+        let widths = lines.reduce(into: [Int](repeating: 0, count: lines.first?.count ?? 0)) { widths, line in
+            for (column, text) in line.enumerated() { widths[column] = max(widths[column], text.count) }
+        }
+        return lines.map { line in
+            let padded = zip(line, widths).map { text, width in
+                text + String(repeating: " ", count: width - text.count)
+            }
+            return String(padded.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
+        }.joined(separator: "\n")
+    }
+
+    private static func text(_ value: JSONValue?) -> String {
+        switch value {
+        case nil, .null: "-"
+        case .string(let text): text
+        case .bool(let isTrue): isTrue ? "yes" : "no"
+        case .some(let value): String(decoding: value.serialized(), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+public import ArgumentParser
+import Foundation
+public import Invocation
+public import Locations
+public import Tenancy
+
+// What a command takes as an argument or option, parsed once, here.
+
+extension TenantSlug: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension BundleID: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension TeamID: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension LocationIdentifier: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension KeyID: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let uuid = UUID(uuidString: argument) else { return nil }
+        self.init(uuid)
+    }
+}
+
+extension KeyKind: ExpressibleByArgument {}
+extension ExperienceKind: ExpressibleByArgument {}
+extension InvocationSource: ExpressibleByArgument {}
+extension ConfirmationRequest.LocationAccess: ExpressibleByArgument {}

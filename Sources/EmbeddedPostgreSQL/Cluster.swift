@@ -1,0 +1,142 @@
+import Foundation
+
+/// The server of one directory, worked by PostgreSQL's own programs. Used under the directory's lock.
+struct Cluster: Sendable {
+    private let place: ServerPlace
+    private let account: ServerAccount
+    private let binaries: ServerBinaries
+    private let socketDirectory: String
+
+    private static let startTimeout = 60
+
+    init(place: ServerPlace) throws(PrivateServerError) {
+        self.place = place
+        account = try ServerAccount(directory: place.directory)
+        let version = try? String(contentsOfFile: "\(place.data)/PG_VERSION", encoding: .utf8)
+        binaries = try ServerBinaries.find(
+            for: version.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) })
+        socketDirectory = try place.socketDirectory(for: account)
+    }
+
+    var conninfo: String {
+        let host = socketDirectory.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+        return "host='\(host)' port=5432 user=postgres dbname=postgres"
+    }
+
+    func ensureRunning(_ options: PrivateServerOptions) throws(PrivateServerError) {
+        try initialize()
+        releaseStaleLocks()
+        if try control(["status"]).status == 0 {
+            try waitUntilReady()
+        } else {
+            try configure(options)
+            let start = try control(["start", "-w", "-t", "\(Self.startTimeout)", "-l", "log"])
+            guard start.status == 0 else {
+                throw .failed(program: "pg_ctl start", output: "\(start.text)\n\(logTail)")
+            }
+        }
+    }
+
+    /// Stops the server at once: sessions are ended, what was committed is kept.
+    func stop() throws(PrivateServerError) {
+        guard try control(["status"]).status == 0 else { return }
+        let stop = try control(["stop", "-w", "-m", "fast"])
+        guard stop.status == 0 else { throw .failed(program: "pg_ctl stop", output: stop.text) }
+        if socketDirectory != place.directory { rmdir(socketDirectory) }
+    }
+
+    // MARK: - Steps
+
+    /// Makes the cluster under another name first: one that was interrupted is never mistaken for a whole one.
+    private func initialize() throws(PrivateServerError) {
+        guard access("\(place.data)/PG_VERSION", F_OK) != 0 else { return }
+        try? FileManager.default.removeItem(atPath: place.unfinishedData)
+        let arguments = [
+            "-D", place.unfinishedData, "--username=postgres", "--auth=trust", "--encoding=UTF8",
+            "--data-checksums", "--no-instructions",
+        ]
+        // Not every system has C.UTF-8; its order is that of C.
+        let first = try account.command(binaries.path("initdb"), arguments + ["--locale=C.UTF-8"]).run()
+        if first.status != 0 {
+            try? FileManager.default.removeItem(atPath: place.unfinishedData)
+            try account.command(binaries.path("initdb"), arguments + ["--locale=C"]).runSuccessfully()
+        }
+        guard rename(place.unfinishedData, place.data) == 0 else {
+            throw .directory(place.data, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    /// Writes the whole of `postgresql.conf`; anything not named has PostgreSQL's default.
+    private func configure(_ options: PrivateServerOptions) throws(PrivateServerError) {
+        var settings = [
+            "listen_addresses": "",
+            "unix_socket_directories": "\"\(socketDirectory.replacing("\"", with: "\"\""))\"",
+            "unix_socket_permissions": "0700",
+            "port": "5432",
+            "max_connections": "200",
+            "timezone": "UTC",
+            "log_timezone": "UTC",
+            "lc_messages": "C",
+        ]
+        if !options.isDurable {
+            settings.merge(
+                ["fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"]
+            ) { _, new in new }
+        }
+        settings.merge(options.settings) { _, new in new }
+        let lines = settings.sorted { $0.key < $1.key }.map { name, value in
+            "\(name) = '\(value.replacing("\\", with: "\\\\").replacing("'", with: "''"))'\n"
+        }
+        do {
+            try lines.joined().write(
+                toFile: "\(place.data)/postgresql.conf", atomically: false, encoding: .utf8)
+        } catch {
+            throw .directory(place.data, reason: "postgresql.conf cannot be written")
+        }
+    }
+
+    /// A process number that no process has: above the largest the kernel gives.
+    private static let nobody = "2147483646"
+
+    /// Lets go of a server that is gone but whose number another program has now, as after a container's
+    /// restart, or that nobody has waited for: PostgreSQL would take either for a server that runs.
+    ///
+    /// Only the number is replaced. The rest of the file tells the next server whether sessions of the one that
+    /// died still use its memory; then it must not start.
+    private func releaseStaleLocks() {
+        for file in ["\(place.data)/postmaster.pid", "\(socketDirectory)/.s.PGSQL.5432.lock"] {
+            guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { continue }
+            var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            guard let command = FileManager.default.contents(atPath: "/proc/\(lines[0])/cmdline"),
+                !String(decoding: command, as: UTF8.self).contains("postgres")
+            else { continue }
+            lines[0] = Self.nobody[...]
+            try? lines.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+        }
+    }
+
+    private func waitUntilReady() throws(PrivateServerError) {
+        let deadline = ContinuousClock.now + .seconds(Self.startTimeout)
+        var outcome: Command.Outcome
+        repeat {
+            outcome = try account.command(
+                binaries.path("pg_isready"), ["-h", socketDirectory, "-p", "5432", "-t", "1"]
+            ).run()
+            if outcome.status == 0 { return }
+            Thread.sleep(forTimeInterval: 0.1)
+        } while ContinuousClock.now < deadline
+        throw .failed(program: "pg_isready", output: "\(outcome.text)\n\(logTail)")
+    }
+
+    private func control(_ arguments: [String]) throws(PrivateServerError) -> Command.Outcome {
+        // `pg_ctl` hands its paths to a shell between double quotes: relative ones hold nothing to misread.
+        var command = account.command(binaries.path("pg_ctl"), arguments + ["-s", "-D", "data"])
+        command.directory = place.directory
+        return try command.run()
+    }
+
+    private var logTail: String {
+        let log = (try? String(contentsOfFile: place.log, encoding: .utf8)) ?? ""
+        return log.split(whereSeparator: \.isNewline).suffix(5).joined(separator: "\n")
+    }
+}

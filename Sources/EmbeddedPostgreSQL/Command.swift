@@ -1,0 +1,100 @@
+import Foundation
+
+/// A program that is run to its end.
+///
+/// Not Foundation's `Process`: that waits for everyone who inherited a socket of its own, and so for ever when
+/// the program leaves a server behind, as `pg_ctl start` does.
+struct Command {
+    var path: String
+    var arguments: [String]
+    var directory = "/"
+
+    struct Outcome {
+        let status: Int32
+        /// What it wrote, to its output and its errors.
+        let text: String
+    }
+
+    /// Runs and throws unless the program ends with status 0.
+    @discardableResult
+    func runSuccessfully() throws(PrivateServerError) -> String {
+        let outcome = try run()
+        guard outcome.status == 0 else {
+            throw .failed(program: URL(fileURLWithPath: path).lastPathComponent, output: outcome.text)
+        }
+        return outcome.text
+    }
+
+    /// Runs in a process group of its own so that Ctrl-C at the terminal does not reach it, with no
+    /// file of ours open and a small environment: nothing of the caller's `PG…` variables gets through.
+    func run() throws(PrivateServerError) -> Outcome {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw failure(errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let output = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+        var process = pid_t()
+        let failed = spawn(&process, output: ends[1])
+        close(ends[1])
+        guard failed == 0 else { throw failure(failed) }
+
+        let data = (try? output.readToEnd()) ?? Data()
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 {
+            guard errno == EINTR else { throw failure(errno) }
+        }
+        // The exit status, or as in a shell 128 and the signal.
+        let signal = status & 0x7f
+        return Outcome(
+            status: signal == 0 ? (status >> 8) & 0xff : 128 + signal,
+            text: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    private func failure(_ number: Int32) -> PrivateServerError {
+        .failed(program: path, output: String(cString: strerror(number)))
+    }
+
+    private func spawn(_ process: inout pid_t, output: Int32) -> Int32 {
+        #if canImport(Darwin)
+            var files: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
+            let closeAll = POSIX_SPAWN_CLOEXEC_DEFAULT
+        #else
+            var files = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+            let closeAll: Int32 = 0
+        #endif
+        posix_spawn_file_actions_init(&files)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&files)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&files, output, 1)
+        posix_spawn_file_actions_adddup2(&files, output, 2)
+        // Those that were opened without O_CLOEXEC; closing one that is not open is no error here.
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        for file in open.compactMap({ Int32($0) }) where file > 2 {
+            posix_spawn_file_actions_addclose(&files, file)
+        }
+
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        posix_spawnattr_setflags(&attributes, Int16(Int32(flags) | closeAll))
+
+        let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        // The shell only changes the directory: the caller's may not be the account's to enter.
+        let words = ["/bin/sh", "-c", #"cd -- "$0" && exec "$@""#, directory, path] + arguments
+        var pointers = words.map { strdup($0) }
+        var environment = ["LC_ALL=C", "PATH=\(search)"].map { (text: String) in strdup(text) }
+        defer { for pointer in pointers + environment { free(pointer) } }
+        pointers.append(nil)
+        environment.append(nil)
+        return posix_spawn(&process, "/bin/sh", &files, &attributes, pointers, environment)
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// A lock on a file that the kernel takes away when the process ends, however it ends.
+final class FileLock: Sendable {
+    private let descriptor: Int32
+
+    /// Opens the file without locking it. It is closed on `exec`: the server must not inherit the lock.
+    init(path: String) throws(PrivateServerError) {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw .directory(path, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Waits until nobody else has the lock.
+    func lockAlone() {
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    }
+
+    /// Waits until nobody has the lock alone.
+    func lockShared() {
+        while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
+    }
+
+    /// Takes the lock if nobody else has it.
+    func tryLockAlone() -> Bool {
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    }
+
+    func unlock() {
+        _ = flock(descriptor, LOCK_UN)
+    }
+}

@@ -1,0 +1,30 @@
+import Synchronization
+
+/// One process's use of a private server.
+final class Membership: Sendable {
+    private struct State: Sendable {
+        let cluster: Cluster
+        let lock: FileLock
+        let users: FileLock
+    }
+
+    private let state: Mutex<State?>
+
+    init(cluster: Cluster, lock: FileLock, users: FileLock) {
+        state = Mutex(State(cluster: cluster, lock: lock, users: users))
+    }
+
+    func leave() throws(PrivateServerError) {
+        let state = self.state.withLock { state in
+            defer { state = nil }
+            return state
+        }
+        guard let state else { return }
+        state.lock.lockAlone()
+        defer { state.lock.unlock() }
+        // Nobody joins while `lock` is held, so whoever gets `users` alone is the last.
+        let isLast = state.users.tryLockAlone()
+        defer { state.users.unlock() }
+        if isLast { try state.cluster.stop() }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// The account that the server runs as: the caller's own, or an unprivileged one when the caller is root.
+struct ServerAccount {
+    private struct Unprivileged {
+        let name: String
+        let user: uid_t
+        let group: gid_t
+        let setpriv: String
+        /// Root may use a directory below one that others cannot enter; then the server needs the capability
+        /// to do so too, and nothing else of root's.
+        var passesDirectories = false
+    }
+
+    private var unprivileged: Unprivileged?
+
+    /// Finds the account, makes it the directory's owner, and makes sure that it can enter the directory.
+    init(directory: String) throws(PrivateServerError) {
+        guard geteuid() == 0 else { return }
+        let setpriv = ["/usr/bin/setpriv", "/bin/setpriv", "/usr/local/bin/setpriv"]
+            .first(where: FileManager.default.isExecutableFile(atPath:))
+        guard let setpriv, let (name, entry) = Self.lookUp("postgres") ?? Self.lookUp("nobody") else {
+            throw .cannotDropPrivileges
+        }
+        unprivileged = Unprivileged(name: name, user: entry.user, group: entry.group, setpriv: setpriv)
+        guard chown(directory, entry.user, entry.group) == 0 else {
+            throw .directory(directory, reason: String(cString: strerror(errno)))
+        }
+        if !canEnter(directory) {
+            unprivileged?.passesDirectories = true
+            guard canEnter(directory) else { throw .unreachable(directory: directory, account: name) }
+        }
+    }
+
+    private static func lookUp(_ name: String) -> (String, (user: uid_t, group: gid_t))? {
+        guard let entry = getpwnam(name), entry.pointee.pw_uid != 0 else { return nil }
+        return (name, (entry.pointee.pw_uid, entry.pointee.pw_gid))
+    }
+
+    private func canEnter(_ directory: String) -> Bool {
+        let command = command("/bin/sh", ["-c", #"cd -- "$1" && test -w ."#, "sh", directory])
+        return (try? command.run().status) == 0
+    }
+
+    /// Gives a directory outside the server's own to the account.
+    func own(_ path: String) {
+        if let unprivileged { _ = chown(path, unprivileged.user, unprivileged.group) }
+    }
+
+    var user: uid_t { unprivileged?.user ?? geteuid() }
+
+    /// A command run as the account.
+    func command(_ path: String, _ arguments: [String]) -> Command {
+        guard let unprivileged else { return Command(path: path, arguments: arguments) }
+        var options = [
+            "--reuid=\(unprivileged.user)", "--regid=\(unprivileged.group)", "--clear-groups",
+        ]
+        if unprivileged.passesDirectories {
+            options += ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+        }
+        return Command(path: unprivileged.setpriv, arguments: options + ["--", path] + arguments)
+    }
+}

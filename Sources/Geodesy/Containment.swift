@@ -1,0 +1,7 @@
+/// On which side of a region's boundary a coordinate of limited accuracy is.
+public struct Containment: Sendable, Hashable {
+    /// Whether the coordinate itself is in the region.
+    public let isInside: Bool
+    /// Whether every place in the circle of the coordinate's accuracy is on the same side.
+    public let isCertain: Bool
+}

@@ -1,0 +1,74 @@
+public import Foundation
+import Geodesy
+import Invocation
+public import JSON
+import Locations
+public import Tenancy
+
+extension APIAnswers {
+    /// `POST /v1/confirmations`: whether the person is at the business.
+    /// - Throws: A ``Problem``, or what the store throws.
+    public func confirm(_ body: JSONObject, of tenant: TenantID, at now: Date) async throws -> JSONValue {
+        let request = try ConfirmationRequest(body)
+        return JSONValue(try await directory.confirm(request, of: tenant, at: now))
+    }
+}
+
+extension ConfirmationRequest {
+    fileprivate init(_ body: JSONObject) throws(Problem) {
+        let url: String
+        let source: InvocationSource
+        let access: LocationAccess
+        let evidence: Evidence
+        do throws(JSONFieldError) {
+            var body = JSONObjectReader(body)
+            url = try body.requiredString("url")
+            source = try body.requiredCase("source", of: InvocationSource.self)
+            access = try body.requiredCase("locationAccess", of: LocationAccess.self)
+            evidence = try body.readEvidence()
+            try body.finish()
+        } catch {
+            throw Problem(error)
+        }
+        self.init(url: try InvocationURL(requested: url), source: source, access: access, evidence: evidence)
+    }
+}
+
+extension JSONObjectReader {
+    /// A coordinate, or the device's own result, or neither.
+    fileprivate mutating func readEvidence() throws(JSONFieldError) -> ConfirmationRequest.Evidence {
+        switch (try optionalObject("coordinate"), try optionalObject("deviceResult")) {
+        case (nil, nil): return .none
+        case (var coordinate?, nil): return try coordinate.readCoordinate()
+        case (nil, var result?): return try result.readDeviceResult()
+        case (_?, let result?):
+            throw .invalid(path: result.path, reason: "must not come together with coordinate")
+        }
+    }
+
+    fileprivate mutating func readCoordinate() throws(JSONFieldError) -> ConfirmationRequest.Evidence {
+        let latitude = try requiredDouble("latitude")
+        let longitude = try requiredDouble("longitude")
+        let accuracy = try optionalDouble("horizontalAccuracy").map(Distance.init(meters:))
+        try finish()
+        do {
+            return .coordinate(
+                try Coordinate(latitude: latitude, longitude: longitude), horizontalAccuracy: accuracy)
+        } catch .longitudeOutOfRange {
+            throw .invalid(path: path(of: "longitude"), reason: "must be from -180 to 180")
+        } catch {
+            throw .invalid(path: path(of: "latitude"), reason: "must be from -90 to 90")
+        }
+    }
+
+    fileprivate mutating func readDeviceResult() throws(JSONFieldError) -> ConfirmationRequest.Evidence {
+        let isInRegion = try optionalBool("inRegion")
+        let code = try optionalInteger("errorCode")
+        try finish()
+        switch (isInRegion, code) {
+        case (let isInRegion?, nil): return .device(.inRegion(isInRegion))
+        case (nil, let code?): return .device(.error(code: code))
+        default: throw .invalid(path: path, reason: "must have either inRegion or errorCode")
+        }
+    }
+}

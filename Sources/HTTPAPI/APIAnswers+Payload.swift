@@ -1,0 +1,87 @@
+import APNsPayload
+public import Foundation
+import HTTPTypes
+import Invocation
+public import JSON
+import Notifications
+public import Tenancy
+
+extension APIAnswers {
+    /// `POST /v1/payloads`: the payload and headers of a notification, as APNs takes them.
+    /// - Throws: A ``Problem``, or what the store throws.
+    public func compose(_ body: JSONObject, of tenant: TenantID, at now: Date) async throws -> JSONValue {
+        switch try await composer.compose(NotificationRequest(body), of: tenant, at: now) {
+        case .composed(let notification): return JSONValue(notification)
+        case .refused(let refusal): throw Problem(refusal)
+        }
+    }
+}
+
+extension NotificationRequest {
+    fileprivate init(_ body: JSONObject) throws(Problem) {
+        let url: String
+        let aps: JSONObject
+        let custom: JSONObject
+        let headers: JSONObject
+        let launchedAt: Date?
+        do throws(JSONFieldError) {
+            var body = JSONObjectReader(body)
+            url = try body.requiredString("url")
+            aps = try body.requiredMembers("aps")
+            custom = try body.optionalMembers("custom") ?? [:]
+            headers = try body.optionalMembers("headers") ?? [:]
+            launchedAt = try body.optionalDate("launchedAt")
+            try body.finish()
+        } catch {
+            throw Problem(error)
+        }
+        self.init(
+            url: try InvocationURL(requested: url), aps: aps, custom: custom, headers: headers,
+            launchedAt: launchedAt)
+    }
+}
+
+extension JSONValue {
+    fileprivate init(_ notification: ComposedNotification) {
+        var headers = JSONObject()
+        for field in notification.headers.fields { headers[field.name] = .string(field.value) }
+        self = [
+            "payload": notification.payload.json,
+            "headers": .object(headers),
+            "experience": JSONValue(notification.experience),
+            "size": JSONValue(notification.payload.bytes.count),
+            "warnings": .array(
+                notification.warnings.map { ["code": .string($0.code), "detail": .string($0.description)] }),
+        ]
+    }
+}
+
+extension JSONObjectReader {
+    /// Takes a date and time of RFC 3339, such as `2026-03-01T12:30:00Z`.
+    fileprivate mutating func optionalDate(_ key: String) throws(JSONFieldError) -> Date? {
+        guard let text = try optionalString(key) else { return nil }
+        guard let date = Date(rfc3339: text) else {
+            throw .invalid(
+                path: path(of: key), reason: "must be a date and time such as 2026-03-01T12:30:00Z")
+        }
+        return date
+    }
+}
+
+extension Problem {
+    fileprivate init(_ refusal: CompositionRefusal) {
+        var members = JSONObject()
+        switch refusal {
+        case .doesNotMatch, .launchTooLongAgo: break
+        case .notBusinessSpecific(let matched, let register):
+            members["experience"] = JSONValue(matched)
+            members["register"] = .string(register)
+        case .invalid(.payloadTooLarge(let size, let limit)):
+            members["size"] = JSONValue(size)
+            members["limit"] = JSONValue(limit)
+        case .invalid(let error):
+            members["field"] = error.field.map(JSONValue.string)
+        }
+        self.init(.unprocessableContent, refusal.code, refusal.description, members: members)
+    }
+}

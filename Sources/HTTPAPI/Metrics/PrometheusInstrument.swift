@@ -1,0 +1,74 @@
+/// What changes and writes the value of one series.
+protocol PrometheusInstrument: AnyObject, Sendable {
+    var id: SeriesID { get }
+
+    /// Appends the lines of the series.
+    func write(to text: inout String)
+}
+
+/// The name and the labels of one series, both as they are written.
+struct SeriesID: Hashable {
+    let name: String
+    /// `method="GET",status="200"`, sorted by name; empty when there are none.
+    var labels = ""
+
+    /// The start of a line: name, suffix and labels.
+    func sample(_ suffix: String = "", adding label: String = "") -> String {
+        let all = labels.isEmpty || label.isEmpty ? labels + label : labels + "," + label
+        return all.isEmpty ? name + suffix : name + suffix + "{" + all + "}"
+    }
+}
+
+/// The instruments of one name are all of one kind.
+enum InstrumentKind {
+    case counter
+    case gauge
+    /// A histogram of durations in seconds.
+    case duration
+    /// A histogram of sizes and other amounts.
+    case distribution
+
+    var typeName: String {
+        switch self {
+        case .counter: "counter"
+        case .gauge: "gauge"
+        case .duration, .distribution: "histogram"
+        }
+    }
+
+    /// The name of a metric, from its label in swift-metrics, with the suffix that Prometheus' naming asks for.
+    func name(_ label: String) -> String {
+        let name = PrometheusText.name(label)
+        let suffix =
+            switch self {
+            case .counter: "_total"
+            case .duration: "_seconds"
+            case .gauge, .distribution: ""
+            }
+        return name.hasSuffix(suffix) ? name : name + suffix
+    }
+
+    /// The label that the instrument writes itself.
+    var reservedLabel: String? {
+        switch self {
+        case .counter, .gauge: nil
+        case .duration, .distribution: "le"
+        }
+    }
+
+    func sampleNames(_ name: String) -> [String] {
+        switch self {
+        case .counter, .gauge: [name]
+        case .duration, .distribution: [name, name + "_bucket", name + "_sum", name + "_count"]
+        }
+    }
+
+    func instrument(_ id: SeriesID) -> any PrometheusInstrument {
+        switch self {
+        case .counter: PrometheusCounter(id)
+        case .gauge: PrometheusGauge(id)
+        case .duration: PrometheusHistogram(id, bounds: PrometheusHistogram.seconds)
+        case .distribution: PrometheusHistogram(id, bounds: PrometheusHistogram.amounts)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import HTTPTypes
+import Hummingbird
+public import JSON
+import NIOCore
+
+/// A refusal as RFC 9457 describes it, with the stable `code` that clients branch on.
+///
+/// `type` is `about:blank`, so that `title` is the status's own phrase (RFC 9457 §4.2.1).
+public struct Problem: Error, CustomStringConvertible {
+    let status: HTTPResponse.Status
+    public let code: String
+    /// One sentence for the developer of the client; holds no key, token, coordinate or query value.
+    public let detail: String
+    /// Further members, such as the `field` that was refused.
+    var members: JSONObject = [:]
+    var headers: HTTPFields = [:]
+
+    init(
+        _ status: HTTPResponse.Status, _ code: String, _ detail: String, members: JSONObject = [:],
+        headers: HTTPFields = [:]
+    ) {
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.members = members
+        self.headers = headers
+    }
+
+    public var description: String { "\(code): \(detail)" }
+
+    /// The problem's members, `requestID` aside.
+    public var json: JSONObject {
+        var object = members
+        object["type"] = "about:blank"
+        object["title"] = .string(status.reasonPhrase)
+        object["status"] = JSONValue(status.code)
+        object["code"] = .string(code)
+        object["detail"] = .string(detail)
+        return object
+    }
+
+    func response(requestID: String) -> Response {
+        var object = json
+        object["requestID"] = .string(requestID)
+        var headers = headers
+        headers[.contentType] = "application/problem+json"
+        headers[.cacheControl] = "no-store"
+        return Response(
+            status: status, headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONValue.object(object).serialized())))
+    }
+}
+
+extension Problem {
+    static let unauthorized = Problem(
+        .unauthorized, "unauthorized", "send a valid key as 'Authorization: Bearer dpk_…' or 'dsk_…'",
+        headers: [.wwwAuthenticate: "Bearer"])
+    static let keyLacksScope = Problem(
+        .forbidden, "forbidden", "this key does not reach this route; a secret key does")
+    static let tenantSuspended = Problem(.forbidden, "forbidden", "the tenant is suspended")
+    static let notFound = Problem(.notFound, "not_found", "there is nothing at this path")
+    static let internalError = Problem(
+        .internalServerError, "internal_error",
+        "the request failed; the request ID finds it in the server's log")
+    static let unavailable = Problem(
+        .serviceUnavailable, "unavailable", "the database does not answer; try again",
+        headers: [.retryAfter: "1"])
+
+    static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> Problem {
+        let list = allowed.map(\.rawValue).sorted().joined(separator: ", ")
+        return Problem(
+            .methodNotAllowed, "method_not_allowed", "this path takes \(list)", headers: [.allow: list])
+    }
+
+    static func field(_ path: String, code: String, _ detail: String) -> Problem {
+        Problem(.badRequest, code, detail, members: ["field": .string(path)])
+    }
+}

@@ -1,0 +1,67 @@
+public import Tenancy
+
+/// A URL registered for a clip, and the location it is for.
+public struct Experience: Sendable, Hashable {
+    public let url: URLPrefix
+    public let kind: ExperienceKind
+    public let clip: BundleID
+    public let binding: LocationBinding
+
+    /// - Throws: `defaultLinkNamesAnotherClip`: a default link is made by Apple for one clip. [ours]
+    public init(
+        url: URLPrefix, kind: ExperienceKind, clip: BundleID, binding: LocationBinding = .unbound
+    ) throws(ExperienceError) {
+        if kind == .default, let link = DefaultLink(url), link.clip != clip {
+            throw .defaultLinkNamesAnotherClip
+        }
+        self.url = url
+        self.kind = kind
+        self.clip = clip
+        self.binding = binding
+    }
+
+    /// Whether an invocation may launch this experience.
+    ///
+    /// An advanced or default experience matches by prefix. A demo link takes no URL parameters [Apple], so a
+    /// demo experience matches its own URL alone, fragment apart. A default experience that is registered
+    /// with its default link is matched only by default links of its clip: `p` must come first [observed].
+    public func matches(_ invocation: InvocationURL) -> Bool {
+        url.matches(invocation) && admits(invocation)
+    }
+
+    /// What the kind asks beyond an invocation that the URL is a prefix of.
+    func admits(_ invocation: InvocationURL) -> Bool {
+        switch kind {
+        case .advanced: return true
+        case .default: return DefaultLink(url) == nil || DefaultLink(invocation)?.clip == clip
+        case .demo: return invocation.canonicalWithoutFragment == url.canonical
+        }
+    }
+
+    /// Whether this experience is chosen before another that matches the same invocation.
+    ///
+    /// More path components, then more query items, then kind (advanced, default, demo), then the smaller
+    /// URL, clip and location by bytes. [ours; Apple says "the most specific matching prefix"]
+    public func precedes(_ other: Experience) -> Bool {
+        if url.pathComponents.count != other.url.pathComponents.count {
+            return url.pathComponents.count > other.url.pathComponents.count
+        }
+        if url.queryItems.count != other.url.queryItems.count {
+            return url.queryItems.count > other.url.queryItems.count
+        }
+        if kind != other.kind { return kind.rank < other.kind.rank }
+        if url != other.url { return url.canonical.utf8.lexicographicallyPrecedes(other.url.canonical.utf8) }
+        if clip != other.clip { return clip.text.utf8.lexicographicallyPrecedes(other.clip.text.utf8) }
+        return binding.sortingText.utf8.lexicographicallyPrecedes(other.binding.sortingText.utf8)
+    }
+}
+
+extension LocationBinding {
+    fileprivate var sortingText: String {
+        switch self {
+        case .unbound: ""
+        case .location(let identifier): "location:\(identifier.text)"
+        case .rule(let rule): "rule:\(rule)"
+        }
+    }
+}

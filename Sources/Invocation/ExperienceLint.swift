@@ -1,0 +1,178 @@
+/// Warnings about the experiences of one tenant.
+///
+/// What is decided, exactly [ours]:
+/// - `rawPrefixDivergence`: the longest other URL whose text this URL's text begins with is not a prefix of
+///   it by components (`/store2` after `/store`, `?p=12` after `?p=1`).
+/// - `shadowed`: another experience has the same host, path and set of query items and comes first, so it is
+///   chosen for every invocation that both match. Experiences with longer paths cannot shadow one on every
+///   path: its own URL always remains. A shadowed default experience is still reached by its clip's default
+///   link.
+/// - `queryTie`: another experience of the same kind has the same host, path and number of query items, but
+///   other items, and no name has different values in the two: an invocation with each name once can match
+///   both. One finding per experience, naming the one that is chosen. Names given twice in one URL are left
+///   out.
+/// - `codeUnfit`: an advanced experience whose URL is refused by `AppClipCodeURL`.
+///
+/// Demo experiences match their own URL alone and are left out of the first and the third.
+public struct ExperienceLint: Sendable {
+    /// The warnings, by code and then by the order in which experiences are chosen; the same for any input
+    /// order.
+    public let findings: [LintFinding]
+
+    public init(_ experiences: some Sequence<Experience>) {
+        let ordered = experiences.sorted { $0.precedes($1) }
+        let prefixes = ordered.filter { $0.kind != .demo }
+        findings =
+            Self.rawPrefixDivergences(prefixes) + Self.queryTies(prefixes) + Self.shadowed(ordered)
+            + Self.codeUnfit(ordered)
+    }
+
+    private static func rawPrefixDivergences(_ experiences: [Experience]) -> [LintFinding] {
+        // In the order of bytes a text stands after its prefixes, and between only texts that share them.
+        let byText = experiences.sorted {
+            $0.url != $1.url
+                ? $0.url.canonical.utf8.lexicographicallyPrecedes($1.url.canonical.utf8) : $0.precedes($1)
+        }
+        var findings: [LintFinding] = []
+        var prefixes: [Experience] = []
+        for experience in byText where prefixes.last?.url != experience.url {
+            while let last = prefixes.last,
+                !experience.url.canonical.utf8.starts(with: last.url.canonical.utf8)
+            {
+                prefixes.removeLast()
+            }
+            if let longest = prefixes.last, !longest.url.isPrefix(of: experience.url) {
+                findings.append(
+                    LintFinding(code: .rawPrefixDivergence, experience: experience, other: longest))
+            }
+            prefixes.append(experience)
+        }
+        return findings.sorted { $0.experience.precedes($1.experience) }
+    }
+
+    private static func shadowed(_ experiences: [Experience]) -> [LintFinding] {
+        var first: [ShadowKey: Experience] = [:]
+        return experiences.compactMap { experience in
+            let key = ShadowKey(matchKey: experience.url.matchKey, items: experience.url.queryItemTexts)
+            guard let other = first[key] else {
+                // A demo matches one text only, and so takes nothing from others.
+                if experience.kind != .demo, experience.isOpenToItsPrefix { first[key] = experience }
+                return nil
+            }
+            return LintFinding(code: .shadowed, experience: experience, other: other)
+        }
+    }
+
+    private static func codeUnfit(_ experiences: [Experience]) -> [LintFinding] {
+        experiences.compactMap { experience in
+            guard experience.kind == .advanced,
+                let codeURL = try? AppClipCodeURL(experience.url.canonical), codeURL.fit == .refused
+            else { return nil }
+            return LintFinding(code: .codeUnfit, experience: experience, other: nil)
+        }
+    }
+
+    private struct ShadowKey: Hashable {
+        let matchKey: String
+        let items: [String]
+    }
+}
+
+extension ExperienceLint {
+    private struct TieGroup: Hashable {
+        let matchKey: String
+        let count: Int
+        let kind: ExperienceKind
+    }
+
+    /// The experiences of one tie group that use the same names, to be looked up by the values of some of
+    /// them.
+    private struct SameNames {
+        let names: [String]
+        private(set) var experiences: [Experience] = []
+        private var firstByValues: [[String]: [[String]: Experience]] = [:]
+
+        init(names: [String]) {
+            self.names = names
+        }
+
+        /// - Parameter experience: one that comes after those appended before it.
+        mutating func append(_ experience: Experience) {
+            experiences.append(experience)
+            for shared in firstByValues.keys {
+                let values = experience.url.values(of: shared)
+                if firstByValues[shared]?[values] == nil { firstByValues[shared]?[values] = experience }
+            }
+        }
+
+        /// The first of them whose values for some of the names are these.
+        mutating func first(where shared: [String], are values: [String]) -> Experience? {
+            if firstByValues[shared] == nil {
+                firstByValues[shared] = Dictionary(
+                    experiences.map { ($0.url.values(of: shared), $0) },
+                    uniquingKeysWith: { first, _ in first })
+            }
+            return firstByValues[shared]?[values]
+        }
+    }
+
+    /// The most look-ups in one tie group, which only thousands of URLs with unlike names would pass.
+    private static let maximumTieLookUps = 1_000_000
+
+    private static func queryTies(_ experiences: [Experience]) -> [LintFinding] {
+        let eligible = experiences.filter { !$0.url.queryItems.isEmpty && $0.url.hasEachNameOnce }
+        let groups = Dictionary(grouping: eligible) {
+            TieGroup(matchKey: $0.url.matchKey, count: $0.url.queryItems.count, kind: $0.kind)
+        }
+        return groups.values.flatMap(tiesInGroup).sorted { $0.experience.precedes($1.experience) }
+    }
+
+    /// - Parameter experiences: in the order in which they are chosen.
+    private static func tiesInGroup(_ experiences: [Experience]) -> [LintFinding] {
+        var families: [SameNames] = []
+        var places: [[String]: Int] = [:]
+        var findings: [LintFinding] = []
+        var lookUps = 0
+        for experience in experiences {
+            let names = experience.url.queryItems.map(\.name).sorted()
+            for place in families.indices where families[place].names != names {
+                lookUps += 1
+                guard lookUps <= maximumTieLookUps else { return findings }
+                let shared = names.filter(families[place].names.contains)
+                if let other = families[place].first(where: shared, are: experience.url.values(of: shared)) {
+                    findings.append(LintFinding(code: .queryTie, experience: experience, other: other))
+                    break
+                }
+            }
+            let place = places[names] ?? families.count
+            if place == families.count { families.append(SameNames(names: names)) }
+            places[names] = place
+            families[place].append(experience)
+        }
+        return findings
+    }
+}
+
+extension Experience {
+    /// Whether every invocation that the URL is a prefix of may launch this experience.
+    fileprivate var isOpenToItsPrefix: Bool {
+        kind == .advanced || kind == .default && DefaultLink(url) == nil
+    }
+}
+
+extension URLPrefix {
+    /// Whether every invocation that the other matches, this one matches too.
+    fileprivate func isPrefix(of other: URLPrefix) -> Bool {
+        host == other.host && other.pathComponents.starts(with: pathComponents)
+            && queryItems.allSatisfy(other.queryItems.contains)
+    }
+
+    fileprivate var hasEachNameOnce: Bool {
+        Set(queryItems.map(\.name)).count == queryItems.count
+    }
+
+    /// The values of some names, each of which the query has once.
+    fileprivate func values(of names: [String]) -> [String] {
+        names.map { name in queryItems.first { $0.name == name }?.value ?? "" }
+    }
+}

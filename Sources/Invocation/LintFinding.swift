@@ -1,0 +1,40 @@
+/// A warning about registered experiences; never a refusal.
+public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// Matching by raw text would resolve URLs here differently than matching by whole components.
+        case rawPrefixDivergence = "raw_prefix_divergence"
+
+        /// An invocation can match both, and only the text of their URLs decides between them.
+        case queryTie = "query_tie"
+
+        /// Whatever matches the experience matches the other, which is chosen.
+        case shadowed
+
+        /// The URL cannot be in an App Clip Code.
+        case codeUnfit = "code_unfit"
+    }
+
+    public let code: Code
+
+    /// The experience that the warning is about.
+    public let experience: Experience
+
+    /// The experience that it is at odds with; nil for `codeUnfit`.
+    public let other: Experience?
+
+    public var description: String {
+        let otherURL = other?.url.canonical ?? ""
+        return switch code {
+        case .rawPrefixDivergence:
+            "\(experience.url) begins with the text of \(otherURL), yet is not below it: "
+                + "only whole components count"
+        case .queryTie:
+            "one invocation can match both \(experience.url) and \(otherURL), and neither is more specific"
+        case .shadowed:
+            "\(experience.url) (\(experience.kind.rawValue)) is never chosen by its URL: "
+                + "\(otherURL) (\(other?.kind.rawValue ?? "")) matches the same invocations and comes first"
+        case .codeUnfit:
+            "\(experience.url) cannot be in an App Clip Code"
+        }
+    }
+}

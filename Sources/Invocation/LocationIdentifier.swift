@@ -1,0 +1,31 @@
+/// The name by which a business knows one of its places, such as `restaurant_a`.
+///
+/// 1 to 128 Unicode scalars, none of them a control character; two are equal only when their bytes are.
+/// [ours]
+public struct LocationIdentifier: Sendable, CustomStringConvertible {
+    /// The most Unicode scalars, which is what PostgreSQL's `char_length` counts.
+    public static let maximumLength = 128
+
+    public let text: String
+
+    public init(_ text: String) throws(ExperienceError) {
+        guard (1...Self.maximumLength).contains(text.unicodeScalars.count),
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { throw .invalidLocationIdentifier }
+        self.text = text
+    }
+
+    public var description: String { text }
+}
+
+/// By bytes: `String` takes the composed and the decomposed form of a character for equal.
+extension LocationIdentifier: Hashable {
+    public static func == (one: Self, other: Self) -> Bool {
+        one.text.utf8.elementsEqual(other.text.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+        hasher.combine(UInt8(0xFF))
+    }
+}

@@ -1,0 +1,146 @@
+/// Reads the fields of a JSON object one by one, strictly: wrong types and fields nobody asked for are refused
+/// by their path.
+///
+/// Ask for each field once, then call `finish()`. A field that is null is not absent; it has the wrong type.
+public struct JSONObjectReader: Sendable {
+    /// The path of the object itself, empty for the outermost.
+    public let path: String
+    private var unread: JSONObject
+
+    public init(_ object: JSONObject, path: String = "") {
+        self.path = path
+        unread = object
+    }
+
+    /// Refuses a value that is no object.
+    public init(_ value: JSONValue, path: String = "") throws(JSONFieldError) {
+        guard case .object(let object) = value else {
+            throw .wrongType(path: path, expected: "an object")
+        }
+        self.init(object, path: path)
+    }
+
+    /// The path of a field of this object.
+    public func path(of key: String) -> String {
+        JSONPath.member(key, of: path)
+    }
+
+    /// Refuses the first field that was not asked for.
+    public func finish() throws(JSONFieldError) {
+        if let member = unread.first {
+            throw .unknown(path: path(of: member.key))
+        }
+    }
+
+    // MARK: Fields that may be absent
+
+    public mutating func optionalValue(_ key: String) -> JSONValue? {
+        guard let value = unread[key] else { return nil }
+        unread[key] = nil
+        return value
+    }
+
+    public mutating func optionalString(_ key: String) throws(JSONFieldError) -> String? {
+        try optional(key, "a string") { $0.stringValue }
+    }
+
+    public mutating func optionalBool(_ key: String) throws(JSONFieldError) -> Bool? {
+        try optional(key, "true or false") { $0.boolValue }
+    }
+
+    public mutating func optionalDouble(_ key: String) throws(JSONFieldError) -> Double? {
+        try optional(key, "a number") { $0.numberValue?.double }
+    }
+
+    /// Takes a whole number that fits in 64 bits.
+    public mutating func optionalInteger(_ key: String) throws(JSONFieldError) -> Int? {
+        try optional(key, "an integer") { $0.numberValue?.int }
+    }
+
+    public mutating func optionalArray(_ key: String) throws(JSONFieldError) -> [JSONValue]? {
+        try optional(key, "an array") { $0.arrayValue }
+    }
+
+    /// The members of the object in the field, whatever they are.
+    public mutating func optionalMembers(_ key: String) throws(JSONFieldError) -> JSONObject? {
+        try optional(key, "an object") { $0.objectValue }
+    }
+
+    /// A reader of the object in the field, to be finished on its own.
+    public mutating func optionalObject(_ key: String) throws(JSONFieldError) -> JSONObjectReader? {
+        try optionalMembers(key).map { JSONObjectReader($0, path: path(of: key)) }
+    }
+
+    /// Takes one of the values of an enumeration.
+    public mutating func optionalCase<Value: RawRepresentable<String> & CaseIterable>(
+        _ key: String, of type: Value.Type
+    ) throws(JSONFieldError) -> Value? {
+        guard let text = try optionalString(key) else { return nil }
+        guard let value = Value(rawValue: text) else {
+            let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalid(path: path(of: key), reason: "must be one of \(names)")
+        }
+        return value
+    }
+
+    // MARK: Fields that must be there
+
+    public mutating func requiredValue(_ key: String) throws(JSONFieldError) -> JSONValue {
+        try present(optionalValue(key), key)
+    }
+
+    public mutating func requiredString(_ key: String) throws(JSONFieldError) -> String {
+        try present(optionalString(key), key)
+    }
+
+    public mutating func requiredBool(_ key: String) throws(JSONFieldError) -> Bool {
+        try present(optionalBool(key), key)
+    }
+
+    public mutating func requiredDouble(_ key: String) throws(JSONFieldError) -> Double {
+        try present(optionalDouble(key), key)
+    }
+
+    /// Takes a whole number that fits in 64 bits.
+    public mutating func requiredInteger(_ key: String) throws(JSONFieldError) -> Int {
+        try present(optionalInteger(key), key)
+    }
+
+    public mutating func requiredArray(_ key: String) throws(JSONFieldError) -> [JSONValue] {
+        try present(optionalArray(key), key)
+    }
+
+    /// The object in the field, unread.
+    public mutating func requiredMembers(_ key: String) throws(JSONFieldError) -> JSONObject {
+        try present(optionalMembers(key), key)
+    }
+
+    /// A reader of the object in the field, to be finished on its own.
+    public mutating func requiredObject(_ key: String) throws(JSONFieldError) -> JSONObjectReader {
+        try present(optionalObject(key), key)
+    }
+
+    /// Takes one of the values of an enumeration.
+    public mutating func requiredCase<Value: RawRepresentable<String> & CaseIterable>(
+        _ key: String, of type: Value.Type
+    ) throws(JSONFieldError) -> Value {
+        try present(optionalCase(key, of: type), key)
+    }
+
+    private mutating func optional<Value>(
+        _ key: String, _ expected: String, as convert: (JSONValue) -> Value?
+    ) throws(JSONFieldError) -> Value? {
+        guard let value = optionalValue(key) else { return nil }
+        guard let converted = convert(value) else {
+            throw .wrongType(path: path(of: key), expected: expected)
+        }
+        return converted
+    }
+
+    private func present<Value>(_ value: Value?, _ key: String) throws(JSONFieldError) -> Value {
+        guard let value else {
+            throw .missing(path: path(of: key))
+        }
+        return value
+    }
+}

@@ -1,0 +1,47 @@
+public import Geodesy
+public import Invocation
+
+/// What a clip, or a full app, knows when it asks whether the person is at the business.
+///
+/// The coordinate is that of a person: it is used for one answer and is in no description, record or log.
+public struct ConfirmationRequest: Sendable, CustomStringConvertible, CustomReflectable {
+    public let url: InvocationURL
+    public let source: InvocationSource
+    public let access: LocationAccess
+    public let evidence: Evidence
+
+    /// Whether the person lets the clip confirm their location.
+    public enum LocationAccess: String, Sendable, CaseIterable {
+        case allowed
+        case denied
+    }
+
+    /// What speaks for where the person is.
+    public enum Evidence: Sendable, CustomStringConvertible, CustomReflectable {
+        case none
+        /// A position fix. A negative accuracy means that the fix is invalid (Apple,
+        /// `CLLocation.horizontalAccuracy`), so that there is no evidence; nil means that it is not known.
+        case coordinate(Coordinate, horizontalAccuracy: Distance?)
+        /// What `confirmAcquired(in:)` gave on the device.
+        case device(DeviceResult)
+
+        public var description: String { "evidence" }
+        public var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    public enum DeviceResult: Sendable, Hashable {
+        case inRegion(Bool)
+        /// A code of `APActivationPayloadError`.
+        case error(code: Int)
+    }
+
+    public init(url: InvocationURL, source: InvocationSource, access: LocationAccess, evidence: Evidence) {
+        self.url = url
+        self.source = source
+        self.access = access
+        self.evidence = evidence
+    }
+
+    public var description: String { "confirmation from \(source.rawValue), access \(access.rawValue)" }
+    public var customMirror: Mirror { Mirror(self, children: ["source": source, "access": access]) }
+}

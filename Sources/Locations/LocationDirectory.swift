@@ -1,0 +1,120 @@
+public import Foundation
+import Geodesy
+public import Invocation
+public import Tenancy
+
+/// Finds the business an invocation URL stands for, and tells whether a person is there.
+///
+/// Safe to use from many tasks; holds no state of its own. Throws only what its store throws: every refusal
+/// is an answer.
+public struct LocationDirectory: Sendable {
+    private let store: any LocationStore
+    private let signatures: any PlaceSignatures
+
+    public init(store: any LocationStore, signatures: any PlaceSignatures) {
+        self.store = store
+        self.signatures = signatures
+    }
+
+    /// The experience of the tenant that the URL invokes, and the location it leads to.
+    public func lookUp(_ url: InvocationURL, of tenant: TenantID) async throws -> Lookup {
+        guard url.isMatchable else { return .doesNotMatch }
+        return try await store.withCatalogue(of: tenant) { catalogue in
+            try await find(url, in: catalogue, of: tenant, followingCodes: true)
+        }
+    }
+
+    /// Answers what `confirmAcquired(in:)` would for the same inputs, and records the outcome.
+    ///
+    /// The order of the refusals is ours; Apple documents none.
+    /// - Parameter now: The time of the request, recorded to the minute.
+    public func confirm(
+        _ request: ConfirmationRequest, of tenant: TenantID, at now: Date
+    ) async throws -> Confirmation {
+        let location = try await lookUp(request.url, of: tenant).location
+        let confirmation = Self.decide(request, at: location)
+        try await store.record(
+            ConfirmationRecord(
+                location: location, outcome: confirmation.outcome, source: request.source, at: now),
+            of: tenant)
+        return confirmation
+    }
+
+    static func decide(_ request: ConfirmationRequest, at location: Location?) -> Confirmation {
+        guard let location else { return .doesNotMatch }
+        guard request.source.isPhysical, request.access == .allowed else { return .disallowed }
+        switch request.evidence {
+        case .none:
+            return .undetermined(at: location)
+        case .device(.inRegion(let isInRegion)):
+            return Confirmation(isInRegion ? .inRegion : .notInRegion, location: location)
+        case .device(.error(ActivationError.disallowed.code)):
+            return .disallowed
+        case .device(.error(ActivationError.doesNotMatch.code)):
+            return .doesNotMatch
+        case .device(.error(let code)):
+            return .undetermined(at: location, code: code)
+        case .coordinate(_, let accuracy?) where accuracy.meters < 0:
+            return .undetermined(at: location)
+        case .coordinate(let coordinate, let accuracy):
+            let containment = location.region.containment(
+                of: coordinate, horizontalAccuracy: accuracy ?? Distance(meters: 0))
+            return Confirmation(
+                containment.isInside ? .inRegion : .notInRegion, isCertain: containment.isCertain,
+                location: location)
+        }
+    }
+
+    private func find(
+        _ url: InvocationURL, in catalogue: any LocationCatalogue, of tenant: TenantID, followingCodes: Bool
+    ) async throws -> Lookup {
+        let candidates = try await catalogue.experiences(near: url)
+        guard let experience = ExperienceIndex(candidates).mostSpecific(for: url) else {
+            return .doesNotMatch
+        }
+        let identifier: LocationIdentifier
+        switch experience.binding {
+        case .unbound:
+            return .noIdentifier(experience)
+        case .location(let bound):
+            identifier = bound
+        case .rule(let rule):
+            switch rule.read(url, after: experience.url) {
+            case .absent:
+                return .noIdentifier(experience)
+            case .identifier(let read):
+                identifier = read
+            case .place(let place):
+                return locate(place, by: experience, of: tenant)
+            case .shortCode(let code):
+                // A code stands for one URL, which is resolved as if it had been scanned; it cannot hold a
+                // code again.
+                guard followingCodes, let stored = try await catalogue.url(ofShortCode: code) else {
+                    return .unknownIdentifier(experience)
+                }
+                return try await find(stored, in: catalogue, of: tenant, followingCodes: false)
+            }
+        }
+        guard let location = try await catalogue.location(identifier) else {
+            return .unknownIdentifier(experience)
+        }
+        return .found(experience, location)
+    }
+
+    /// The place that a URL carries in itself, if the tenant signed it.
+    private func locate(_ place: EncodedPlace, by experience: Experience, of tenant: TenantID) -> Lookup {
+        guard signatures.isAuthentic(place.signature, of: place.signedText, tenant: tenant) else {
+            return .unknownIdentifier(experience)
+        }
+        guard
+            let center = try? Coordinate(latitude: place.latitude, longitude: place.longitude),
+            let region = try? CircularRegion(
+                center: center, radius: place.radius.map { Distance(meters: $0) } ?? Self.radiusOfSignedPlaces
+            )
+        else { return .noIdentifier(experience) }
+        return .found(experience, Location(identifier: place.identifier, name: nil, region: region))
+    }
+
+    /// The radius of a place whose URL gives none [ours].
+    static let radiusOfSignedPlaces = Distance(meters: 100)
+}

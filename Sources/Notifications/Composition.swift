@@ -1,0 +1,78 @@
+public import APNsPayload
+public import Invocation
+
+/// What became of a notification that was to be composed.
+public enum Composition: Sendable, Hashable {
+    case composed(ComposedNotification)
+    case refused(CompositionRefusal)
+}
+
+/// A notification as APNs takes it.
+public struct ComposedNotification: Sendable, Hashable {
+    public let payload: EncodedPayload
+    public let headers: NotificationHeaders
+    /// The advanced experience that the notification's `target-content-id` matches.
+    public let experience: Experience
+    public let warnings: [CompositionWarning]
+}
+
+/// Why a notification is not composed.
+public enum CompositionRefusal: Error, Sendable, Hashable {
+    /// No advanced experience matches the URL, so the system could not tell which instance is meant.
+    case doesNotMatch
+    /// The clip serves many businesses, and what matches is bound to none of them.
+    case notBusinessSpecific(matched: Experience, register: String)
+    /// The eight hours in which an App Clip may receive notifications after its launch are over.
+    case launchTooLongAgo
+    case invalid(PayloadError)
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .doesNotMatch: "does_not_match"
+        case .notBusinessSpecific: "not_business_specific"
+        case .launchTooLongAgo: "launch_too_long_ago"
+        case .invalid(let error): error.code
+        }
+    }
+}
+
+extension CompositionRefusal: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .doesNotMatch:
+            "no advanced experience matches the URL"
+        case .notBusinessSpecific(let matched, let register):
+            """
+            the clip serves many businesses and \(matched.url) is bound to none of them: register an advanced \
+            experience such as \(register), bound to its location
+            """
+        case .launchTooLongAgo:
+            "an App Clip receives notifications for 8 hours after its launch"
+        case .invalid(let error):
+            "\(error)"
+        }
+    }
+}
+
+/// Something about a composed notification that its sender may not expect.
+public enum CompositionWarning: Sendable, Hashable, CustomStringConvertible {
+    case payload(PayloadWarning)
+    /// The expiration asked for was later than eight hours after the launch.
+    case expirationShortened
+
+    public var code: String {
+        switch self {
+        case .payload(let warning): warning.code
+        case .expirationShortened: "expiration_shortened"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .payload(let warning): "\(warning)"
+        case .expirationShortened:
+            "apns-expiration is 8 hours after the launch: no notification reaches the App Clip later"
+        }
+    }
+}

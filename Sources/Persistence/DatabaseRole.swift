@@ -1,0 +1,7 @@
+/// A role that Doorstep works as; `sql/roles.sql` creates them.
+enum DatabaseRole: String {
+    /// The server's: reads one tenant's catalogue, records confirmations.
+    case app = "doorstep_app"
+    /// The administration commands'.
+    case admin = "doorstep_admin"
+}

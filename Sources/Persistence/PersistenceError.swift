@@ -1,0 +1,23 @@
+/// Why what is stored could not be used.
+public enum PersistenceError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A row of the table holds what no version of Doorstep writes.
+    case unreadable(String)
+
+    public var code: String { "unreadable_row" }
+
+    public var description: String {
+        switch self {
+        case .unreadable(let table): "a row of \(table) cannot be read"
+        }
+    }
+
+    /// Runs `body`; whatever it throws means that the table's row is unreadable.
+    static func reading<Value>(_ table: String, _ body: () throws -> Value) throws(PersistenceError) -> Value
+    {
+        do {
+            return try body()
+        } catch {
+            throw .unreadable(table)
+        }
+    }
+}

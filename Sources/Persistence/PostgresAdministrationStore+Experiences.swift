@@ -1,0 +1,151 @@
+public import Administration
+import Invocation
+import PostgreSQL
+public import Tenancy
+
+extension PostgresAdministrationStore {
+    public func addExperience(_ record: ExperienceRecord, of tenant: TenantID) async throws {
+        let experience = record.experience
+        do {
+            try await write(tenant) { transaction in
+                _ = try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, match_key, query_items,
+                        location_identifier, identifier_rule, title, subtitle)
+                    VALUES (\(tenant.uuid), \(experience.kind.rawValue), \(experience.url.canonical),
+                        \(experience.clip.text), \(experience.url.matchKey), \(experience.url.queryItemTexts),
+                        \(experience.binding.location?.text), \(experience.binding.rule?.description),
+                        \(record.title), \(record.subtitle))
+                    """)
+            }
+        } catch let error as PostgreSQLError where error.isUniqueViolation("experiences_pkey") {
+            throw AdministrationError.experienceExists
+        } catch let error as PostgreSQLError where error.isUniqueViolation("experiences_one_default_per_clip")
+        {
+            throw AdministrationError.secondDefaultExperience(experience.clip)
+        } catch let error as PostgreSQLError
+            where error.isForeignKeyViolation("experiences_tenant_id_bundle_id_fkey")
+        {
+            throw AdministrationError.unknownClip(experience.clip)
+        } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
+            throw experience.binding.location.map(AdministrationError.unknownLocation) ?? error
+        }
+    }
+
+    public func importExperiences(
+        of tenant: TenantID, _ feed: (any RowSink<ExperienceRecord>) async throws -> ImportProblems
+    ) async throws -> ImportOutcome {
+        try await importTable(of: tenant, ExperienceStaging(), feed)
+    }
+
+    public func experiences(of tenant: TenantID) async throws -> [ExperienceRecord] {
+        try await read(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle
+                FROM doorstep.experiences WHERE tenant_id = \(tenant.uuid) ORDER BY url, kind
+                """
+            ).map { row in
+                let (url, kind, clip, location, rule, title, subtitle) = try row.decode(
+                    String.self, String.self, String.self, String?.self, String?.self, String?.self,
+                    String?.self)
+                let experience = try Experience(
+                    storedURL: url, kind: kind, clip: clip, location: location, rule: rule)
+                return try PersistenceError.reading("experiences") {
+                    try ExperienceRecord(experience, title: title, subtitle: subtitle)
+                }
+            }
+        }
+    }
+}
+
+extension LocationBinding {
+    fileprivate var location: LocationIdentifier? {
+        if case .location(let location) = self { location } else { nil }
+    }
+
+    fileprivate var rule: IdentifierRule? {
+        if case .rule(let rule) = self { rule } else { nil }
+    }
+}
+
+/// How experiences are imported.
+private struct ExperienceStaging: Staging {
+    static let table: Query = """
+        CREATE TEMPORARY TABLE staged (
+            line bigint, kind text COLLATE "C", url text COLLATE "C", bundle_id text COLLATE "C",
+            match_key text COLLATE "C", query_items text[] COLLATE "C", location_identifier text COLLATE "C",
+            identifier_rule text COLLATE "C", title text, subtitle text
+        ) ON COMMIT DROP
+        """
+
+    func fields(of row: ExperienceRecord) -> [String?] {
+        let experience = row.experience
+        return [
+            experience.kind.rawValue, experience.url.canonical, experience.clip.text, experience.url.matchKey,
+            Self.arrayLiteral(experience.url.queryItemTexts), experience.binding.location?.text,
+            experience.binding.rule?.description, row.title, row.subtitle,
+        ]
+    }
+
+    func problems(of tenant: TenantID) -> [Query] {
+        [
+            """
+            SELECT line, 'url: it is on line ' || first || ' already' FROM (
+                SELECT line, min(line) OVER (PARTITION BY kind, url) AS first FROM pg_temp.staged
+            ) repeated
+            WHERE line > first ORDER BY line
+            """,
+            """
+            SELECT line, 'clip: the tenant has no clip ' || bundle_id FROM pg_temp.staged s
+            WHERE NOT EXISTS (SELECT FROM doorstep.clips c
+                WHERE c.tenant_id = \(tenant.uuid) AND c.bundle_id = s.bundle_id)
+            ORDER BY line
+            """,
+            """
+            SELECT line, 'location: the tenant has no location ' || location_identifier FROM pg_temp.staged s
+            WHERE location_identifier IS NOT NULL AND NOT EXISTS (SELECT FROM doorstep.locations l
+                WHERE l.tenant_id = \(tenant.uuid) AND l.identifier = s.location_identifier)
+            ORDER BY line
+            """,
+            """
+            SELECT s.line, 'kind: the clip ' || s.bundle_id || ' has a default experience already'
+            FROM pg_temp.staged s
+            WHERE s.kind = 'default' AND (
+                EXISTS (SELECT FROM pg_temp.staged o
+                    WHERE o.kind = 'default' AND o.bundle_id = s.bundle_id AND o.url <> s.url AND o.line < s.line)
+                OR EXISTS (SELECT FROM doorstep.experiences e
+                    WHERE e.tenant_id = \(tenant.uuid) AND e.kind = 'default' AND e.bundle_id = s.bundle_id
+                        AND e.url <> s.url))
+            ORDER BY s.line
+            """,
+        ]
+    }
+
+    func merge(into tenant: TenantID) -> Query {
+        """
+        WITH merged AS (
+        INSERT INTO doorstep.experiences AS e (tenant_id, kind, url, bundle_id, match_key, query_items,
+            location_identifier, identifier_rule, title, subtitle)
+        SELECT \(tenant.uuid), kind, url, bundle_id, match_key, query_items, location_identifier, identifier_rule,
+            title, subtitle
+        FROM pg_temp.staged
+        ON CONFLICT (tenant_id, kind, url) DO UPDATE
+        SET bundle_id = excluded.bundle_id, location_identifier = excluded.location_identifier,
+            identifier_rule = excluded.identifier_rule, title = excluded.title, subtitle = excluded.subtitle
+        WHERE (e.bundle_id, e.location_identifier, e.identifier_rule, e.title, e.subtitle) IS DISTINCT FROM
+            (excluded.bundle_id, excluded.location_identifier, excluded.identifier_rule, excluded.title,
+             excluded.subtitle)
+        RETURNING xmax = 0 AS is_new)
+        SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
+        """
+    }
+
+    /// PostgreSQL, "Arrays", "Array Input and Output Syntax": each element quoted.
+    private static func arrayLiteral(_ elements: [String]) -> String {
+        let quoted = elements.map { element in
+            "\"" + element.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        }
+        return "{" + quoted.joined(separator: ",") + "}"
+    }
+}

@@ -1,0 +1,67 @@
+import Administration
+import PostgreSQL
+import Tenancy
+
+/// How the rows of one kind get from a file into their table: by COPY into a temporary table, where SQL finds what a
+/// row alone does not show, then by one statement into the table.
+protocol Staging: Sendable {
+    associatedtype Row: Sendable
+    /// Creates `pg_temp.staged`, whose first column is the row's `line`.
+    static var table: Query { get }
+    /// The columns after `line`, as COPY's text format takes them.
+    func fields(of row: Row) -> [String?]
+    /// Each gives line and reason of rows that cannot be merged, by line.
+    func problems(of tenant: TenantID) -> [Query]
+    /// Adds and changes rows, and gives how many were added and how many changed.
+    func merge(into tenant: TenantID) -> Query
+}
+
+extension PostgresAdministrationStore {
+    /// Imports all rows or none.
+    ///
+    /// A tenant's imports wait for each other: the second sees what the first has done.
+    func importTable<Table: Staging>(
+        of tenant: TenantID, _ staging: Table,
+        _ feed: (any RowSink<Table.Row>) async throws -> ImportProblems
+    ) async throws -> ImportOutcome {
+        do {
+            return .done(
+                try await writeMuch(tenant) { transaction in
+                    _ = try await transaction.execute(
+                        "SELECT FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid) FOR NO KEY UPDATE")
+                    _ = try await transaction.execute(Table.table)
+                    var problems = ImportProblems()
+                    let count = try await transaction.copyIn("COPY pg_temp.staged FROM STDIN") { writer in
+                        problems = try await feed(CopySink(staging: staging, writer: writer))
+                    }
+                    _ = try await transaction.execute("ANALYZE pg_temp.staged")
+                    for query in staging.problems(of: tenant) {
+                        for row in try await transaction.execute(query) {
+                            let (line, reason) = try row.decode(Int.self, String.self)
+                            problems.add(line: line, reason)
+                        }
+                    }
+                    // Thrown, so that the transaction is rolled back; it had changed nothing that lasts.
+                    guard problems.isEmpty else { throw ImportRefused(problems: problems) }
+                    let (added, changed) = try await transaction.execute(staging.merge(into: tenant)).one()
+                        .decode(Int.self, Int.self)
+                    return ImportCounts(added: added, changed: changed, unchanged: count - added - changed)
+                })
+        } catch let refusal as ImportRefused {
+            return .refused(refusal.problems)
+        }
+    }
+}
+
+private struct ImportRefused: Error {
+    let problems: ImportProblems
+}
+
+private struct CopySink<Table: Staging>: RowSink {
+    let staging: Table
+    let writer: CopyWriter
+
+    func append(_ row: Table.Row, line: Int) async throws {
+        try await writer.writeRow([String(line)] + staging.fields(of: row))
+    }
+}

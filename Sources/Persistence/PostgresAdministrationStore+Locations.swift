@@ -1,0 +1,99 @@
+public import Administration
+import Geodesy
+public import Invocation
+import JSON
+import PostgreSQL
+public import Tenancy
+
+extension PostgresAdministrationStore {
+    public func importLocations(
+        of tenant: TenantID, _ feed: (any RowSink<LocationRecord>) async throws -> ImportProblems
+    ) async throws -> ImportOutcome {
+        try await importTable(of: tenant, LocationStaging(), feed)
+    }
+
+    public func locations(
+        of tenant: TenantID, after: LocationIdentifier?, limit: Int
+    ) async throws -> [LocationRecord] {
+        try await read(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT identifier, name, latitude, longitude, radius, metadata FROM doorstep.locations
+                WHERE tenant_id = \(tenant.uuid) AND identifier > \(after?.text ?? "")
+                ORDER BY identifier LIMIT \(limit)
+                """
+            ).map { row in
+                let (identifier, name, latitude, longitude, radius, metadata) = try row.decode(
+                    String.self, String.self, Double.self, Double.self, Double.self, JSONText.self)
+                return try PersistenceError.reading("locations") {
+                    LocationRecord(
+                        identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
+                        region: try CircularRegion(
+                            center: Coordinate(latitude: latitude, longitude: longitude),
+                            radius: Distance(meters: radius)),
+                        metadata: try JSONValue(parsing: metadata.text.utf8).objectValue ?? [:])
+                }
+            }
+        }
+    }
+
+    public func deleteLocation(_ identifier: LocationIdentifier, of tenant: TenantID) async throws {
+        do {
+            try await write(tenant) { transaction in
+                let deleted = try await transaction.execute(
+                    """
+                    DELETE FROM doorstep.locations
+                    WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text)
+                    """)
+                guard deleted.affectedRows == 1 else { throw AdministrationError.unknownLocation(identifier) }
+            }
+        } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
+            throw AdministrationError.locationInUse(identifier)
+        }
+    }
+}
+
+/// How locations are imported.
+private struct LocationStaging: Staging {
+    static let table: Query = """
+        CREATE TEMPORARY TABLE staged (
+            line bigint, identifier text COLLATE "C", name text, latitude double precision,
+            longitude double precision, radius double precision, metadata jsonb
+        ) ON COMMIT DROP
+        """
+
+    func fields(of row: LocationRecord) -> [String?] {
+        [
+            row.identifier.text, row.name.text, row.region.center.latitude.description,
+            row.region.center.longitude.description, row.region.radius.meters.description,
+            String(decoding: JSONValue.object(row.metadata).serialized(), as: UTF8.self),
+        ]
+    }
+
+    func problems(of tenant: TenantID) -> [Query] {
+        [
+            """
+            SELECT line, 'identifier: it is on line ' || first || ' already' FROM (
+                SELECT line, min(line) OVER (PARTITION BY identifier) AS first FROM pg_temp.staged
+                WHERE identifier IN (SELECT identifier FROM pg_temp.staged GROUP BY identifier HAVING count(*) > 1)
+            ) repeated
+            WHERE line > first ORDER BY line
+            """
+        ]
+    }
+
+    func merge(into tenant: TenantID) -> Query {
+        """
+        WITH merged AS (
+        INSERT INTO doorstep.locations AS l (tenant_id, identifier, name, latitude, longitude, radius, metadata)
+        SELECT \(tenant.uuid), identifier, name, latitude, longitude, radius, metadata FROM pg_temp.staged
+        ON CONFLICT (tenant_id, identifier) DO UPDATE
+        SET name = excluded.name, latitude = excluded.latitude, longitude = excluded.longitude,
+            radius = excluded.radius, metadata = excluded.metadata
+        WHERE (l.name, l.latitude, l.longitude, l.radius, l.metadata) IS DISTINCT FROM
+            (excluded.name, excluded.latitude, excluded.longitude, excluded.radius, excluded.metadata)
+        RETURNING xmax = 0 AS is_new)
+        SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
+        """
+    }
+}

@@ -1,0 +1,145 @@
+public import Administration
+import Foundation
+public import PostgreSQL
+public import Tenancy
+
+/// Tenants and all that is theirs in PostgreSQL, changed as `doorstep_admin`.
+///
+/// What it may change of each table is in `PostgresAdministrationStore+….swift`, a file a noun.
+public struct PostgresAdministrationStore: AdministrationStore {
+    private let pool: ConnectionPool
+    private let actor: String
+
+    /// - Parameter actor: Who the audit log says made the changes, such as `operator:alice`.
+    public init(_ pool: ConnectionPool, actor: String) {
+        self.pool = pool
+        self.actor = actor
+    }
+
+    func read<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await pool.withTenantTransaction(tenant, as: .admin, .readOnly, body)
+    }
+
+    func write<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor, .readWrite, body)
+    }
+
+    /// Writes for as long as an import takes.
+    func writeMuch<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await pool.withTenantTransaction(
+            tenant, as: .admin, actor: actor, TransactionMode(statementTimeout: .seconds(3_600)), body)
+    }
+
+    func readAcrossTenants(_ query: Query) async throws -> QueryResult {
+        try await pool.withTransaction(as: .admin) { try await $0.execute(query) }
+    }
+}
+
+// MARK: - Tenants
+
+extension PostgresAdministrationStore {
+    public func createTenant(slug: TenantSlug, name: DisplayName) async throws -> Tenant {
+        let id = TenantID(UUID())
+        do {
+            return try await write(id) { transaction in
+                try Tenant(
+                    row: try await transaction.execute(
+                        """
+                        INSERT INTO doorstep.tenants (tenant_id, slug, name)
+                        VALUES (\(id.uuid), \(slug.text), \(name.text))
+                        RETURNING tenant_id, slug, name, created_at, suspended_at
+                        """
+                    ).one())
+            }
+        } catch let error as PostgreSQLError where error.isUniqueViolation("tenants_slug_key") {
+            throw AdministrationError.tenantExists(slug)
+        }
+    }
+
+    public func tenants() async throws -> [Tenant] {
+        try await readAcrossTenants(
+            "SELECT tenant_id, slug, name, created_at, suspended_at FROM doorstep.tenants ORDER BY slug"
+        ).map { try Tenant(row: $0) }
+    }
+
+    public func tenant(_ slug: TenantSlug) async throws -> Tenant {
+        let rows = try await readAcrossTenants(
+            """
+            SELECT tenant_id, slug, name, created_at, suspended_at FROM doorstep.tenants WHERE slug = \(slug.text)
+            """)
+        guard let row = rows.first else { throw AdministrationError.unknownTenant(slug) }
+        return try Tenant(row: row)
+    }
+
+    public func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant {
+        let id = try await tenant(slug).id
+        return try await write(id) { transaction in
+            try Tenant(
+                row: try await transaction.execute(
+                    """
+                    UPDATE doorstep.tenants
+                    SET suspended_at = CASE WHEN \(isSuspended) THEN coalesce(suspended_at, now()) END
+                    WHERE tenant_id = \(id.uuid)
+                    RETURNING tenant_id, slug, name, created_at, suspended_at
+                    """
+                ).one())
+        }
+    }
+}
+
+extension Tenant {
+    /// Columns: tenant_id, slug, name, created_at, suspended_at.
+    fileprivate init(row: Row) throws {
+        let (id, slug, name, createdAt, suspendedAt) = try row.decode(
+            UUID.self, String.self, String.self, Date.self, Date?.self)
+        self = try PersistenceError.reading("tenants") {
+            Tenant(
+                id: TenantID(id), slug: try TenantSlug(slug), name: try DisplayName(name),
+                createdAt: createdAt,
+                suspendedAt: suspendedAt)
+        }
+    }
+}
+
+// MARK: - Clips
+
+extension PostgresAdministrationStore {
+    public func createClip(_ clip: Clip, of tenant: TenantID) async throws {
+        do {
+            try await write(tenant) { transaction in
+                _ = try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.clips (tenant_id, bundle_id, parent_bundle_id, team_id, multi_business)
+                    VALUES (\(tenant.uuid), \(clip.bundleID.text), \(clip.parentBundleID.text),
+                        \(clip.teamID.text), \(clip.isMultiBusiness))
+                    """)
+            }
+        } catch let error as PostgreSQLError where error.isUniqueViolation("clips_pkey") {
+            throw AdministrationError.clipExists(clip.bundleID)
+        }
+    }
+
+    public func clips(of tenant: TenantID) async throws -> [Clip] {
+        try await read(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT bundle_id, team_id, multi_business FROM doorstep.clips
+                WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id
+                """
+            ).map { row in
+                let (bundleID, teamID, isMultiBusiness) = try row.decode(String.self, String.self, Bool.self)
+                return try PersistenceError.reading("clips") {
+                    try Clip(
+                        bundleID: BundleID(bundleID), teamID: TeamID(teamID), isMultiBusiness: isMultiBusiness
+                    )
+                }
+            }
+        }
+    }
+}

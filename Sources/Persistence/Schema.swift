@@ -1,0 +1,31 @@
+public import PostgreSQL
+
+/// The migrations of `sql/migrations`, which are part of the binary.
+public enum Schema {
+    public static let migrations = [
+        Migration(version: 1, name: "catalogue", sql: text(PackageResources._001_catalogue_sql))
+    ]
+
+    /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.
+    ///
+    /// The login must be able to become `doorstep_owner`; while roles are missing it must be able to create them, and
+    /// while the schema is, to create one in the database. Safe to run twice and from several processes at once.
+    /// - Returns: What was applied.
+    /// - Throws: `PostgreSQLError.databaseIsNewer` when the database has a migration this binary does not know.
+    public static func migrate(_ pool: ConnectionPool) async throws -> [Migration] {
+        try await runner(role: "doorstep_owner", prelude: text(PackageResources.roles_sql)).migrate(on: pool)
+    }
+
+    /// How far the database is; any of Doorstep's roles may ask.
+    public static func status(_ pool: ConnectionPool) async throws -> MigrationStatus {
+        try await runner(role: nil, prelude: nil).status(on: pool)
+    }
+
+    private static func runner(role: String?, prelude: String?) throws(PostgreSQLError) -> MigrationRunner {
+        // The key is "door" in ASCII: any number that no other program takes.
+        try MigrationRunner(
+            migrations, schema: "doorstep", lockKey: 0x646F_6F72, role: role, prelude: prelude)
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,54 @@
+import PostgreSQL
+import Tenancy
+
+/// A transaction in which one tenant's rows are visible, and no other's: the only door to them.
+///
+/// Role and tenant are settings of the transaction (`set_config(…, true)`), so that nothing of them is left on the
+/// connection, whoever uses it next and through whatever pooler. Row-level security does the rest.
+struct TenantTransaction {
+    let tenant: TenantID
+    private let transaction: Transaction
+
+    fileprivate init(tenant: TenantID, transaction: Transaction) {
+        self.tenant = tenant
+        self.transaction = transaction
+    }
+
+    @discardableResult
+    func execute(_ query: Query) async throws(PostgreSQLError) -> QueryResult {
+        try await transaction.execute(query)
+    }
+
+    func copyIn(_ statement: Query, _ body: (CopyWriter) async throws -> Void) async throws -> Int {
+        try await transaction.copyIn(statement, body)
+    }
+}
+
+extension ConnectionPool {
+    /// Runs a closure with one tenant's rows.
+    func withTenantTransaction<Result: Sendable>(
+        _ tenant: TenantID, as role: DatabaseRole, actor: String = "", _ mode: TransactionMode = .readWrite,
+        _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await withTransaction(mode) { transaction in
+            try await transaction.execute(
+                """
+                SELECT set_config('role', \(role.rawValue), true),
+                       set_config('doorstep.tenant_id', \(tenant.description), true),
+                       set_config('doorstep.actor', \(actor), true)
+                """)
+            return try await body(TenantTransaction(tenant: tenant, transaction: transaction))
+        }
+    }
+
+    /// Runs a closure without a tenant, in which only what is open to the role itself is visible.
+    func withTransaction<Result: Sendable>(
+        as role: DatabaseRole, _ mode: TransactionMode = .readOnly,
+        _ body: (Transaction) async throws -> Result
+    ) async throws -> Result {
+        try await withTransaction(mode) { transaction in
+            try await transaction.execute("SELECT set_config('role', \(role.rawValue), true)")
+            return try await body(transaction)
+        }
+    }
+}

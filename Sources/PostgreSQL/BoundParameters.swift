@@ -1,0 +1,56 @@
+import CLibPQ
+
+/// The values of a statement in the shape libpq takes them.
+struct BoundParameters {
+    let types: [UInt32]
+    private let values: [[UInt8]?]
+    private let lengths: [Int32]
+    private let formats: [Int32]
+
+    private static let binary: Int32 = 1
+
+    /// Throws what a value could not be encoded for.
+    init(_ parameters: [Query.Parameter]) throws(PostgreSQLError) {
+        var values: [[UInt8]?] = []
+        for parameter in parameters { values.append(try parameter.bytes.get()) }
+        self.values = values
+        types = parameters.map(\.type.objectID)
+        lengths = values.map { Int32($0?.count ?? 0) }
+        formats = parameters.map { $0.type == .inferred ? 0 : Self.binary }
+    }
+
+    func sendQuery(_ connection: OpaquePointer, _ sql: String) -> Int32 {
+        withPointers {
+            PQsendQueryParams(
+                connection, sql, Int32(values.count), types, $0, lengths, formats, Self.binary)
+        }
+    }
+
+    func sendPrepare(_ connection: OpaquePointer, _ name: String, _ sql: String) -> Int32 {
+        PQsendPrepare(connection, name, sql, Int32(types.count), types)
+    }
+
+    func sendPrepared(_ connection: OpaquePointer, _ name: String) -> Int32 {
+        withPointers {
+            PQsendQueryPrepared(
+                connection, name, Int32(values.count), $0, lengths, formats, Self.binary)
+        }
+    }
+
+    /// Lends pointers to the values, one behind the other in one buffer; NULL has none.
+    private func withPointers<R>(_ body: ([UnsafePointer<CChar>?]) -> R) -> R {
+        // One byte more than needed: an empty value must have an address, or it would be NULL.
+        let bytes = Array(values.compactMap { $0 }.joined()) + [0]
+        return bytes.withUnsafeBytes { buffer in
+            var offset = 0
+            return body(
+                values.map { value in
+                    guard let value else { return nil }
+                    defer { offset += value.count }
+                    return (buffer.baseAddress?.advanced(by: offset)).map {
+                        UnsafePointer($0.assumingMemoryBound(to: CChar.self))
+                    }
+                })
+        }
+    }
+}

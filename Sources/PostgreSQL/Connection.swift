@@ -1,0 +1,20 @@
+/// A connection lent by a pool, outside any transaction.
+///
+/// Usable until the closure it was lent to returns. Statements are run one after the other. What they change
+/// of the session's state stays: use a transaction and `SET LOCAL` for settings.
+public struct Connection: Sendable {
+    let lease: Lease
+
+    /// Runs one statement in a transaction of its own.
+    ///
+    /// After `connectionLost`, `timeout` or `cancelled` the statement may have been done or not.
+    @discardableResult
+    public func execute(_ query: Query) async throws(PostgreSQLError) -> QueryResult {
+        try await lease.execute(query)
+    }
+
+    /// Runs statements separated by semicolons, without values, all in one transaction unless they say otherwise.
+    public func execute(script: String) async throws(PostgreSQLError) {
+        try await lease.execute(script: script)
+    }
+}

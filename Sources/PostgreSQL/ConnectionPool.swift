@@ -1,0 +1,258 @@
+import Synchronization
+
+/// A bounded set of connections to one server, or to the hosts of one connection string.
+///
+/// Connections are made when they are needed and lent to one closure at a time. Tasks that wait are served in
+/// order. A connection comes back to the pool only in the state it was made in: outside any transaction, with
+/// no settings of a session.
+public final class ConnectionPool: Sendable {
+    private struct Shared {
+        var machine: PoolStateMachine
+        /// Those that can be lent, or are.
+        var workers: [PoolStateMachine.ConnectionID: ConnectionWorker] = [:]
+        var waiters: [PoolStateMachine.WaiterID: CheckedContinuation<Acquired, Never>] = [:]
+        var nextWaiter = 0
+        var isFinished = false
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private typealias Acquired = Result<Lease, PostgreSQLError>
+
+    private let configuration: PoolConfiguration
+    private let connectionString: Result<ConnectionString, PostgreSQLError>
+    private let shared: Mutex<Shared>
+
+    /// Connects to nothing yet; a connection string that cannot be parsed is an error of the first use.
+    public init(_ configuration: PoolConfiguration) {
+        self.configuration = configuration
+        connectionString = Result { () throws(PostgreSQLError) in try ConnectionString(configuration.conninfo)
+        }
+        shared = Mutex(
+            Shared(
+                machine: PoolStateMachine(
+                    maximumConnections: configuration.maximumConnections,
+                    maximumWaiters: configuration.maximumWaiters)))
+    }
+
+    deinit {
+        for worker in shared.withLock({ $0.workers.values }) { worker.shutDown() }
+    }
+
+    /// How the connections are used now.
+    public var statistics: PoolStatistics {
+        shared.withLock { $0.machine.statistics }
+    }
+
+    /// Lends a connection, each statement a transaction of its own.
+    @discardableResult
+    public func withConnection<R: Sendable>(_ body: (Connection) async throws -> R) async throws -> R {
+        let lease = try await acquireAlive()
+        do {
+            let result = try await body(Connection(lease: lease))
+            await giveBack(lease)
+            return result
+        } catch {
+            await giveBack(lease)
+            throw error
+        }
+    }
+
+    /// Runs a closure in a transaction: committed when it returns, rolled back when it throws.
+    ///
+    /// Throws what the closure threw; `PostgreSQLError.rolledBack` when the closure passed over a failed
+    /// statement; `PostgreSQLError.outcomeUnknown` when the connection broke during COMMIT, or a synchronous
+    /// standby did not confirm it. A task cancelled during COMMIT still learns its outcome.
+    @discardableResult
+    public func withTransaction<R: Sendable>(
+        _ mode: TransactionMode = .readWrite, _ body: (Transaction) async throws -> R
+    ) async throws -> R {
+        var mode = mode
+        mode.statementTimeout = mode.statementTimeout ?? configuration.statementTimeout
+        let lease = try await acquireTransaction(mode)
+        let result: R
+        do {
+            result = try await body(Transaction(lease: lease))
+        } catch {
+            let isClean = await lease.rollBack()
+            release(lease, isReusable: isClean)
+            throw error
+        }
+        do throws(PostgreSQLError) {
+            let isClean = try await lease.commit()
+            release(lease, isReusable: isClean)
+        } catch {
+            // A refused COMMIT has ended the transaction; after anything else the state is not certain.
+            let isClean = if case .server = error { true } else { error == .rolledBack }
+            release(lease, isReusable: isClean)
+            throw error
+        }
+        return result
+    }
+
+    /// Refuses every further use, waits for what is lent, and closes all connections.
+    ///
+    /// What is not given back in time is closed under its user's hands.
+    public func close(within limit: Duration = .seconds(10)) async {
+        handle { $0.close() }
+        let timer = Task { [weak self] in
+            guard (try? await Task.sleep(for: limit)) != nil, let self else { return }
+            self.handle { $0.closeBusy() }
+        }
+        await withCheckedContinuation { continuation in
+            let isFinished = shared.withLock { shared in
+                if !shared.isFinished { shared.closers.append(continuation) }
+                return shared.isFinished
+            }
+            if isFinished { continuation.resume() }
+        }
+        timer.cancel()
+    }
+
+    // MARK: - Lending
+
+    private func acquire(_ deadline: Deadline) async throws(PostgreSQLError) -> Lease {
+        _ = try connectionString.get()
+        if Task.isCancelled { throw .cancelled }
+        let (lent, waiter) = shared.withLock { shared in
+            shared.nextWaiter += 1
+            let lent = shared.machine.lendIdle().flatMap { id in
+                shared.workers[id].map { Lease(connection: id, worker: $0) }
+            }
+            return (lent, shared.nextWaiter)
+        }
+        if let lent { return lent }
+
+        // The timer and the cancellation only tell the state machine, which decides who came first.
+        let timer = Task { [weak self] in
+            guard let instant = deadline.instant,
+                (try? await Task.sleep(until: instant, clock: .continuous)) != nil
+            else { return }
+            self?.giveUp(waiter, .timeout(.acquiring))
+        }
+        defer { timer.cancel() }
+        let acquired: Acquired = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                perform(
+                    shared.withLock { shared in
+                        shared.waiters[waiter] = continuation
+                        return shared.machine.acquire(waiter)
+                    })
+                // Either may have come before there was anyone to tell.
+                if Task.isCancelled { giveUp(waiter, .cancelled) }
+                if deadline.hasPassed { giveUp(waiter, .timeout(.acquiring)) }
+            }
+        } onCancel: {
+            giveUp(waiter, .cancelled)
+        }
+        return try acquired.get()
+    }
+
+    private func giveUp(_ waiter: PoolStateMachine.WaiterID, _ error: PostgreSQLError) {
+        handle { $0.giveUp(waiter, error) }
+    }
+
+    /// A connection that the server has not closed meanwhile.
+    private func acquireAlive() async throws(PostgreSQLError) -> Lease {
+        try await acquireFirst { lease throws(PostgreSQLError) in try await lease.checkAlive() }
+    }
+
+    /// A connection in a new transaction.
+    private func acquireTransaction(_ mode: TransactionMode) async throws(PostgreSQLError) -> Lease {
+        try await acquireFirst { lease throws(PostgreSQLError) in try await lease.begin(mode) }
+    }
+
+    /// The first connection that a harmless step succeeds on: those found dead are thrown away.
+    private func acquireFirst(
+        _ step: (Lease) async throws(PostgreSQLError) -> Void
+    ) async throws(PostgreSQLError) -> Lease {
+        let deadline = Deadline.after(configuration.acquireTimeout)
+        var left = configuration.maximumConnections
+        while true {
+            let lease = try await acquire(deadline)
+            do throws(PostgreSQLError) {
+                try await step(lease)
+                return lease
+            } catch {
+                release(lease, isReusable: false)
+                guard error == .connectionLost, left > 0 else { throw error }
+                left -= 1
+            }
+        }
+    }
+
+    private func giveBack(_ lease: Lease) async {
+        let isClean = await lease.settle()
+        release(lease, isReusable: isClean)
+    }
+
+    private func release(_ lease: Lease, isReusable: Bool) {
+        perform(
+            shared.withLock { shared in
+                let stale = lease.isDemoted ? shared.machine.invalidate() : []
+                return stale
+                    + shared.machine.release(
+                        lease.connection, isReusable: isReusable && !lease.isSpent)
+            })
+    }
+
+    // MARK: - Doing what the state machine says
+
+    private func perform(_ actions: [PoolStateMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .connect(let id):
+                connect(id)
+            case .lend(let id, let waiter):
+                let (continuation, worker) = shared.withLock { shared in
+                    (shared.waiters.removeValue(forKey: waiter), shared.workers[id])
+                }
+                if let worker {
+                    continuation?.resume(returning: .success(Lease(connection: id, worker: worker)))
+                } else {
+                    continuation?.resume(returning: .failure(.connectionLost))
+                }
+            case .fail(let waiter, let error):
+                shared.withLock { $0.waiters.removeValue(forKey: waiter) }?
+                    .resume(returning: .failure(error))
+            case .close(let id):
+                shared.withLock { $0.workers.removeValue(forKey: id) }?.shutDown()
+            case .finished:
+                let closers = shared.withLock { shared in
+                    defer { shared.closers = [] }
+                    shared.isFinished = true
+                    return shared.closers
+                }
+                for closer in closers { closer.resume() }
+            }
+        }
+    }
+
+    private func connect(_ id: PoolStateMachine.ConnectionID) {
+        do throws(PostgreSQLError) {
+            let string = try connectionString.get()
+            let worker = try ConnectionWorker(configuration: configuration)
+            shared.withLock { $0.workers[id] = worker }
+            worker.start(string, events(of: id))
+        } catch {
+            handle { $0.connectFailed(id, error) + $0.ended(id) }
+        }
+    }
+
+    private func events(of id: PoolStateMachine.ConnectionID) -> ConnectionWorker.Events {
+        // The thread may outlive a pool that nobody holds any more; then there is nobody to tell.
+        ConnectionWorker.Events(
+            connected: { [weak self] result in
+                switch result {
+                case .success: self?.handle { $0.connected(id) }
+                case .failure(let error): self?.handle { $0.connectFailed(id, error) }
+                }
+            },
+            unusable: { [weak self] in self?.handle { $0.lost(id) } },
+            idle: { [weak self] in self?.handle { $0.idled(id) } },
+            ended: { [weak self] in self?.handle { $0.ended(id) } })
+    }
+
+    private func handle(_ event: (inout PoolStateMachine) -> [PoolStateMachine.Action]) {
+        perform(shared.withLock { event(&$0.machine) })
+    }
+}

@@ -1,0 +1,28 @@
+/// A moment after which nobody waits any more; it goes on while the machine sleeps.
+struct Deadline: Sendable {
+    let instant: ContinuousClock.Instant?
+
+    static let never = Deadline(instant: nil)
+
+    static func after(_ duration: Duration) -> Deadline {
+        Deadline(instant: .now + duration)
+    }
+
+    /// What is left, for `poll`: rounded up so that it never returns early, −1 for ever, 0 when it is over.
+    var pollMilliseconds: Int32 {
+        guard let instant else { return -1 }
+        let left = instant - .now
+        guard left > .zero else { return 0 }
+        let (seconds, attoseconds) = left.components
+        guard seconds < 1_000_000 else { return 1_000_000_000 }
+        return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+
+    var hasPassed: Bool { pollMilliseconds == 0 }
+
+    /// An equal part of the time that is left.
+    func share(of parts: Int) -> Deadline {
+        guard let instant else { return self }
+        return Deadline(instant: .now + (instant - .now) / parts)
+    }
+}

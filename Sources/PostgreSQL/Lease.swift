@@ -1,0 +1,103 @@
+import Synchronization
+
+/// One connection, lent once: what `Connection` and `Transaction` are made of.
+final class Lease: Sendable {
+    let connection: PoolStateMachine.ConnectionID
+    private let worker: ConnectionWorker
+    private let id: ConnectionWorker.LeaseID
+    private let state = Mutex(State())
+
+    private struct State {
+        var mode: TransactionMode?
+        var isDemoted = false
+        var isSpent = false
+    }
+
+    init(connection: PoolStateMachine.ConnectionID, worker: ConnectionWorker) {
+        self.connection = connection
+        self.worker = worker
+        id = worker.beginLease()
+    }
+
+    /// A statement that writes was told that the server is read-only: it is no longer the primary.
+    var isDemoted: Bool { state.withLock(\.isDemoted) }
+
+    /// The connection may carry settings of its session, and is not lent again.
+    var isSpent: Bool { state.withLock(\.isSpent) }
+
+    func spend() {
+        state.withLock { $0.isSpent = true }
+    }
+
+    func execute(_ query: Query) async throws(PostgreSQLError) -> QueryResult {
+        try await perform { session, limits throws(PostgreSQLError) in try session.execute(query, limits) }
+    }
+
+    func execute(script: String) async throws(PostgreSQLError) {
+        try await perform { session, limits throws(PostgreSQLError) in
+            _ = try session.runScript(script, limits)
+        }
+    }
+
+    // MARK: - Beginning and ending
+
+    func checkAlive() async throws(PostgreSQLError) {
+        try await perform { session, _ throws(PostgreSQLError) in
+            guard session.isAlive() else { throw .connectionLost }
+        }
+    }
+
+    func begin(_ mode: TransactionMode) async throws(PostgreSQLError) {
+        state.withLock { $0.mode = mode }
+        try await perform { session, limits throws(PostgreSQLError) in try session.begin(mode, limits) }
+    }
+
+    /// Commits; returns whether the connection can be lent again.
+    func commit() async throws(PostgreSQLError) -> Bool {
+        try await perform(endsLease: true, isCancellable: false) { session, limits throws(PostgreSQLError) in
+            try session.commit(limits)
+            session.settle()
+            return !session.isBroken
+        }
+    }
+
+    /// Rolls back; returns whether the connection can be lent again.
+    func rollBack() async -> Bool {
+        await end { session, limits in session.rollBack(limits) }
+    }
+
+    /// Returns whether the connection can be lent again: it cannot from inside a transaction or a COPY.
+    func settle() async -> Bool {
+        await end { session, _ in session.settle() }
+    }
+
+    private func end(_ work: @escaping @Sendable (Session, Limits) -> Void) async -> Bool {
+        do throws(PostgreSQLError) {
+            return try await perform(endsLease: true, isCancellable: false) { session, limits in
+                work(session, limits)
+                return !session.isBroken
+            }
+        } catch {
+            return false
+        }
+    }
+
+    // MARK: - Jobs
+
+    func perform<R: Sendable>(
+        endsLease: Bool = false, isCancellable: Bool = true,
+        _ work: @escaping @Sendable (Session, Limits) throws(PostgreSQLError) -> R
+    ) async throws(PostgreSQLError) -> R {
+        let mode = state.withLock(\.mode)
+        do throws(PostgreSQLError) {
+            return try await worker.perform(
+                lease: id, timeout: mode?.statementTimeout, endsLease: endsLease,
+                isCancellable: isCancellable, work)
+        } catch {
+            if error.sqlState == "25006", mode?.isReadOnly != true {
+                state.withLock { $0.isDemoted = true }
+            }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// Where to connect, how many times, and how long to wait.
+public struct PoolConfiguration: Sendable {
+    /// A libpq connection string or URI: several hosts, `target_session_attrs`, `sslmode` and the rest included.
+    public var conninfo: String
+    public var maximumConnections: Int
+    /// How many tasks may wait for a connection; the next one is refused at once.
+    public var maximumWaiters: Int
+    /// How long a task waits for a connection.
+    public var acquireTimeout: Duration
+    /// How long connecting may take, all hosts together; each host that is left gets an equal share.
+    public var connectTimeout: Duration
+    /// How long one statement may take; the connection is thrown away when it takes longer.
+    public var statementTimeout: Duration
+    /// After this long without use a connection is closed.
+    public var idleTimeout: Duration
+    /// How many prepared statements a connection keeps; 0 prepares none, as PgBouncer before 1.21 needs in
+    /// transaction mode.
+    public var preparedStatements: Int
+    /// Shown in `pg_stat_activity`, unless the connection string or PGAPPNAME says otherwise.
+    public var applicationName: String
+    /// Receives the server's notices and warnings, on a connection's own thread.
+    public var onNotice: @Sendable (ServerError) -> Void
+
+    public init(
+        conninfo: String, maximumConnections: Int = 8, maximumWaiters: Int = 1024,
+        acquireTimeout: Duration = .seconds(5), connectTimeout: Duration = .seconds(5),
+        statementTimeout: Duration = .seconds(30), idleTimeout: Duration = .seconds(300),
+        preparedStatements: Int = 256, applicationName: String = "",
+        onNotice: @escaping @Sendable (ServerError) -> Void = { _ in }
+    ) {
+        self.conninfo = conninfo
+        self.maximumConnections = maximumConnections
+        self.maximumWaiters = maximumWaiters
+        self.acquireTimeout = acquireTimeout
+        self.connectTimeout = connectTimeout
+        self.statementTimeout = statementTimeout
+        self.idleTimeout = idleTimeout
+        self.preparedStatements = preparedStatements
+        self.applicationName = applicationName
+        self.onNotice = onNotice
+    }
+}

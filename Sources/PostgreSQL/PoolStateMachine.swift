@@ -1,0 +1,173 @@
+/// The pool's decisions, without threads, sockets or clocks: every event returns what is to be done.
+///
+/// A connection is connecting, idle or busy, and these count against the maximum; one that is none of them is
+/// closed but may still have its thread, which may also end while the connection is lent. Tasks are served in
+/// the order they came: nobody gets a connection while another has waited longer.
+struct PoolStateMachine {
+    typealias ConnectionID = Int
+    typealias WaiterID = Int
+
+    enum Action: Equatable {
+        case connect(ConnectionID)
+        case lend(ConnectionID, to: WaiterID)
+        case fail(WaiterID, PostgreSQLError)
+        /// The connection is not lent again; it may be broken already.
+        case close(ConnectionID)
+        /// The pool is closed and every connection has ended.
+        case finished
+    }
+
+    private let maximumConnections: Int
+    private let maximumWaiters: Int
+    private var connecting: Set<ConnectionID> = []
+    /// The most recently used last: the others grow old and are closed.
+    private var idle: [ConnectionID] = []
+    private var busy: Set<ConnectionID> = []
+    /// Those of the busy ones that broke.
+    private var broken: Set<ConnectionID> = []
+    private var threads: Set<ConnectionID> = []
+    private var waiters: [WaiterID] = []
+    private var nextConnection = 0
+    /// Connections below this number are not lent again.
+    private var staleBelow = 0
+    private var isClosing = false
+
+    init(maximumConnections: Int, maximumWaiters: Int) {
+        self.maximumConnections = max(1, maximumConnections)
+        self.maximumWaiters = max(1, maximumWaiters)
+    }
+
+    var statistics: PoolStatistics {
+        PoolStatistics(
+            idle: idle.count, busy: busy.count, connecting: connecting.count, waiting: waiters.count)
+    }
+
+    // MARK: - Tasks
+
+    /// An idle connection, when nobody waits for one.
+    mutating func lendIdle() -> ConnectionID? {
+        guard !isClosing, waiters.isEmpty, let connection = idle.popLast() else { return nil }
+        busy.insert(connection)
+        return connection
+    }
+
+    mutating func acquire(_ waiter: WaiterID) -> [Action] {
+        if isClosing { return [.fail(waiter, .poolClosed)] }
+        if let connection = lendIdle() { return [.lend(connection, to: waiter)] }
+        guard waiters.count < maximumWaiters else { return [.fail(waiter, .poolExhausted)] }
+        waiters.append(waiter)
+        return connectIfNeeded()
+    }
+
+    /// A task that waits no longer; nothing if it was served meanwhile.
+    mutating func giveUp(_ waiter: WaiterID, _ error: PostgreSQLError) -> [Action] {
+        guard let index = waiters.firstIndex(of: waiter) else { return [] }
+        waiters.remove(at: index)
+        return [.fail(waiter, error)]
+    }
+
+    mutating func release(_ connection: ConnectionID, isReusable: Bool) -> [Action] {
+        guard busy.remove(connection) != nil else { return [] }
+        let isBroken = broken.remove(connection) != nil
+        guard isReusable, !isBroken, !isClosing, connection >= staleBelow else {
+            return [.close(connection)] + connectIfNeeded()
+        }
+        return lendOrKeep(connection)
+    }
+
+    // MARK: - Connections
+
+    mutating func connected(_ connection: ConnectionID) -> [Action] {
+        guard connecting.remove(connection) != nil else { return [] }
+        return lendOrKeep(connection)
+    }
+
+    /// An attempt fails the task that has waited longest, so none waits for a server that is not there.
+    mutating func connectFailed(_ connection: ConnectionID, _ error: PostgreSQLError) -> [Action] {
+        guard connecting.remove(connection) != nil else { return [] }
+        let failed: [Action] = waiters.isEmpty ? [] : [.fail(waiters.removeFirst(), error)]
+        return [.close(connection)] + failed + connectIfNeeded()
+    }
+
+    /// A connection takes no more statements; if it is lent, its release follows.
+    mutating func lost(_ connection: ConnectionID) -> [Action] {
+        if busy.contains(connection) { broken.insert(connection) }
+        return idled(connection)
+    }
+
+    /// A connection that was not used for the idle timeout.
+    mutating func idled(_ connection: ConnectionID) -> [Action] {
+        guard let index = idle.firstIndex(of: connection) else { return [] }
+        idle.remove(at: index)
+        return [.close(connection)]
+    }
+
+    /// A connection's thread is at its end.
+    mutating func ended(_ connection: ConnectionID) -> [Action] {
+        threads.remove(connection)
+        return finishedIfDone()
+    }
+
+    /// No connection that exists now is lent again: its server is no longer the right one.
+    mutating func invalidate() -> [Action] {
+        staleBelow = nextConnection
+        return closeIdle()
+    }
+
+    mutating func close() -> [Action] {
+        isClosing = true
+        let failures = waiters.map { Action.fail($0, .poolClosed) }
+        waiters = []
+        let attempts = connecting.sorted()
+        connecting = []
+        return failures + closeIdle() + attempts.map { .close($0) } + finishedIfDone()
+    }
+
+    /// The connections that are still lent, when the time to give them back is over.
+    mutating func closeBusy() -> [Action] {
+        busy.sorted().map { .close($0) }
+    }
+
+    // MARK: - Steps
+
+    private mutating func lendOrKeep(_ connection: ConnectionID) -> [Action] {
+        guard !waiters.isEmpty else {
+            idle.append(connection)
+            return []
+        }
+        busy.insert(connection)
+        return [.lend(connection, to: waiters.removeFirst())]
+    }
+
+    private mutating func connectIfNeeded() -> [Action] {
+        guard !isClosing else { return finishedIfDone() }
+        var actions: [Action] = []
+        while connecting.count < waiters.count,
+            connecting.count + idle.count + busy.count < maximumConnections
+        {
+            connecting.insert(nextConnection)
+            threads.insert(nextConnection)
+            actions.append(.connect(nextConnection))
+            nextConnection += 1
+        }
+        return actions
+    }
+
+    private mutating func closeIdle() -> [Action] {
+        defer { idle = [] }
+        return idle.map { .close($0) }
+    }
+
+    private func finishedIfDone() -> [Action] {
+        isClosing && busy.isEmpty && threads.isEmpty ? [.finished] : []
+    }
+}
+
+/// How a pool's connections are used at one moment.
+public struct PoolStatistics: Sendable, Hashable {
+    public let idle: Int
+    public let busy: Int
+    public let connecting: Int
+    /// Tasks that wait for a connection.
+    public let waiting: Int
+}

@@ -1,0 +1,61 @@
+/// Text, in UTF-8.
+///
+/// A string is bound with its type left to the server, so it also serves for an enum, a `uuid`, a `json` or
+/// a `date` column; where the server cannot infer one, write `\(value)::text`.
+extension String: PostgreSQLScalar {
+    public static var scalarType: PostgreSQLType { .text }
+    public static var arrayType: PostgreSQLType { .textArray }
+    public static var scalarName: String { "text" }
+    public static var postgreSQLType: PostgreSQLType { .inferred }
+
+    public static func canDecode(_ type: PostgreSQLType) -> Bool {
+        [.text, .varchar, .bpchar, .name, .char, .unknown].contains(type)
+    }
+
+    public init?(binary: UnsafeRawBufferPointer) {
+        self.init(validating: binary, as: UTF8.self)
+    }
+
+    public func encode(into bytes: inout [UInt8]) throws(PostgreSQLError) {
+        try encodeBinary(into: &bytes)
+    }
+
+    public func encodeBinary(into bytes: inout [UInt8]) throws(PostgreSQLError) {
+        // libpq passes text up to the first zero byte: refuse rather than cut.
+        guard !utf8.contains(0) else { throw .encoding(reason: "text with a zero byte") }
+        bytes.append(contentsOf: utf8)
+    }
+}
+
+/// The text of a `json` or `jsonb` value, unparsed.
+public struct JSONText: Sendable, Hashable, PostgreSQLEncodable, PostgreSQLDecodable {
+    public let text: String
+
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    public static var postgreSQLType: PostgreSQLType { .inferred }
+
+    public func encode(into bytes: inout [UInt8]) throws(PostgreSQLError) {
+        try text.encode(into: &bytes)
+    }
+
+    public init(_ cell: Cell) throws(PostgreSQLError) {
+        // `jsonb_send` puts the version of its format, 1, before the text.
+        let version: [UInt8]? =
+            switch cell.column.type {
+            case .json: []
+            case .jsonb: [1]
+            default: nil
+            }
+        let text = version.flatMap { version in
+            cell.withBytes { bytes in
+                bytes.starts(with: version)
+                    ? String(validating: bytes.dropFirst(version.count), as: UTF8.self) : nil
+            }
+        }
+        guard let text else { throw cell.mismatch(expected: "json or jsonb") }
+        self.text = text
+    }
+}

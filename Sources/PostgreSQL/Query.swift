@@ -1,0 +1,83 @@
+/// A statement and the values bound to it.
+///
+/// Written as a literal: `"SELECT name FROM location WHERE id = \(id)"` sends `… WHERE id = $1` and the value
+/// beside it, never inside it. `\(identifier: name)` writes a quoted name; text goes in only by
+/// `\(unsafeSQL: text)`.
+public struct Query: Sendable, ExpressibleByStringInterpolation {
+    /// The statement, with `$1`, `$2`… where values are bound.
+    public let sql: String
+
+    let parameters: [Parameter]
+
+    /// Whether the text is the same on every call, so that preparing it once pays.
+    let isPreparable: Bool
+
+    struct Parameter: Sendable {
+        let type: PostgreSQLType
+        /// `nil` for NULL; a failure is thrown when the query runs.
+        let bytes: Result<[UInt8]?, PostgreSQLError>
+    }
+
+    public init(stringLiteral sql: String) {
+        self.sql = sql
+        parameters = []
+        isPreparable = true
+    }
+
+    public init(stringInterpolation: StringInterpolation) {
+        sql = stringInterpolation.sql
+        parameters = stringInterpolation.parameters
+        isPreparable = stringInterpolation.isPreparable
+    }
+
+    public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+        var sql = ""
+        var parameters: [Parameter] = []
+        var isPreparable = true
+
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            sql.reserveCapacity(literalCapacity + 4 * interpolationCount)
+            parameters.reserveCapacity(interpolationCount)
+        }
+
+        public mutating func appendLiteral(_ literal: String) {
+            sql += literal
+        }
+
+        /// Binds a value; `nil` is NULL.
+        public mutating func appendInterpolation<Value: PostgreSQLEncodable>(_ value: Value?) {
+            parameters.append(Parameter(type: Value.postgreSQLType, bytes: Self.encode(value)))
+            sql += "$\(parameters.count)"
+        }
+
+        private static func encode<Value: PostgreSQLEncodable>(
+            _ value: Value?
+        ) -> Result<[UInt8]?, PostgreSQLError> {
+            guard let value else { return .success(nil) }
+            var bytes: [UInt8] = []
+            do throws(PostgreSQLError) {
+                try value.encode(into: &bytes)
+            } catch {
+                return .failure(error)
+            }
+            // libpq reads a text parameter up to its zero byte.
+            if Value.postgreSQLType == .inferred { bytes.append(0) }
+            return .success(bytes)
+        }
+
+        /// Writes a name in double quotes, its own quotes doubled.
+        public mutating func appendInterpolation(identifier name: String) {
+            sql += Query.quoted(name)
+        }
+
+        /// Writes text as it is: never anything that came from outside the program.
+        public mutating func appendInterpolation(unsafeSQL text: String) {
+            sql += text
+            isPreparable = false
+        }
+    }
+
+    static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+}

@@ -1,0 +1,70 @@
+/// One row of a result.
+public struct Row: Sendable {
+    let storage: ResultStorage
+    let index: Int
+
+    /// The columns, in the order of the statement.
+    public var columns: [Column] { storage.columns }
+
+    /// Reads every column, in order: `let (id, name) = try row.decode(UUID.self, String?.self)`.
+    ///
+    /// Throws `PostgreSQLError.columnCount` unless there are as many types as columns, and
+    /// `PostgreSQLError.decoding` when a value does not fit its type.
+    public func decode<each Value: PostgreSQLDecodable>(
+        _ types: repeat (each Value).Type
+    ) throws(PostgreSQLError) -> (repeat each Value) {
+        var count = 0
+        for _ in repeat each types { count += 1 }
+        guard count == columns.count else {
+            throw .columnCount(expected: count, found: columns.count)
+        }
+        var next = 0
+        func decodeNext<Next: PostgreSQLDecodable>(_ type: Next.Type) throws(PostgreSQLError) -> Next {
+            defer { next += 1 }
+            return try decode(at: next, as: type)
+        }
+        return (repeat try decodeNext((each types)))
+    }
+
+    /// Reads the column at a position, from 0.
+    public func decode<Value: PostgreSQLDecodable>(
+        at column: Int, as type: Value.Type = Value.self
+    ) throws(PostgreSQLError) -> Value {
+        guard columns.indices.contains(column) else {
+            throw .columnCount(expected: column + 1, found: columns.count)
+        }
+        return try Value(Cell(storage: storage, row: index, position: column))
+    }
+
+    /// Reads the first column of a name.
+    public func decode<Value: PostgreSQLDecodable>(
+        _ name: String, as type: Value.Type = Value.self
+    ) throws(PostgreSQLError) -> Value {
+        guard let column = columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+            throw .noColumn(name: name)
+        }
+        return try decode(at: column, as: type)
+    }
+}
+
+/// One value of a row, not yet read.
+public struct Cell {
+    let storage: ResultStorage
+    let row: Int
+    let position: Int
+
+    public var column: Column { storage.columns[position] }
+
+    public var isNull: Bool { storage.isNull(row: row, column: position) }
+
+    /// Lends the value in binary; `nil` for NULL, or when the closure makes nothing of it.
+    func withBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value?) -> Value? {
+        isNull ? nil : storage.withBytes(row: row, column: position, body)
+    }
+
+    /// The error for a cell that is not what was expected; it never holds the value.
+    public func mismatch(expected: String) -> PostgreSQLError {
+        .decoding(
+            column: column.name, expected: expected, found: isNull ? "NULL" : "type \(column.type.objectID)")
+    }
+}

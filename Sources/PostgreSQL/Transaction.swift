@@ -1,0 +1,84 @@
+/// A transaction under way.
+///
+/// Usable until the closure it was lent to returns. Statements are run one after the other; after one has
+/// failed the server refuses the rest, unless it was inside a savepoint.
+public struct Transaction: Sendable {
+    let lease: Lease
+
+    @discardableResult
+    public func execute(_ query: Query) async throws(PostgreSQLError) -> QueryResult {
+        try await lease.execute(query)
+    }
+
+    /// Runs statements separated by semicolons, without values.
+    public func execute(script: String) async throws(PostgreSQLError) {
+        try await lease.execute(script: script)
+    }
+
+    /// Runs a closure; when it throws, what it did is undone and the transaction goes on.
+    @discardableResult
+    public func withSavepoint<R: Sendable>(_ body: () async throws -> R) async throws -> R {
+        try await lease.execute(script: "SAVEPOINT s")
+        do {
+            let result = try await body()
+            try await lease.execute(script: "RELEASE SAVEPOINT s")
+            return result
+        } catch {
+            // Without cancellation: the transaction may go on where the closure could not.
+            try await lease.perform(isCancellable: false) { session, limits throws(PostgreSQLError) in
+                _ = try session.runScript("ROLLBACK TO SAVEPOINT s; RELEASE SAVEPOINT s", limits)
+            }
+            throw error
+        }
+    }
+
+    /// Sends rows to a table by `COPY … FROM STDIN`; returns how many.
+    ///
+    /// When the closure throws nothing is copied, and the transaction has failed.
+    @discardableResult
+    public func copyIn(
+        _ statement: Query, _ body: (CopyWriter) async throws -> Void
+    ) async throws -> Int {
+        let lease = lease
+        try await lease.perform { session, limits throws(PostgreSQLError) in
+            try session.beginCopyIn(statement, limits)
+        }
+        do {
+            let writer = CopyWriter(lease: lease)
+            try await body(writer)
+            try await writer.flush()
+        } catch {
+            _ = try? await lease.perform(isCancellable: false) { session, limits throws(PostgreSQLError) in
+                try session.endCopyIn(failure: "given up by the client", limits)
+            }
+            throw error
+        }
+        return try await lease.perform { session, limits throws(PostgreSQLError) in
+            try session.endCopyIn(failure: nil, limits)
+        }
+    }
+
+    /// Receives rows by `COPY … TO STDOUT`, some 64 KiB of whole rows at a time.
+    ///
+    /// When the closure throws the connection is closed: the server cannot be told to stop in between.
+    public func copyOut(_ statement: Query, _ body: ([UInt8]) async throws -> Void) async throws {
+        let lease = lease
+        try await lease.perform { session, limits throws(PostgreSQLError) in
+            try session.beginCopyOut(statement, limits)
+        }
+        while true {
+            let bytes = try await lease.perform { session, limits throws(PostgreSQLError) in
+                try session.copyOut(upTo: 65_536, limits)
+            }
+            guard let bytes else { return }
+            try await body(bytes)
+        }
+    }
+
+    /// Throws `transactionEnded` when a script has ended the transaction by itself.
+    func requireInProgress() async throws(PostgreSQLError) {
+        try await lease.perform { session, _ throws(PostgreSQLError) in
+            guard session.isInTransaction else { throw .transactionEnded }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// An API key in clear: `dpk_` or `dsk_`, 43 characters of base 62 that hold 256 random bits, and 6 that hold the
+/// CRC-32 of all before them.
+///
+/// The checksum refuses a mistyped or truncated key without a look-up, and lets a secret scanner tell a key from
+/// chance. Its `description` shows no more than ``hint``; ``text`` is the only way to the secret.
+public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public let kind: KeyKind
+    /// The whole key. Shown once when it is made; only its SHA-256 is ever stored.
+    public let text: String
+
+    /// Parses a key.
+    /// - Throws: `TenancyError.invalidKey` when prefix, length, alphabet or checksum is wrong.
+    public init(_ text: String) throws(TenancyError) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == Self.length,
+            let kind = KeyKind.allCases.first(where: { bytes.starts(with: $0.prefix.utf8) }),
+            bytes.dropFirst(Self.prefixLength).allSatisfy(Base62.alphabet.contains),
+            bytes.suffix(Self.checksumLength).elementsEqual(
+                Self.checksum(of: bytes.dropLast(Self.checksumLength)))
+        else { throw .invalidKey }
+        self.kind = kind
+        self.text = text
+    }
+
+    /// Makes a new key from 256 bits of `generator`, which must be cryptographically secure outside tests.
+    public static func generate(
+        _ kind: KeyKind, using generator: inout some RandomNumberGenerator
+    ) -> APIKey {
+        let words: [UInt32] = (0..<8).map { _ in UInt32.random(in: .min ... .max, using: &generator) }
+        let body = Array(kind.prefix.utf8) + Base62.digits(of: words, count: secretLength)
+        return APIKey(kind: kind, verified: String(decoding: body + checksum(of: body[...]), as: UTF8.self))
+    }
+
+    private init(kind: KeyKind, verified text: String) {
+        self.kind = kind
+        self.text = text
+    }
+
+    /// The kind and the first four characters of the secret: enough to tell two keys of a list apart.
+    public var hint: String { String(text.prefix(Self.prefixLength + 4)) }
+
+    public var description: String { hint + "…" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["hint": hint]) }
+
+    private static let prefixLength = 4
+    private static let secretLength = 43
+    private static let checksumLength = 6
+    private static let length = prefixLength + secretLength + checksumLength
+
+    private static func checksum(of bytes: ArraySlice<UInt8>) -> [UInt8] {
+        Base62.digits(of: [CRC32.checksum(bytes)], count: checksumLength)
+    }
+}

@@ -1,0 +1,30 @@
+/// Why a text is not the ID, name or key it was taken for.
+public enum TenancyError: Error, Sendable, Hashable, CustomStringConvertible {
+    case invalidBundleID
+    case invalidTeamID
+    case invalidSlug
+    case invalidKey
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .invalidBundleID: "invalid_bundle_id"
+        case .invalidTeamID: "invalid_team_id"
+        case .invalidSlug: "invalid_slug"
+        case .invalidKey: "invalid_key"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .invalidBundleID:
+            "a bundle ID is two or more components of letters, digits and hyphens, joined by dots"
+        case .invalidTeamID:
+            "a team ID is ten upper-case letters and digits"
+        case .invalidSlug:
+            "a slug is 1 to 63 lower-case letters, digits and hyphens, with no hyphen at either end"
+        case .invalidKey:
+            "not a Doorstep key: it is mistyped or cut short"
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import JSON
+import Testing
+
+/// What the command does with what it is given, and how it ends.
+@Suite struct CommandTests {
+    @Test func helpIsEverywhere() async throws {
+        let binary = DoorstepBinary(databaseURL: "")
+        for command in [
+            [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "create"], ["clip", "create"],
+            ["location", "import"], ["location", "sign"], ["experience", "add"], ["experience", "lint"],
+            ["key", "create"],
+            ["key", "rotate"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
+        ] {
+            let outcome = try await binary.run(command + ["--help"])
+            #expect(outcome.status == 0, "\(command)")
+            #expect(outcome.output.contains("USAGE: doorstep"), "\(command)")
+        }
+    }
+
+    @Test(arguments: [
+        ["tenant"], ["nonsense"], ["tenant", "create"], ["tenant", "create", "Not A Slug", "--name", "x"],
+        ["key", "create", "--tenant", "x", "--kind", "other"], ["lookup", "--tenant", "x"],
+        ["confirm", "--tenant", "x", "https://example.com", "--source", "telepathy"],
+        ["clip", "create", "--tenant", "x", "--team-id", "short", "--bundle-id", "com.example.Clip"],
+    ])
+    func wrongUsageEndsWith64(arguments: [String]) async throws {
+        let outcome = try await DoorstepBinary(databaseURL: "").run(arguments)
+        // Without a subcommand the help is printed, which is what was asked for.
+        #expect(outcome.status == (arguments == ["tenant"] ? 0 : 64))
+    }
+
+    @Test func withoutADatabaseTheCommandSaysHowToNameOne() async throws {
+        let outcome = try await DoorstepBinary(databaseURL: "").run("tenant", "list")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("DATABASE_URL"))
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test func aDatabaseThatDoesNotAnswerIsNamedWithoutItsPassword() async throws {
+        let binary = DoorstepBinary(databaseURL: "postgresql://someone:canary@127.0.0.1:1/none")
+        let outcome = try await binary.run("tenant", "list")
+        #expect(outcome.status == 1)
+        #expect(!outcome.errors.contains("canary"))
+        #expect(outcome.errors.contains("127.0.0.1"))
+    }
+
+    @Test func refusalsAreOneLineAndStatus1() async throws {
+        try await Installation.lend { installation in
+            let tenant = ["--tenant", Installation.tenant]
+            let clip = ["--clip", "com.example.MyApp.Clip"]
+            for (arguments, text) in [
+                (["tenant", "create", Installation.tenant, "--name", "Again"], "already"),
+                (["clip", "list", "--tenant", "nobody"], "no tenant 'nobody'"),
+                (
+                    ["clip", "create"] + tenant + [
+                        "--team-id", "ABCDE12345", "--bundle-id", "com.example.MyApp.Clip",
+                    ],
+                    "already"
+                ),
+                (["experience", "add"] + tenant + clip + ["--url", "http://example.com"], "https"),
+                (
+                    ["experience", "add"] + tenant + clip + [
+                        "--url", "https://example.com/x", "--location", "none",
+                    ], "none"
+                ),
+                (
+                    ["experience", "add"] + tenant + [
+                        "--clip", "com.example.Other.Clip", "--url", "https://example.com/x",
+                    ],
+                    "no clip"
+                ),
+                (
+                    ["experience", "add"] + tenant + clip + [
+                        "--url", "https://example.com/restaurants/restaurant_a/",
+                    ],
+                    "already"
+                ),
+                (
+                    ["experience", "add"] + tenant + clip
+                        + [
+                            "--url", "https://example.com/x", "--location", "a", "--identifier-rule",
+                            "path:1",
+                        ], "not both"
+                ),
+                (
+                    ["experience", "add"] + tenant + clip + [
+                        "--url", "https://example.com/x", "--identifier-rule", "path:0",
+                    ], "rule"
+                ),
+                (["location", "delete"] + tenant + ["restaurant_a"], "bound"),
+                (["location", "delete"] + tenant + ["nowhere"], "no location"),
+                (["location", "import"] + tenant + ["/no/such/file.csv"], "cannot be read"),
+                (["key", "revoke"] + tenant + ["00000000-0000-0000-0000-000000000000"], "no such key"),
+                (["lookup"] + tenant + ["https://other.example"], "does_not_match"),
+                (["lookup"] + tenant + ["nonsense"], "invalid_url"),
+            ] {
+                let outcome = try await installation.binary.run(arguments)
+                #expect(outcome.status == 1, "\(arguments)")
+                #expect(outcome.errors.contains(text), "\(arguments): \(outcome.errors)")
+                #expect(outcome.errors.split(separator: "\n").count == 1, "\(arguments): \(outcome.errors)")
+            }
+        }
+    }
+
+    @Test func aFileWithByteOrderMarkCRLFAndQuotedLineBreaks() async throws {
+        try await Installation.lend { installation in
+            let csv =
+                "\u{FEFF}name,identifier,radius,longitude,latitude,note\r\n\"Caf\u{E9}, \"\"Nord\"\"\",nord,50,2.347,48.8816,\"two\r\nlines\"\r\n"
+            let first = try await installation.binary.succeed(
+                "location", "import", "--tenant", Installation.tenant, "-", "--format", "json", input: csv)
+            #expect(try first.json() == ["added": 1, "changed": 0, "unchanged": 0])
+            let second = try await installation.binary.succeed(
+                "location", "import", "--tenant", Installation.tenant, "-", "--format", "json", input: csv)
+            #expect(try second.json() == ["added": 0, "changed": 0, "unchanged": 1])
+            let changed = try await installation.binary.succeed(
+                "location", "import", "--tenant", Installation.tenant, "-", "--format", "json",
+                input: csv.replacing("50,", with: "60,"))
+            #expect(try changed.json() == ["added": 0, "changed": 1, "unchanged": 0])
+            let listed = try await installation.binary.succeed(
+                "location", "list", "--tenant", Installation.tenant, "--format", "json"
+            ).json()
+            let nord = listed.arrayValue?.first { $0.objectValue?["identifier"] == "nord" }?.objectValue
+            #expect(nord?["name"] == "Caf\u{E9}, \"Nord\"")
+            #expect(nord?["metadata"] == ["note": "two\r\nlines"])
+            #expect(nord?["radius"] == 60)
+        }
+    }
+
+    @Test func anImportWithBadRowsNamesThemAndChangesNothing() async throws {
+        try await Installation.lend { installation in
+            var rows = ["identifier,name,latitude,longitude,radius"]
+            rows += (1...150).map { "bad\($0),Bad,91,0,100" }
+            rows += ["good,Good,0,0,100", "good,Again,0,0,100", "short,Short,0,0"]
+            let before = try await installation.binary.succeed(
+                "location", "list", "--tenant", Installation.tenant)
+            let outcome = try await installation.binary.run(
+                "location", "import", "--tenant", Installation.tenant, "-",
+                input: rows.joined(separator: "\n"))
+            #expect(outcome.status == 1)
+            let lines = outcome.errors.split(separator: "\n").map(String.init)
+            #expect(lines.count == 102)
+            #expect(lines[0] == "-:2: latitude: a latitude is a finite number of degrees from -90 to 90")
+            #expect(lines[99].hasPrefix("-:101: "))
+            #expect(lines[100] == "and 52 more")
+            #expect(lines[101].hasSuffix("nothing was imported: 152 rows are refused"))
+            let after = try await installation.binary.succeed(
+                "location", "list", "--tenant", Installation.tenant)
+            #expect(before.output == after.output)
+        }
+    }
+
+    @Test func keysAreShownOnceRotatedAndRevoked() async throws {
+        try await Installation.lend { installation in
+            let listed = try await installation.binary.succeed(
+                "key", "list", "--tenant", Installation.tenant, "--format", "json")
+            #expect(!listed.output.contains(installation.secret))
+            let keys = try #require(try listed.json().arrayValue)
+            #expect(keys.count == 2)
+            let secret = try #require(
+                keys.first { $0.objectValue?["kind"] == "secret" }?.objectValue?["id"]?.stringValue)
+            let rotated = try await installation.binary.succeed(
+                "key", "rotate", "--tenant", Installation.tenant, secret
+            ).json()
+            let successor = try #require(rotated.objectValue?["key"]?.stringValue)
+            let successorID = try #require(rotated.objectValue?["id"]?.stringValue)
+            _ = try await RunningServer.lend(installation.binary) { server in
+                #expect(try await server.lookUp(MainPathTests.order, key: installation.secret).status == 200)
+                #expect(try await server.lookUp(MainPathTests.order, key: successor).status == 200)
+                try await installation.binary.succeed(
+                    "key", "revoke", "--tenant", Installation.tenant, successorID)
+                #expect(try await server.lookUp(MainPathTests.order, key: successor).status == 401)
+                try await installation.binary.succeed("tenant", "suspend", Installation.tenant)
+                #expect(try await server.lookUp(MainPathTests.order, key: installation.secret).status == 403)
+                try await installation.binary.succeed("tenant", "resume", Installation.tenant)
+                #expect(try await server.lookUp(MainPathTests.order, key: installation.secret).status == 200)
+            }
+        }
+    }
+
+    @Test func lintNeverRefuses() async throws {
+        try await Installation.lend { installation in
+            try await installation.binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url",
+                "https://example.com/restaurants/restaurant_a2")
+            let outcome = try await installation.binary.succeed(
+                "experience", "lint", "--tenant", Installation.tenant, "--format", "json")
+            let codes = try #require(try outcome.json().arrayValue).compactMap {
+                $0.objectValue?["code"]?.stringValue
+            }
+            #expect(codes.contains("raw_prefix_divergence"))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// A TCP connection on which a test sends whatever bytes it likes.
+struct RawConnection: Sendable {
+    private let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    init(_ address: String) async throws {
+        let port = URL(string: address)?.port ?? 0
+        channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel(
+                        wrappingChannelSynchronously: channel,
+                        configuration: NIOAsyncChannel.Configuration(isOutboundHalfClosureEnabled: true))
+                }
+            }
+    }
+
+    func send(_ bytes: [UInt8]) async throws {
+        try await channel.channel.writeAndFlush(ByteBuffer(bytes: bytes))
+    }
+
+    /// What the server sends until it closes.
+    func receiveToEnd() async throws -> String {
+        try await channel.executeThenClose { inbound, _ in
+            var text = ""
+            do {
+                for try await part in inbound { text += String(buffer: part) }
+            } catch is IOError where !text.isEmpty {
+                // The server closes without reading what it has refused to: a reset after the answer.
+            }
+            return text
+        }
+    }
+
+    /// Sends bytes, of which the server may refuse the rest, and gives its answer.
+    func exchange(_ bytes: [UInt8]) async throws -> String {
+        channel.channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+        return try await receiveToEnd()
+    }
+}

@@ -1,0 +1,172 @@
+import AsyncHTTPClient
+import Foundation
+import JSON
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Synchronization
+
+/// `doorstep serve` in a process of its own.
+final class RunningServer: Sendable {
+    let address: String
+    let log: ServerLog
+    private let client: HTTPClient
+    private let process: Process
+
+    /// Lends a server that listens on a free port, then ends it with SIGTERM.
+    /// - Returns: What the closure returned and the process's exit status.
+    static func lend<Result: Sendable>(
+        _ binary: DoorstepBinary, tls: (certificate: String, key: String)? = nil,
+        _ body: (RunningServer) async throws -> Result
+    ) async throws -> (result: Result, status: Int32) {
+        var arguments = ["serve", "--host", "127.0.0.1", "--port", "0"]
+        if let tls { arguments += ["--tls-certificate", tls.certificate, "--tls-key", tls.key] }
+        let process = try binary.process(arguments)
+        let pipe = Pipe()
+        process.standardError = pipe
+        let log = ServerLog()
+        pipe.fileHandleForReading.readabilityHandler = { log.append($0.availableData) }
+        let exit = ExitStatus()
+        process.terminationHandler = { ended in
+            log.end()
+            exit.set(ended.terminationStatus)
+        }
+        try process.run()
+        let port = try await log.port()
+        let server = RunningServer(
+            address: "\(tls == nil ? "http" : "https")://127.0.0.1:\(port)", log: log, process: process)
+        do {
+            let result = try await body(server)
+            return (result, try await server.stop(exit))
+        } catch {
+            _ = try? await server.stop(exit)
+            throw error
+        }
+    }
+
+    private init(address: String, log: ServerLog, process: Process) {
+        self.address = address
+        self.log = log
+        self.process = process
+        var configuration = HTTPClient.Configuration()
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.certificateVerification = .none
+        configuration.tlsConfiguration = tls
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Asks the process to end, as a service manager does.
+    func terminate() { process.terminate() }
+
+    private func stop(_ exit: ExitStatus) async throws -> Int32 {
+        try await client.shutdown()
+        process.terminate()
+        return await exit.value()
+    }
+
+    struct Answer: Sendable {
+        let status: Int
+        let version: String
+        let json: JSONValue?
+
+        subscript(key: String) -> JSONValue? { json?.objectValue?[key] }
+    }
+
+    func get(_ path: String, key: String? = nil) async throws -> Answer {
+        try await send(HTTPClientRequest(url: address + path), key: key)
+    }
+
+    func lookUp(_ url: String, key: String) async throws -> Answer {
+        var allowed = CharacterSet.alphanumerics
+        allowed.insert(charactersIn: "-._~")
+        let encoded = url.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+        return try await get("/v1/locations?url=\(encoded)", key: key)
+    }
+
+    func post(_ path: String, key: String, _ body: JSONValue) async throws -> Answer {
+        var request = HTTPClientRequest(url: address + path)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: body.serialized()))
+        return try await send(request, key: key)
+    }
+
+    private func send(_ request: HTTPClientRequest, key: String?) async throws -> Answer {
+        var request = request
+        if let key { request.headers.add(name: "Authorization", value: "Bearer \(key)") }
+        let response = try await client.execute(request, timeout: .seconds(30))
+        let body = try await response.body.collect(upTo: 1 << 20)
+        return Answer(
+            status: Int(response.status.code), version: "\(response.version)",
+            json: try? JSONValue(parsing: body.readableBytesView))
+    }
+}
+
+/// What a server has logged so far.
+final class ServerLog: Sendable {
+    private struct State {
+        var text = ""
+        var hasEnded = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    var text: String { state.withLock { $0.text } }
+
+    func append(_ data: Data) { change { $0.text += String(decoding: data, as: UTF8.self) } }
+
+    func end() { change { $0.hasEnded = true } }
+
+    /// The port of the line that says the server is listening.
+    func port() async throws -> Int {
+        while true {
+            if let match = text.firstMatch(of: /port=(\d+) .*listening/), let port = Int(match.output.1) {
+                return port
+            }
+            if state.withLock({ $0.hasEnded }) {
+                throw DoorstepBinary.Failed(description: "the server ended: \(text)")
+            }
+            let length = text.utf8.count
+            await withCheckedContinuation { continuation in
+                let isStale = state.withLock { state in
+                    if state.text.utf8.count == length, !state.hasEnded {
+                        state.waiter = continuation
+                        return false
+                    }
+                    return true
+                }
+                if isStale { continuation.resume() }
+            }
+        }
+    }
+
+    private func change(_ change: (inout State) -> Void) {
+        let waiter = state.withLock { state in
+            change(&state)
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}
+
+/// How a process ended, once it has.
+private final class ExitStatus: Sendable {
+    private let stream: AsyncStream<Int32>
+    private let continuation: AsyncStream<Int32>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func set(_ status: Int32) {
+        continuation.yield(status)
+        continuation.finish()
+    }
+
+    func value() async -> Int32 {
+        for await status in stream { return status }
+        return -1
+    }
+}

@@ -1,0 +1,168 @@
+import EmbeddedPostgreSQL
+import Foundation
+import JSON
+import PostgreSQL
+import TestSupport
+import Testing
+
+/// The server as a process: what it needs, what it speaks, how it ends.
+@Suite struct ServerTests {
+    @Test func aDatabaseThatIsNotMigratedIsRefused() async throws {
+        try await TestServer.withDatabase { databaseURL in
+            let outcome = try await DoorstepBinary(databaseURL: databaseURL).run("serve", "--port", "0")
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("doorstep migrate"))
+        }
+    }
+
+    @Test func aDatabaseNewerThanTheBinaryIsRefused() async throws {
+        try await Installation.lend { installation in
+            let pool = ConnectionPool(
+                PoolConfiguration(conninfo: installation.databaseURL, maximumConnections: 1))
+            try await pool.withConnection { connection in
+                _ = try await connection.execute(
+                    """
+                    INSERT INTO doorstep.schema_migrations (version, name, checksum) VALUES (9999, 'later', '')
+                    """)
+            }
+            await pool.close()
+            for command in ["serve", "migrate", "status"] {
+                let outcome = try await installation.binary.run(command)
+                #expect(outcome.status == 1, "\(command)")
+                #expect(outcome.errors.contains("9999"), "\(command): \(outcome.errors)")
+            }
+        }
+    }
+
+    /// The login of `serve` is a member of doorstep_app and nothing more.
+    @Test func theServerNeedsNoMoreThanItsRole() async throws {
+        try await Installation.lend { installation in
+            let login = "serve_\(ProcessInfo.processInfo.processIdentifier)"
+            let administration = try await TestServer.administration()
+            try await administration.withConnection { connection in
+                _ = try await connection.execute(
+                    "CREATE ROLE \(identifier: login) LOGIN IN ROLE doorstep_app")
+            }
+            var binary = installation.binary
+            binary.environment["DATABASE_URL"] = installation.databaseURL + " user=\(login)"
+            let (_, status) = try await RunningServer.lend(binary) { server in
+                let lookedUp = try await server.lookUp(MainPathTests.order, key: installation.publishable)
+                #expect(lookedUp.status == 200)
+                let confirmed = try await server.post(
+                    "/v1/confirmations", key: installation.publishable,
+                    ["url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed"])
+                #expect(confirmed.status == 200)
+            }
+            #expect(status == 0)
+            let refused = try await binary.run("tenant", "create", "other", "--name", "Other")
+            #expect(refused.status == 1)
+            try await administration.withConnection { connection in
+                _ = try await connection.execute("DROP ROLE \(identifier: login)")
+            }
+        }
+    }
+
+    @Test func overTLSTheServerSpeaksHTTP2() async throws {
+        try await Installation.lend { installation in
+            let directory = try TemporaryDirectory()
+            let (certificate, key) = (directory.path("certificate.pem"), directory.path("key.pem"))
+            try await Self.run([
+                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                "-nodes", "-days",
+                "2", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
+            ])
+            let (_, status) = try await RunningServer.lend(installation.binary, tls: (certificate, key)) {
+                server in
+                let answer = try await server.lookUp(MainPathTests.order, key: installation.publishable)
+                #expect(answer.status == 200)
+                #expect(answer.version == "HTTP/2.0")
+            }
+            #expect(status == 0)
+        }
+    }
+
+    @Test func certificateAndKeyGoTogether() async throws {
+        let outcome = try await DoorstepBinary(databaseURL: "host=/none").run("serve", "--tls-key", "x.pem")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("--tls-certificate"))
+    }
+
+    /// Bytes that are no request, or too many of them, are answered with a problem; the server goes on.
+    @Test func whatIsNoRequestIsAnsweredAndSurvived() async throws {
+        try await Installation.lend { installation in
+            let (_, status) = try await RunningServer.lend(installation.binary) { server in
+                for (bytes, code) in [
+                    (
+                        Array(
+                            "GET /\(String(repeating: "a", count: 1 << 20)) HTTP/1.1\r\nHost: x\r\n\r\n".utf8),
+                        "header_too_large"
+                    ),
+                    (
+                        Array(
+                            "GET /livez HTTP/1.1\r\nHost: x\r\nA: \(String(repeating: "a", count: 40_000))\r\n\r\n"
+                                .utf8),
+                        "header_too_large"
+                    ),
+                    ([0, 1, 2, 3, 13, 10, 13, 10], "malformed_request"),
+                    (Array("GET /livez HTTP/9.9\r\n\r\n".utf8), "malformed_request"),
+                ] {
+                    let answer = try await RawConnection(server.address).exchange(bytes)
+                    #expect(answer.contains("\"code\":\"\(code)\""), "\(answer)")
+                }
+                #expect(try await server.get("/livez").status == 200)
+            }
+            #expect(status == 0)
+        }
+    }
+
+    /// A request that has begun when the server is told to end is still answered.
+    @Test func whatHasBegunIsAnsweredBeforeTheEnd() async throws {
+        try await Installation.lend { installation in
+            let body = JSONValue.object([
+                "url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed",
+            ]).serialized()
+            let head = """
+                POST /v1/confirmations HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(installation.publishable)\r
+                Content-Type: application/json\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n
+                """
+            let (answer, status) = try await RunningServer.lend(installation.binary) { server in
+                let connection = try await RawConnection(server.address)
+                try await connection.send(Array(head.utf8) + body.prefix(10))
+                // An answer on another connection: by then the first request has reached the server too.
+                #expect(try await server.get("/readyz").status == 200)
+                server.terminate()
+                try await connection.send(Array(body.dropFirst(10)))
+                return try await connection.receiveToEnd()
+            }
+            #expect(answer.contains("200 OK"))
+            #expect(answer.contains("undetermined"))
+            #expect(status == 0)
+        }
+    }
+
+    private static func run(_ words: [String]) async throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        process.standardError = FileHandle.nullDevice
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+        guard status == 0 else { throw DoorstepBinary.Failed(description: "\(words) ended with \(status)") }
+    }
+}
+
+/// A folder that is gone with its value.
+final class TemporaryDirectory: Sendable {
+    private let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import HTTPTypes
+import JSON
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// Who may ask what, and what becomes of errors.
+@Suite struct AccessTests {
+    @Test(arguments: [
+        nil, "", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer dpk_short", "Bearer a b",
+    ])
+    func withoutAGoodKeyNothingIsReached(authorization: String?) async throws {
+        try await TestAPI().test { client in
+            for (method, path) in [
+                (HTTPRequest.Method.get, "/v1/locations"), (.post, "/v1/confirmations"),
+                (.post, "/v1/payloads"),
+            ] {
+                var headers = HTTPFields()
+                headers[.authorization] = authorization
+                let answer = try await client.send(method, path, key: nil, headers: headers)
+                #expect(answer.status == 401)
+                #expect(answer.code == "unauthorized")
+                #expect(answer.headers[.wwwAuthenticate] == "Bearer")
+            }
+        }
+    }
+
+    @Test func aWellFormedKeyOfNobodyIsRefusedLikeAnyOther() async throws {
+        try await TestAPI().test { client in
+            let answer = try await client.send(.get, "/v1/locations?url=x", key: TestAPI().secret)
+            #expect(answer.status == 401)
+        }
+    }
+
+    @Test func twoAuthorizationFieldsAreNone() async throws {
+        try await TestAPI().test { client in
+            var headers = HTTPFields()
+            headers.append(HTTPField(name: .authorization, value: "Bearer \(client.api.secret.text)"))
+            headers.append(HTTPField(name: .authorization, value: "Bearer \(client.api.secret.text)"))
+            let answer = try await client.send(.get, "/v1/locations?url=x", key: nil, headers: headers)
+            #expect(answer.status == 401)
+        }
+    }
+
+    @Test func theSchemesCaseDoesNotMatter() async throws {
+        try await TestAPI().test { client in
+            let answer = try await client.send(
+                .get, "/v1/locations?url=https://example.com/restaurants/restaurant_a", key: nil,
+                headers: [.authorization: "bEARER \(client.api.publishable.text)"])
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test func aPublishableKeyComposesNothing() async throws {
+        try await TestAPI().test { client in
+            let answer = try await client.post("/v1/payloads", key: client.api.publishable, [:])
+            #expect(answer.status == 403)
+            #expect(answer.code == "forbidden")
+        }
+    }
+
+    @Test func aSuspendedTenantIsServedNothing() async throws {
+        try await TestAPI().test { client in
+            let answer = try await client.post("/v1/payloads", key: client.api.suspended, [:])
+            #expect(answer.status == 403)
+            #expect(answer.code == "forbidden")
+        }
+    }
+
+    @Test func unknownPathsAndWrongMethods() async throws {
+        try await TestAPI().test { client in
+            for path in ["/", "/v1", "/v1/locations/", "/v1/locations/x", "/v1//locations", "/etc/passwd"] {
+                let answer = try await client.send(.get, path, key: nil)
+                let isKnown = path == "/v1/locations/" || path == "/v1//locations"
+                #expect(answer.status == (isKnown ? 401 : 404), "\(path)")
+            }
+            for method in [HTTPRequest.Method.post, .put, .delete, .options, .trace] {
+                let answer = try await client.send(method, "/v1/locations", key: nil)
+                #expect(answer.status == 405)
+                #expect(answer.code == "method_not_allowed")
+                #expect(answer.headers[.allow] == "GET, HEAD")
+            }
+        }
+    }
+
+    @Test func headIsGetWithoutABody() async throws {
+        try await TestAPI().test { client in
+            let answer = try await client.send(.head, "/livez", key: nil)
+            #expect(answer.status == 200)
+            #expect(answer.json == nil)
+        }
+    }
+
+    @Test func healthNeedsNoKey() async throws {
+        try await TestAPI().test { client in
+            for path in ["/livez", "/readyz", "/metrics", "/openapi.json"] {
+                let answer = try await client.send(.get, path, key: nil)
+                #expect(answer.status == 200, "\(path)")
+            }
+        }
+    }
+
+    @Test func aStoreThatIsAwayIsNotTheServersFault() async throws {
+        try await TestAPI(failure: StoreIsAway()).test { client in
+            let answer = try await client.lookUp(AnswerTests.order)
+            #expect(answer.status == 503)
+            #expect(answer.code == "unavailable")
+            #expect(answer.headers[.retryAfter] == "1")
+            #expect(try await client.send(.get, "/readyz", key: nil).status == 503)
+            #expect(try await client.send(.get, "/livez", key: nil).status == 200)
+        }
+    }
+
+    @Test func anErrorNobodyExpectedSaysNothingOfItself() async throws {
+        struct Secretive: Error, CustomStringConvertible {
+            var description: String { "canary" }
+        }
+        try await TestAPI(failure: Secretive()).test { client in
+            let answer = try await client.lookUp(AnswerTests.order)
+            #expect(answer.status == 500)
+            #expect(answer.code == "internal_error")
+            let json = try #require(answer.json)
+            #expect(!String(decoding: json.serialized(), as: UTF8.self).contains("canary"))
+        }
+    }
+
+    @Test func requestIDs() async throws {
+        let name = try #require(HTTPField.Name("X-Request-ID"))
+        try await TestAPI().test { client in
+            let given = try await client.send(.get, "/none", key: nil, headers: [name: "order-7.retry_1"])
+            #expect(given.headers[name] == "order-7.retry_1")
+            #expect(given["requestID"] == "order-7.retry_1")
+            for unsafe in ["", "a b", "a\"b", String(repeating: "a", count: 129), "ü"] {
+                let made = try await client.send(.get, "/none", key: nil, headers: [name: unsafe])
+                let id = try #require(made.headers[name])
+                #expect(id != unsafe)
+                #expect(!id.isEmpty)
+                #expect(made["requestID"] == .string(id))
+            }
+        }
+    }
+
+    /// At every level of the log: no key, no query value, no coordinate, no content of a notification.
+    @Test func theLogHoldsNoSecret() async throws {
+        let api = TestAPI()
+        try await api.test { client in
+            _ = try await client.lookUp(AnswerTests.order + "?guest=canary1")
+            _ = try await client.send(
+                .get, "/v1/locations?url=https://example.com/?x=canary2&canary3=1", key: api.secret)
+            _ = try await client.post(
+                "/v1/confirmations",
+                [
+                    "url": .string(AnswerTests.order), "source": "nfc", "locationAccess": "allowed",
+                    "coordinate": ["latitude": 37.3341234, "longitude": -122.0091234],
+                ])
+            _ = try await client.post(
+                "/v1/payloads", ["url": .string(AnswerTests.order), "aps": ["alert": "canary4"]])
+            _ = try await client.send(.get, "/canary5", key: nil)
+        }
+        let log = api.log.text
+        #expect(log.contains("answered"))
+        for canary in [
+            "canary1", "canary2", "canary3", "canary4", "37.3341234", "122.0091234",
+            String(api.secret.text.dropFirst(8)),
+            String(api.publishable.text.dropFirst(8)),
+        ] {
+            #expect(!log.contains(canary), "\(canary)")
+        }
+    }
+}

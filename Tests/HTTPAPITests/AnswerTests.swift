@@ -1,0 +1,204 @@
+import Foundation
+import HTTPTypes
+import JSON
+import Locations
+import Synchronization
+import Testing
+
+@testable import HTTPAPI
+
+/// The answers of the three routes, as clients see them.
+@Suite struct AnswerTests {
+    static let order = "https://example.com/restaurants/restaurant_a/order/1234"
+
+    static let location: JSONValue = [
+        "identifier": "restaurant_a", "name": "Restaurant A",
+        "region": [
+            "center": ["latitude": 37.334722, "longitude": -122.008889], "radius": 100,
+            "identifier": "restaurant_a",
+        ],
+    ]
+    static let experience: JSONValue = [
+        "url": "https://example.com/restaurants/restaurant_a", "kind": "advanced",
+        "clip": "com.example.MyApp.Clip",
+    ]
+
+    @Test func aLookUpGivesTheMostSpecificExperienceAndItsLocation() async throws {
+        try await TestAPI().test { client in
+            let answer = try await client.lookUp(
+                "HTTPS://Example.com:443/restaurants/./restaurant_a/order/1234/")
+            #expect(answer.status == 200)
+            #expect(
+                answer.json == [
+                    "url": .string(Self.order), "experience": Self.experience, "location": Self.location,
+                ])
+            #expect(answer.headers[.cacheControl] == "private, max-age=60")
+        }
+    }
+
+    @Test(arguments: [
+        ("https://other.example/", "does_not_match"), ("http://example.com/restaurants", "does_not_match"),
+        ("https://example.com/restaurants", "no_identifier"),
+        ("https://example.com/restaurants/nowhere", "unknown_identifier"),
+    ])
+    func aLookUpThatFindsNothingSaysWhy(url: String, code: String) async throws {
+        try await TestAPI().test { client in
+            let answer = try await client.lookUp(url)
+            #expect(answer.status == 404)
+            #expect(answer.code == code)
+            #expect((answer["experience"] != nil) == (code != "does_not_match"))
+        }
+    }
+
+    @Test func aClientThatHasTheAnswerGetsNoneAgain() async throws {
+        try await TestAPI().test { client in
+            let first = try await client.lookUp(Self.order)
+            let tag = try #require(first.headers[.eTag])
+            for known in [tag, "W/" + tag, "\"other\", \(tag)", "*"] {
+                let answer = try await client.lookUp(Self.order, headers: [.ifNoneMatch: known])
+                #expect(answer.status == 304, "\(known)")
+                #expect(answer.headers[.eTag] == tag)
+                #expect(answer.json == nil)
+            }
+            let other = try await client.lookUp(Self.order, headers: [.ifNoneMatch: "\"other\""])
+            #expect(other.status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        (
+            #"{"coordinate":{"latitude":37.33475,"longitude":-122.0089,"horizontalAccuracy":12}}"#,
+            "inRegion", true
+        ),
+        (
+            #"{"coordinate":{"latitude":37.33475,"longitude":-122.0089,"horizontalAccuracy":150}}"#,
+            "inRegion", false
+        ),
+        (#"{"coordinate":{"latitude":37.34,"longitude":-122.0089}}"#, "notInRegion", true),
+        (#"{"deviceResult":{"inRegion":true}}"#, "inRegion", true),
+        (#"{"deviceResult":{"inRegion":false}}"#, "notInRegion", true),
+        (#"{"deviceResult":{"errorCode":1}}"#, "disallowed", true),
+        (#"{"deviceResult":{"errorCode":2}}"#, "doesNotMatch", true),
+        (#"{}"#, "undetermined", false),
+        (#"{"source":"maps","coordinate":{"latitude":37.33475,"longitude":-122.0089}}"#, "disallowed", true),
+        (#"{"locationAccess":"denied"}"#, "disallowed", true),
+        (#"{"url":"https://other.example/","source":"maps"}"#, "doesNotMatch", true),
+    ])
+    func confirmations(changes: String, outcome: String, isCertain: Bool) async throws {
+        var body: JSONObject = ["url": .string(Self.order), "source": "nfc", "locationAccess": "allowed"]
+        for member in try #require(try JSONValue(parsing: changes.utf8).objectValue) {
+            body[member.key] = member.value
+        }
+        let api = TestAPI()
+        try await api.test { [body] client in
+            let answer = try await client.post(
+                "/v1/confirmations", key: client.api.publishable, .object(body))
+            #expect(answer.status == 200)
+            #expect(answer["outcome"] == .string(outcome))
+            #expect(answer["certain"] == .bool(isCertain))
+            let codes: [String: JSONValue] = ["disallowed": 1, "doesNotMatch": 2, "undetermined": -1]
+            let error = codes[outcome].map { code in
+                ["domain": "APActivationPayloadErrorDomain", "code": code, "name": .string(outcome)]
+                    as JSONValue
+            }
+            #expect(answer["error"] == error ?? .null)
+            let hasLocation = outcome != "disallowed" && outcome != "doesNotMatch"
+            #expect(answer["location"] == (hasLocation ? Self.location : .null))
+            #expect(answer.headers[.cacheControl] == "no-store")
+        }
+        #expect(api.store.records.withLock { $0.map(\.outcome.rawValue) } == [outcome])
+    }
+
+    /// Apple, "Enabling notifications in App Clips": the payload of the page's example.
+    @Test func thePayloadOfApplesExample() async throws {
+        let aps = """
+            {"alert":{"title":"Order Status","subtitle":"Restaurant A","body":"Your order is ready."},\
+            "category":"order_status"}
+            """
+        let body: JSONValue = [
+            "url": .string(Self.order), "aps": try JSONValue(parsing: aps.utf8), "custom": ["order": 1234],
+            "headers": ["collapseID": "order-1234"],
+        ]
+        try await TestAPI().test { client in
+            let answer = try await client.post("/v1/payloads", body)
+            #expect(answer.status == 200)
+            var expected = try #require(try JSONValue(parsing: aps.utf8).objectValue)
+            expected["target-content-id"] = .string(Self.order)
+            #expect(answer["payload"] == ["aps": .object(expected), "order": 1234])
+            #expect(
+                answer["headers"] == [
+                    "apns-push-type": "alert", "apns-topic": "com.example.MyApp.Clip", "apns-priority": "10",
+                    "apns-collapse-id": "order-1234",
+                ])
+            #expect(answer["experience"] == Self.experience)
+            #expect(answer["size"]?.numberValue?.int == answer["payload"]?.serialized().count)
+            #expect(answer["warnings"] == [])
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"url":"https://other.example/"}"#, "does_not_match", nil),
+        (#"{"url":"https://example.com/restaurants/b/x"}"#, "not_business_specific", nil),
+        (#"{"custom":{"aps":1}}"#, "invalid_notification", "custom.aps"),
+        (#"{"aps":{"alert":"x","badge":-1}}"#, "invalid_notification", "aps.badge"),
+        (#"{"aps":{"alert":"x","order":1}}"#, "invalid_notification", "aps.order"),
+        (#"{"headers":{"priority":7}}"#, "invalid_notification", "headers.priority"),
+        (#"{"headers":{"pushType":"voip"}}"#, "invalid_notification", "headers.pushType"),
+        (#"{"launchedAt":"2020-01-01T00:00:00Z"}"#, "launch_too_long_ago", nil),
+    ])
+    func refusedPayloads(changes: String, code: String, field: String?) async throws {
+        var body: JSONObject = ["url": .string(Self.order), "aps": ["alert": "Your order is ready."]]
+        for member in try #require(try JSONValue(parsing: changes.utf8).objectValue) {
+            body[member.key] = member.value
+        }
+        try await TestAPI().test { [body] client in
+            let answer = try await client.post("/v1/payloads", .object(body))
+            #expect(answer.status == 422)
+            #expect(answer.code == code)
+            #expect(answer.field == field)
+            if code == "not_business_specific" {
+                #expect(answer["register"] == "https://example.com/restaurants/b")
+            }
+        }
+    }
+
+    @Test func aPayloadThatIsTooLargeIsRefusedWithBothFigures() async throws {
+        let body: JSONValue = [
+            "url": .string(Self.order), "aps": ["alert": .string(String(repeating: "x", count: 5_000))],
+        ]
+        try await TestAPI().test { client in
+            let answer = try await client.post("/v1/payloads", body)
+            #expect(answer.status == 422)
+            #expect(answer.code == "payload_too_large")
+            #expect(answer["limit"] == 4096)
+            #expect(try #require(answer["size"]?.numberValue?.int) > 5_000)
+        }
+    }
+}
+
+@Suite struct RFC3339Tests {
+    /// The examples of RFC 3339 §5.8, and the epoch.
+    @Test(arguments: [
+        ("1970-01-01T00:00:00Z", 0.0), ("1985-04-12T23:20:50.52Z", 482_196_050.52),
+        ("1996-12-19T16:39:57-08:00", 851_042_397), ("1990-12-31T23:59:60Z", 662_688_000),
+        ("1990-12-31T15:59:60-08:00", 662_688_000), ("1937-01-01T12:00:27.87+00:20", -1_041_337_172.13),
+        ("2024-02-29t12:00:00z", 1_709_208_000), ("0001-01-01T00:00:00Z", -62_135_596_800),
+    ])
+    func dates(text: String, seconds: Double) throws {
+        let date = try #require(Date(rfc3339: text))
+        #expect(abs(date.timeIntervalSince1970 - seconds) < 1e-5)
+    }
+
+    @Test(arguments: [
+        "", "2026-03-01", "2026-03-01T12:30:00", "2026-03-01 12:30:00Z", "2026-03-01T12:30Z",
+        "2026-02-29T00:00:00Z",
+        "2100-02-29T00:00:00Z", "2026-04-31T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
+        "2026-03-00T00:00:00Z", "2026-03-01T24:00:00Z", "2026-03-01T12:60:00Z", "2026-03-01T12:30:61Z",
+        "2026-03-01T12:30:00Zjunk", "2026-03-01T12:30:00+24:00", "2026-03-01T12:30:00+01:60",
+        "2026-03-01T12:30:00.Z",
+        "٢026-03-01T12:30:00Z", " 2026-03-01T12:30:00Z",
+    ])
+    func notDates(text: String) {
+        #expect(Date(rfc3339: text) == nil)
+    }
+}

@@ -1,0 +1,36 @@
+import Invocation
+import Testing
+
+@Suite struct AppClipCodeURLTests {
+    struct CodeURL: Decodable {
+        let source: String
+        let url: String
+        let refusals: [String]
+        let advice: [String: String]
+    }
+
+    @Test func refusalsAndAdvice() throws {
+        for vector in try vectors("code-urls", of: CodeURL.self) {
+            let url = try AppClipCodeURL(vector.url)
+            #expect(url.refusals.map(\.rawValue) == vector.refusals, "\(vector.source): \(vector.url)")
+            #expect(url.fit == (vector.refusals.isEmpty ? .unknown : .refused), "\(vector.url)")
+            let advice = Dictionary(uniqueKeysWithValues: url.advice.map { ($0.code.rawValue, $0.better) })
+            #expect(advice == vector.advice, "\(vector.source): \(vector.url)")
+        }
+    }
+
+    @Test func whatIsNoURLIsNoCodeURL() {
+        #expect(throws: InvocationURLError.space) { try AppClipCodeURL("https://a b") }
+    }
+
+    @Test func followingAllTheAdviceEndsTheAdvice() throws {
+        var url = try AppClipCodeURL(
+            "https://www.example.com/store/123e4567-e89b-12d3-a456-426614174000/a/?x=y#z")
+        for _ in 0..<20 {
+            guard let better = url.advice.first?.better else { break }
+            url = try AppClipCodeURL(better)
+        }
+        #expect(url.advice.isEmpty)
+        #expect(url.text == "https://appclip.example.com/store?p=1&p1=2&p2=3#z")
+    }
+}

@@ -1,0 +1,140 @@
+import Invocation
+import PropertyTesting
+import Testing
+
+@Suite struct ExperienceLintTests {
+    private func findings(
+        _ code: LintFinding.Code, _ experiences: [Experience]
+    ) -> [[String]] {
+        let findings = ExperienceLint(experiences).findings
+        #expect(ExperienceLint(experiences.reversed()).findings == findings)
+        return findings.filter { $0.code == code }.map { finding in
+            [finding.experience, finding.other].compactMap { $0?.url.canonical }
+        }
+    }
+
+    private func advanced(_ urls: String...) throws -> [Experience] {
+        try urls.map { try Experience.advanced($0) }
+    }
+
+    @Test func rawPrefixDivergence() throws {
+        #expect(
+            try findings(
+                .rawPrefixDivergence, advanced("https://example.com/store", "https://example.com/store2"))
+                == [["https://example.com/store2", "https://example.com/store"]])
+        #expect(
+            try findings(
+                .rawPrefixDivergence, advanced("https://example.com?p=1", "https://example.com?p=12"))
+                == [["https://example.com?p=12", "https://example.com?p=1"]])
+        #expect(
+            try findings(.rawPrefixDivergence, advanced("https://example.co", "https://example.com"))
+                == [["https://example.com", "https://example.co"]])
+        #expect(
+            try findings(
+                .rawPrefixDivergence,
+                advanced(
+                    "https://example.com", "https://example.com/store", "https://example.com/store/1",
+                    "https://example.com/store?p=1", "https://example.com/other")
+            ).isEmpty)
+    }
+
+    @Test func theLongestRawPrefixDecides() throws {
+        #expect(
+            try findings(
+                .rawPrefixDivergence,
+                advanced("https://example.com/st", "https://example.com/store", "https://example.com/store/1")
+            )
+                == [["https://example.com/store", "https://example.com/st"]])
+    }
+
+    @Test func queryTie() throws {
+        #expect(
+            try findings(.queryTie, advanced("https://example.com?b=1", "https://example.com?a=1"))
+                == [["https://example.com?b=1", "https://example.com?a=1"]])
+        #expect(
+            try findings(.queryTie, advanced("https://example.com?a=1&b=1", "https://example.com?a=1&c=1"))
+                == [["https://example.com?a=1&c=1", "https://example.com?a=1&b=1"]])
+        for pair in try [
+            advanced("https://example.com?a=1", "https://example.com?a=2"),
+            advanced("https://example.com?a=1&b=1", "https://example.com?a=2&c=1"),
+            advanced("https://example.com?a=1", "https://example.com?a=1&b=1"),
+            advanced("https://example.com/x?a=1", "https://example.com/y?b=1"),
+            [Experience.advanced("https://example.com?a=1"), .default("https://example.com?b=1")],
+        ] {
+            #expect(findings(.queryTie, pair).isEmpty)
+        }
+    }
+
+    @Test func queryTiesAmongMany() throws {
+        let urls = ["a=1&b=1", "a=1&c=9", "a=2&b=1", "a=2&c=5", "a=3&c=7", "b=1&c=5"].map {
+            "https://example.com?\($0)"
+        }
+        let ties = findings(.queryTie, try urls.map { try Experience.advanced($0) })
+        #expect(ties == [[urls[1], urls[0]], [urls[3], urls[2]], [urls[5], urls[0]]])
+    }
+
+    @Test func shadowed() throws {
+        let pair = try [Experience.advanced("https://example.com"), .default("https://example.com")]
+        let finding = try #require(ExperienceLint(pair).findings.first)
+        #expect(finding.code == .shadowed)
+        #expect(finding.experience.kind == .default)
+        #expect(finding.other?.kind == .advanced)
+        #expect(
+            try findings(.shadowed, advanced("https://example.com?b=1&a=1", "https://example.com?a=1&b=1"))
+                == [["https://example.com?b=1&a=1", "https://example.com?a=1&b=1"]])
+        #expect(
+            try findings(
+                .shadowed, advanced("https://example.com", "https://example.com/a", "https://example.com?a=1")
+            ).isEmpty)
+        let demoAndDefaultLink = try [
+            Experience.default("https://appclip.apple.com/id?p=com.example.MyApp.Clip&a=1"),
+            .demo("https://appclip.apple.com/id?a=1&p=com.example.MyApp.Clip"),
+        ]
+        #expect(findings(.shadowed, demoAndDefaultLink).isEmpty)
+    }
+
+    /// A shadowed experience is one that its own URL does not launch, and the finding names the one it does.
+    @Test func shadowedIsWhatTheIndexNeverFinds() throws {
+        var random = SplitMix64(seed: 4)
+        for _ in 0..<500 {
+            let experiences = try (0..<6).map { _ in
+                let url =
+                    "https://example.com/" + random.pick(["", "a"]) + "?"
+                    + random.pick(["", "x&y", "y&x", "x"])
+                return random.below(2) == 0 ? try Experience.advanced(url) : try .default(url)
+            }
+            let distinct = Array(Set(experiences))
+            let shadowed = ExperienceLint(distinct).findings.filter { $0.code == .shadowed }
+            let index = ExperienceIndex(distinct)
+            for experience in distinct {
+                let found = index.mostSpecific(for: try InvocationURL(experience.url.canonical))
+                let finding = shadowed.first { $0.experience == experience }
+                #expect(found == (finding?.other ?? experience))
+            }
+        }
+    }
+
+    @Test func codeUnfit() throws {
+        let unfit = "https://shop24.example.com"
+        #expect(try findings(.codeUnfit, advanced("https://example.com", unfit)) == [[unfit]])
+        #expect(try findings(.codeUnfit, [Experience.default(unfit)]).isEmpty)
+    }
+
+    @Test func everyFindingSaysWhichURLs() throws {
+        let all = try advanced(
+            "https://example.com/a", "https://example.com/a2", "https://example.com/a?b",
+            "https://example.com/a?c",
+            "https://example.com/a2?y&x", "https://example.com/a2?x&y", "https://example.com/~")
+        let findings = ExperienceLint(all).findings
+        #expect(Set(findings.map(\.code)) == Set(LintFinding.Code.allCases))
+        for finding in findings {
+            #expect(finding.description.contains(finding.experience.url.canonical))
+            #expect(finding.description.contains(finding.other?.url.canonical ?? ""))
+        }
+    }
+
+    @Test func manyExperiencesThatDifferByAValueHaveNoFinding() throws {
+        let all = try (0..<1_000).map { try Experience.advanced("https://example.com/t?n=\($0)&m=1") }
+        #expect(ExperienceLint(all).findings.isEmpty)
+    }
+}

@@ -1,0 +1,38 @@
+import Invocation
+import Tenancy
+import Testing
+
+@Suite struct ExperienceTests {
+    @Test func aDefaultLinkNamesItsOwnClip() throws {
+        let link = try URLPrefix("https://appclip.apple.com/id?p=com.example.MyApp.Clip")
+        let other = try BundleID("com.example.Other.Clip")
+        #expect(throws: ExperienceError.defaultLinkNamesAnotherClip) {
+            try Experience(url: link, kind: .default, clip: other)
+        }
+        #expect(throws: Never.self) {
+            try Experience(url: link, kind: .default, clip: BundleID("com.example.MyApp.Clip"))
+        }
+        #expect(ExperienceError.defaultLinkNamesAnotherClip.code == "default_link_names_another_clip")
+    }
+
+    @Test func aDefaultLinkReadsItsClip() throws {
+        let link = try #require(
+            DefaultLink(InvocationURL("https://appclip.apple.com/id?p=com.example.MyApp%2EClip&k=v")))
+        #expect(link.clip.text == "com.example.MyApp.Clip")
+    }
+
+    @Test func theOrderIsStrict() throws {
+        let experiences = try [
+            Experience.advanced("https://example.com/a/b"), .advanced("https://example.com/a?x=1&y=2"),
+            .advanced("https://example.com/a?x=1"), .default("https://example.com/a?x=1"),
+            .demo("https://example.com/a?x=1"), .advanced("https://example.com/a"),
+            .advanced("https://example.com/b"),
+        ]
+        for (index, experience) in experiences.enumerated() {
+            #expect(!experience.precedes(experience))
+            for later in experiences[(index + 1)...] {
+                #expect(experience.precedes(later) && !later.precedes(experience))
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Invocation
+import Testing
+
+@Suite struct IdentifierRuleTests {
+    @Test(arguments: [
+        "path:1", "path:12", "query:location", "hash:c", "coordinates:lat,lon", "coordinates:lat,lon,r",
+        "query:a%20b", "query:a:b",
+    ])
+    func roundTrips(text: String) throws {
+        #expect(try IdentifierRule(text).description == text)
+    }
+
+    @Test func namesAreCanonical() throws {
+        #expect(try IdentifierRule("query:größe").description == "query:gr%C3%B6%C3%9Fe")
+        #expect(try IdentifierRule("query:%6cocation") == .query("location"))
+    }
+
+    @Test(arguments: [
+        "", "path", "path:", "path:0", "path:-1", "path:01", "path:+1", "path:1a", "path:2049", "Path:1",
+        "query:",
+        "query:a=b", "query:a&b", "query:a#b", "query:a b", "query:a\\b", "query:%2", "query:a\u{0}", "hash:",
+        "hash",
+        "other:1", "coordinates:", "coordinates:lat", "coordinates:lat,", "coordinates:lat,lat",
+        "coordinates:lat,lon,r,x", "coordinates:lat,lon,lon", "coordinates:lat,sig", "coordinates:lat,lon,",
+    ])
+    func refusals(text: String) {
+        let error = #expect(throws: ExperienceError.self) { try IdentifierRule(text) }
+        #expect(error?.code == "invalid_identifier_rule")
+    }
+
+    private func read(
+        _ rule: String, _ invocation: String, after prefix: String = "https://example.com/r"
+    ) throws -> IdentifierReading {
+        try IdentifierRule(rule).read(InvocationURL(invocation), after: URLPrefix(prefix))
+    }
+
+    @Test func pathComponents() throws {
+        let url = "https://example.com/r/restaurant_a/order%2F1//last"
+        #expect(try read("path:1", url) == .identifier(LocationIdentifier("restaurant_a")))
+        #expect(try read("path:2", url) == .identifier(LocationIdentifier("order/1")))
+        #expect(try read("path:3", url) == .absent)
+        #expect(try read("path:4", url) == .identifier(LocationIdentifier("last")))
+        #expect(try read("path:5", url) == .absent)
+        #expect(try read("path:1", "https://example.com/r/%FF") == .absent)
+        #expect(try read("path:1", "https://example.com/r/%00") == .absent)
+        #expect(try read("path:1", "https://example.com/r/" + String(repeating: "a", count: 129)) == .absent)
+        #expect(try IdentifierRule.path(0).read(InvocationURL(url), after: URLPrefix(url)) == .absent)
+    }
+
+    @Test func aDefaultLinkHasNoPathOfOurs() throws {
+        let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip&location=7"
+        #expect(try read("path:1", link, after: "https://example.com") == .absent)
+        #expect(
+            try read("query:location", link, after: "https://example.com")
+                == .identifier(LocationIdentifier("7")))
+    }
+
+    @Test func queryItems() throws {
+        let url = "https://example.com/r?x=1&location=caf%C3%A9+1&location=2&empty&LOCATION=3"
+        #expect(try read("query:location", url) == .identifier(LocationIdentifier("café+1")))
+        #expect(try read("query:LOCATION", url) == .identifier(LocationIdentifier("3")))
+        #expect(try read("query:empty", url) == .absent)
+        #expect(try read("query:missing", url) == .absent)
+        #expect(
+            try read("query:gr%C3%B6%C3%9Fe", "https://example.com/r?größe=1")
+                == .identifier(LocationIdentifier("1")))
+    }
+
+    @Test func theFirstItemOfANameCountsEvenWhenItHoldsNothing() throws {
+        #expect(try read("query:location", "https://example.com/r?location=&location=2") == .absent)
+        #expect(try read("query:location", "https://example.com/r?location=%FF&location=2") == .absent)
+    }
+
+    @Test func shortCodes() throws {
+        #expect(try read("hash:c", "https://example.com/r?c=Ab3%2D") == .shortCode("Ab3-"))
+        #expect(try read("hash:c", "https://example.com/r?d=1") == .absent)
+    }
+
+    @Test func aPlaceInTheURL() throws {
+        let url = "https://example.com/r?a=1&lat=37.334722&lon=-122.008889&r=100&sig=_-8&b=2&sig=AA#top"
+        guard case .place(let place) = try read("coordinates:lat,lon,r", url) else {
+            Issue.record("no place")
+            return
+        }
+        #expect(place.latitude == 37.334722)
+        #expect(place.longitude == -122.008889)
+        #expect(place.radius == 100)
+        #expect(place.identifier.text == "37.334722,-122.008889")
+        #expect(place.signedText == "https://example.com/r?a=1&lat=37.334722&lon=-122.008889&r=100&b=2")
+        #expect(place.signature == [0xFF, 0xEF])
+        #expect(!place.description.contains("37"))
+    }
+
+    @Test func aPlaceWithoutRadius() throws {
+        guard
+            case .place(let place) = try read(
+                "coordinates:lat,lon", "https://example.com/r?lat=1&lon=2&sig=AAAA")
+        else {
+            Issue.record("no place")
+            return
+        }
+        #expect(place.radius == nil)
+        #expect(place.signature == [0, 0, 0])
+    }
+
+    @Test(arguments: [
+        "lat=1&lon=2", "lat=1&lon=2&r=3", "lat=1&sig=AA&r=3", "lat=1&lon=2&sig=AA",
+        "lat=inf&lon=2&r=3&sig=AA",
+        "lat=nan&lon=2&r=3&sig=AA", "lat=0x1&lon=2&r=3&sig=AA", "lat=1e1&lon=2&r=3&sig=AA",
+        "lat=+1&lon=2&r=3&sig=AA", "lat=1.&lon=2&r=3&sig=AA", "lat=.5&lon=2&r=3&sig=AA",
+        "lat=-&lon=2&r=3&sig=AA",
+        "lat=1.2.3&lon=2&r=3&sig=AA", "lat=%D9%A1&lon=2&r=3&sig=AA", "lat=&lon=2&r=3&sig=AA",
+        "lat=1&lon=2&r=3&sig=", "lat=1&lon=2&r=3&sig=AA%3D%3D", "lat=1&lon=2&r=3&sig=A",
+        "lat=1&lon=2&r=3&sig=A/",
+        "lat=1&lon=2&r=3&sig=!!", "lat=000000000000000000000000000000001&lon=2&r=3&sig=AA",
+    ])
+    func noPlace(query: String) throws {
+        #expect(try read("coordinates:lat,lon,r", "https://example.com/r?\(query)") == .absent)
+    }
+}

@@ -1,0 +1,30 @@
+import Invocation
+import Testing
+
+@Suite struct LocationIdentifierTests {
+    @Test(arguments: ["", String(repeating: "a", count: 129), "a\u{0}", "a\nb", "\u{7F}", "\u{85}"])
+    func refusals(text: String) {
+        #expect(throws: ExperienceError.invalidLocationIdentifier) { try LocationIdentifier(text) }
+    }
+
+    @Test(arguments: ["a", "Kamil's Café", "店 1", String(repeating: "é", count: 128)])
+    func accepted(text: String) throws {
+        #expect(try LocationIdentifier(text).text == text)
+    }
+
+    @Test func lengthIsCountedInScalars() throws {
+        let decomposed = String(repeating: "e\u{301}", count: 64)
+        #expect(throws: Never.self) { try LocationIdentifier(decomposed) }
+        #expect(throws: ExperienceError.invalidLocationIdentifier) {
+            try LocationIdentifier(decomposed + "e")
+        }
+    }
+
+    @Test func comparedByBytes() throws {
+        let composed = try LocationIdentifier("caf\u{E9}")
+        let decomposed = try LocationIdentifier("cafe\u{301}")
+        #expect(composed.text == decomposed.text)
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed, composed]).count == 2)
+    }
+}

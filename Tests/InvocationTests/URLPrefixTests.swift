@@ -1,0 +1,68 @@
+import Invocation
+import Testing
+
+@Suite struct URLPrefixTests {
+    @Test(arguments: [
+        ("", URLPrefixError.invalidURL(.empty), "empty"),
+        ("https://a b", .invalidURL(.space), "space"),
+        ("http://example.com", .notHTTPS, "not_https"),
+        ("https://bücher.example", .nonASCIIHost(aLabel: "xn--bcher-kva.example"), "non_ascii_host"),
+        ("https://example.com:8443", .port, "port"),
+        ("https://192.0.2.1", .ipAddress, "ip_address"),
+        ("https://[::1]", .ipAddress, "ip_address"),
+        ("https://0x7f000001", .ipAddress, "ip_address"),
+        ("https://example.com/#menu", .fragment, "fragment"),
+        (
+            "https://example.com" + String(repeating: "/a", count: 33), .tooManyPathComponents,
+            "too_many_path_components"
+        ),
+        (
+            "https://example.com?" + (0...16).map { "a=\($0)" }.joined(separator: "&"), .tooManyQueryItems,
+            "too_many_query_items"
+        ),
+    ])
+    func refusals(text: String, error: URLPrefixError, code: String) {
+        #expect(throws: error) { try URLPrefix(text) }
+        #expect(error.code == code)
+        #expect(!error.description.isEmpty)
+    }
+
+    @Test func theRefusalOfANonASCIIHostNamesTheForm() {
+        let error = URLPrefixError.nonASCIIHost(aLabel: "xn--bcher-kva.example")
+        #expect(error.description.contains("xn--bcher-kva.example"))
+    }
+
+    @Test func registeredInCanonicalForm() throws {
+        let prefix = try URLPrefix("https://Example.com:443/a/../menu/?b=2&a=1&b=2")
+        #expect(prefix.canonical == "https://example.com/menu?b=2&a=1&b=2")
+        #expect(prefix.queryItemTexts == ["a=1", "b=2"])
+        #expect(prefix.matchKey == "example.com/menu")
+    }
+
+    @Test func limitsAreInclusive() throws {
+        let items = (1...16).map { "a=\($0)" }.joined(separator: "&")
+        let url = "https://example.com" + String(repeating: "/a", count: 32) + "?" + items + "&a=1"
+        #expect(try URLPrefix(url).queryItems.count == 16)
+    }
+
+    /// What a store selects by, `match_key = ANY(keys) AND query_items <@ items`, is what `matches` says.
+    @Test func matchKeysSelectWhatMatches() throws {
+        let registered = try [
+            "https://example.com", "https://example.com/a", "https://example.com/a/b?x=1",
+            "https://example.com/a?x",
+            "https://example.com/a//b", "https://example.org/a",
+        ].map { try URLPrefix($0) }
+        let invocations = try [
+            "https://example.com/a/b/c?x=1&y=2", "https://example.com/a//b/", "https://example.com/ab?x",
+            "https://example.com/a?x=", "https://example.org", "http://example.com/a",
+        ].map { try InvocationURL($0) }
+        for prefix in registered {
+            for invocation in invocations {
+                let isSelected =
+                    invocation.matchKeys.contains(prefix.matchKey)
+                    && prefix.queryItemTexts.allSatisfy(invocation.queryItemTexts.contains)
+                #expect(isSelected == prefix.matches(invocation), "\(prefix) \(invocation.canonical)")
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import JSON
+import PropertyTesting
+import Testing
+
+@Suite struct JSONObjectTests {
+    @Test func keysAreIteratedInTheOrderOfTheirBytes() {
+        let object: JSONObject = [
+            "b": 1, "a": 2, "é": 3, "Z": 4, "": 5, "aa": 6, "\u{1F600}": 7, "\u{FFFD}": 8,
+        ]
+        #expect(object.map(\.key) == ["", "Z", "a", "aa", "b", "é", "\u{FFFD}", "\u{1F600}"])
+        #expect(object.map(\.value) == [5, 4, 2, 6, 1, 3, 8, 7])
+    }
+
+    @Test func settingNilRemovesAndSettingNullDoesNot() {
+        var object: JSONObject = ["a": 1, "b": 2]
+        object["a"] = .null
+        object["b"] = nil
+        object["c"] = nil
+        #expect(object == ["a": .null])
+        object["a"] = "new"
+        #expect(object["a"] == "new")
+        #expect(object.count == 1)
+    }
+
+    @Test func theOrderOfInsertionDoesNotMatter() {
+        let object: JSONObject = ["a": 1, "b": 2]
+        let other: JSONObject = ["b": 2, "a": 1]
+        #expect(object == other)
+        #expect(object.hashValue == other.hashValue)
+        #expect(object != ["a": 1, "b": 3])
+        #expect(object != ["a": 1])
+    }
+
+    @Test func theLaterOfTwoLiteralMembersStays() {
+        let object: JSONObject = ["a": 1, "a": 2]
+        #expect(object == ["a": 2])
+    }
+
+    @Test func keysAreComparedByBytes() {
+        var object: JSONObject = ["\u{E9}": 1]
+        #expect(object["e\u{301}"] == nil)
+        object["e\u{301}"] = 2
+        #expect(object.count == 2)
+    }
+
+    /// A thousand keys set in random order behave as a dictionary does.
+    @Test func agreesWithADictionary() {
+        var generator = SplitMix64(seed: 99)
+        var object = JSONObject()
+        var dictionary: [String: JSONValue] = [:]
+        for _ in 0..<2_000 {
+            let key = String(generator.below(500), radix: 36)
+            let value = generator.oneIn(4) ? nil : JSONValue(generator.below(10))
+            object[key] = value
+            dictionary[key] = value
+        }
+        #expect(object.count == dictionary.count)
+        #expect(object.map(\.key) == dictionary.keys.sorted())
+        #expect(object.allSatisfy { dictionary[$0.key] == $0.value })
+    }
+}

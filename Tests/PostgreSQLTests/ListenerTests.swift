@@ -1,0 +1,66 @@
+import PostgreSQL
+import TestSupport
+import Testing
+
+@Suite struct ListenerTests {
+    @Test func notificationsArriveInOrderAndAfterALoss() async throws {
+        try await TestServer.withDatabase { conninfo in
+            let pool = ConnectionPool(PoolConfiguration(conninfo: conninfo))
+            let listener = try Listener(
+                PoolConfiguration(conninfo: conninfo, applicationName: "listener"), channels: ["one", #"T"wo"#])
+            let events = listener.makeAsyncIterator()
+            func notify(_ channel: String, _ payload: String) async throws {
+                try await pool.withTransaction { try await $0.execute("SELECT pg_notify(\(channel), \(payload))") }
+            }
+            func received(_ channel: String, _ payload: String) async -> Bool {
+                guard case .notification(let notification) = await events.next() else { return false }
+                return notification.channel == channel && notification.payload == payload
+            }
+
+            #expect(await events.next() == .listening)
+            try await notify("one", "a")
+            try await notify(#"T"wo"#, "é")
+            try await notify("three", "not listened to")
+            try await notify("one", "")
+            #expect(await received("one", "a"))
+            #expect(await received(#"T"wo"#, "é"))
+            #expect(await received("one", ""))
+
+            try await pool.withConnection { connection in
+                try await connection.execute(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE application_name = 'listener' AND datname = current_database()
+                    """)
+            }
+            #expect(await events.next() == .interrupted(.connectionLost))
+            #expect(await events.next() == .listening)
+            try await notify("one", "b")
+            #expect(await received("one", "b"))
+            await pool.close()
+        }
+    }
+
+    @Test func endsWhenTheReaderIsCancelled() async throws {
+        let conninfo = try await TestServer.conninfo()
+        let (began, continuation) = AsyncStream.makeStream(of: Void.self)
+        let reader = Task {
+            let listener = try Listener(PoolConfiguration(conninfo: conninfo), channels: ["none"])
+            for await event in listener where event == .listening { continuation.yield() }
+        }
+        _ = await began.first { _ in true }
+        reader.cancel()
+        try await reader.value
+    }
+
+    @Test func reportsAServerThatIsNotThereAndTriesAgain() async throws {
+        let listener = try Listener(PoolConfiguration(conninfo: "host=/nowhere"), channels: ["none"])
+        let events = listener.makeAsyncIterator()
+        for _ in 0..<2 {
+            guard case .interrupted(.connectFailed) = await events.next() else {
+                Issue.record("no report")
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import PostgreSQL
+import TestSupport
+import Testing
+
+@Suite struct LostConnectionTests {
+    @Test func aTerminatedStatementIsAConnectionLost() async throws {
+        try await withPool({ $0.maximumConnections = 1 }) { pool in
+            let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
+            async let outcome: Void = pool.withTransaction { transaction in
+                continuation.yield(try await transaction.process())
+                try await transaction.execute("SELECT pg_sleep(600)")
+            }
+            let process = try #require(await processes.first { _ in true })
+            try await terminate(process, whenWaitingFor: "PgSleep")
+            do {
+                try await outcome
+                Issue.record("the statement returned")
+            } catch let error as PostgreSQLError {
+                #expect(error == .connectionLost && error.isRetryable)
+            }
+            #expect(try await pool.withTransaction { try await $0.execute("SELECT 1") }.count == 1)
+        }
+    }
+
+    @Test func aConnectionLostDuringCommitLeavesTheOutcomeUnknown() async throws {
+        try await withPool { pool in
+            try await pool.withConnection { connection in
+                try await connection.execute(
+                    script: """
+                        CREATE TABLE t (id int8);
+                        CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql
+                            AS 'BEGIN PERFORM pg_sleep(600); RETURN NULL; END';
+                        CREATE CONSTRAINT TRIGGER t_linger AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
+                            FOR EACH ROW EXECUTE FUNCTION linger();
+                        """)
+            }
+            let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
+            async let outcome: Void = pool.withTransaction { transaction in
+                try await transaction.execute("INSERT INTO t VALUES (1)")
+                continuation.yield(try await transaction.process())
+            }
+            let process = try #require(await processes.first { _ in true })
+            try await terminate(process, whenWaitingFor: "PgSleep")
+            do {
+                try await outcome
+                Issue.record("the transaction was called committed")
+            } catch let error as PostgreSQLError {
+                #expect(error == .outcomeUnknown && !error.isRetryable)
+            }
+        }
+    }
+
+    @Test func aCommitTheServerRefusesIsRolledBack() async throws {
+        try await withPool { pool in
+            try await pool.withConnection { connection in
+                try await connection.execute("CREATE TABLE t (id int8 CONSTRAINT late UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+            }
+            let error = await #expect(throws: PostgreSQLError.self) {
+                try await pool.withTransaction { try await $0.execute("INSERT INTO t VALUES (1), (1)") }
+            }
+            #expect(error?.isUniqueViolation("late") == true)
+            #expect(try await pool.withConnection { try await $0.execute("TABLE t") }.isEmpty)
+        }
+    }
+
+    @Test func aTransactionWhoseConnectionBrokeBeforeCommitIsNotUnknown() async throws {
+        try await withPool { pool in
+            await #expect(throws: PostgreSQLError.connectionLost) {
+                try await pool.withTransaction { transaction in
+                    let process = try await transaction.process()
+                    try await terminate(process, whenWaitingFor: "ClientRead")
+                    // From here the server's end is known to be closed.
+                    _ = try? await transaction.execute("SELECT 1")
+                }
+            }
+        }
+    }
+
+    @Test func connectionsFoundDeadAreReplaced() async throws {
+        try await withPool({ $0.maximumConnections = 2 }) { pool in
+            for _ in 0..<10 {
+                let process = try await pool.withConnection { try await $0.process() }
+                try await terminate(process, whenWaitingFor: "ClientRead")
+                // Whether the loss was noticed already or is found out only now.
+                #expect(try await pool.withTransaction { try await $0.execute("SELECT 1") }.count == 1)
+            }
+        }
+    }
+
+    /// Each result belongs to its own statement, whatever breaks meanwhile.
+    @Test func resultsAreNeverMixedUp() async throws {
+        try await withPool({ $0.maximumConnections = 8 }) { pool in
+            let isDone = Shared(false)
+            func answer(_ number: Int) async throws -> Int {
+                while true {
+                    do {
+                        if number % 2 == 0 {
+                            return try await pool.withTransaction { transaction in
+                                try await transaction.execute("SELECT \(number), \(String(number))::text").one()
+                                    .decode(Int.self, String.self).0
+                            }
+                        }
+                        return try await pool.withConnection { connection in
+                            try await connection.execute("SELECT \(number)").one().decode(at: 0)
+                        }
+                    } catch let error as PostgreSQLError {
+                        switch error {
+                        case .connectionLost, .outcomeUnknown, .connectFailed: continue
+                        default: throw error
+                        }
+                    }
+                }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await pool.withTransaction(.readOnly) { try await $0.execute("SELECT 1") }
+                    let database: String = try await pool.withConnection {
+                        try await $0.execute("SELECT current_database()").one().decode(at: 0)
+                    }
+                    while !isDone.value {
+                        try await TestServer.administration().withConnection { connection in
+                            try await connection.execute(
+                                """
+                                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                                WHERE datname = \(database) ORDER BY random() LIMIT 1
+                                """)
+                            try await connection.execute("SELECT pg_sleep(0.02)")
+                        }
+                    }
+                }
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    for task in 0..<64 {
+                        tasks.addTask {
+                            for index in 0..<200 {
+                                let number = task * 1000 + index
+                                let answered = try await answer(number)
+                                #expect(answered == number)
+                            }
+                        }
+                    }
+                    try await tasks.waitForAll()
+                }
+                isDone.change { $0 = true }
+                try await group.waitForAll()
+            }
+            #expect(pool.statistics.busy == 0)
+        }
+    }
+}

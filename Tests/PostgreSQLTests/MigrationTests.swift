@@ -1,0 +1,140 @@
+import PostgreSQL
+import Testing
+
+@Suite struct MigrationTests {
+    private let first = Migration(
+        version: 1, name: "places", sql: "CREATE TABLE app.place (id int8); INSERT INTO app.place VALUES (1);")
+    private let second = Migration(version: 2, name: "names", sql: "ALTER TABLE app.place ADD name text;")
+
+    private func runner(_ migrations: [Migration]) throws -> MigrationRunner {
+        try MigrationRunner(migrations, schema: "app", lockKey: 4711)
+    }
+
+    private func tables(_ pool: ConnectionPool) async throws -> [String] {
+        try await pool.withConnection { connection in
+            try await connection.execute(
+                "SELECT tablename FROM pg_tables WHERE schemaname = 'app' ORDER BY 1"
+            ).map { try $0.decode(at: 0) }
+        }
+    }
+
+    @Test func appliesEachOnce() async throws {
+        try await withPool { pool in
+            #expect(try await runner([first]).status(on: pool).pending == [first])
+            #expect(try await runner([first]).migrate(on: pool) == [first])
+            #expect(try await runner([first]).migrate(on: pool) == [])
+            #expect(try await runner([first, second]).migrate(on: pool) == [second])
+            let status = try await runner([first, second]).status(on: pool)
+            #expect(status.isCurrent && status.version == 2 && status.applied.map(\.name) == ["places", "names"])
+        }
+    }
+
+    @Test func manyAtOnceApplyEachOnce() async throws {
+        try await withPool { pool in
+            let runner = try runner([first, second])
+            let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<4 { group.addTask { try await runner.migrate(on: pool).count } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(counts.sorted() == [0, 0, 0, 2])
+        }
+    }
+
+    @Test func aFailureLeavesNothing() async throws {
+        try await withPool { pool in
+            let broken = Migration(version: 2, name: "broken", sql: "CREATE TABLE app.x (); SELECT 1 / 0;")
+            let error = await #expect(throws: PostgreSQLError.self) {
+                try await runner([first, broken]).migrate(on: pool)
+            }
+            guard case .migrationFailed(2, "broken", let cause) = error else {
+                Issue.record("not named: \(String(describing: error))")
+                return
+            }
+            #expect(cause.sqlState == "22012")
+            let result = try await tables(pool)
+            #expect(result == [])
+            let result55 = try await runner([first]).status(on: pool).version
+            #expect(result55 == 0)
+        }
+    }
+
+    @Test func aMigrationThatEndsItsTransactionIsRefused() async throws {
+        try await withPool { pool in
+            let ending = Migration(version: 1, name: "ending", sql: "SELECT 1; ROLLBACK; BEGIN; COMMIT;")
+            await #expect(throws: PostgreSQLError.transactionEnded) { try await runner([ending]).migrate(on: pool) }
+            let result63 = try await tables(pool)
+            #expect(result63 == [])
+        }
+    }
+
+    @Test func aNewerDatabaseIsRefused() async throws {
+        try await withPool { pool in
+            try await runner([first, second]).migrate(on: pool)
+            let old = try runner([first])
+            await #expect(throws: PostgreSQLError.databaseIsNewer(database: 2, binary: 1)) {
+                try await old.migrate(on: pool)
+            }
+            await #expect(throws: PostgreSQLError.databaseIsNewer(database: 2, binary: 1)) {
+                try await old.status(on: pool)
+            }
+        }
+    }
+
+    @Test func aChangedMigrationIsRefused() async throws {
+        try await withPool { pool in
+            try await runner([first]).migrate(on: pool)
+            let changed = Migration(version: 1, name: first.name, sql: first.sql + " ")
+            await #expect(throws: PostgreSQLError.migrationChanged(version: 1)) {
+                try await runner([changed, second]).migrate(on: pool)
+            }
+        }
+    }
+
+    @Test func aGapIsRefused() async throws {
+        try await withPool { pool in
+            try await runner([first, second]).migrate(on: pool)
+            try await pool.withConnection { connection in
+                try await connection.execute("DELETE FROM app.schema_migrations WHERE version = 1")
+            }
+            await #expect(throws: PostgreSQLError.migrationGap(version: 1)) {
+                try await runner([first, second]).migrate(on: pool)
+            }
+        }
+    }
+
+    @Test func theNumberingIsHeldToOneTwoThree() {
+        #expect(throws: PostgreSQLError.migrationNumbering) { try runner([second]) }
+        #expect(throws: PostgreSQLError.migrationNumbering) { try runner([second, first]) }
+        #expect(throws: Never.self) { try runner([]) }
+    }
+
+    @Test func runsAsTheRoleAfterThePrelude() async throws {
+        try await withPool { pool in
+            let name: String = try await pool.withConnection {
+                try await $0.execute("SELECT 'owner_' || current_database()").one().decode(at: 0)
+            }
+            let runner = try MigrationRunner(
+                [first], schema: "app", lockKey: 4711, role: name,
+                prelude: "CREATE ROLE \(name); CREATE SCHEMA app AUTHORIZATION \(name);")
+            try await runner.migrate(on: pool)
+            try await pool.withConnection { connection in
+                let owners = try await connection.execute(
+                    "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'app'")
+                #expect(try owners.map { try $0.decode(at: 0, as: String.self) } == [name])
+                try await connection.execute("DROP OWNED BY \(identifier: name)")
+                try await connection.execute("DROP ROLE \(identifier: name)")
+            }
+        }
+    }
+
+    @Test func settingsOfAMigrationDoNotStay() async throws {
+        try await withPool({ $0.maximumConnections = 1 }) { pool in
+            let setting = Migration(version: 1, name: "setting", sql: "SET search_path = nowhere;")
+            try await runner([setting]).migrate(on: pool)
+            let path: String = try await pool.withConnection {
+                try await $0.execute("SHOW search_path").one().decode(at: 0)
+            }
+            #expect(path == #""$user", public"#)
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import Testing
+
+@testable import PostgreSQL
+
+@Suite struct PoolStateMachineTests {
+    private func machine(connections: Int = 2, waiters: Int = 10) -> PoolStateMachine {
+        PoolStateMachine(maximumConnections: connections, maximumWaiters: waiters)
+    }
+
+    @Test func connectsForEachTaskUpToTheMaximum() {
+        var pool = machine()
+        #expect(pool.acquire(1) == [.connect(0)])
+        #expect(pool.acquire(2) == [.connect(1)])
+        #expect(pool.acquire(3) == [])
+        #expect(pool.connected(1) == [.lend(1, to: 1)])
+        #expect(pool.connected(0) == [.lend(0, to: 2)])
+        #expect(pool.statistics == PoolStatistics(idle: 0, busy: 2, connecting: 0, waiting: 1))
+    }
+
+    @Test func servesInOrderAndNobodyGetsAhead() {
+        var pool = machine(connections: 1)
+        _ = pool.acquire(1)
+        _ = pool.connected(0)
+        _ = pool.acquire(2)
+        _ = pool.acquire(3)
+        #expect(pool.release(0, isReusable: true) == [.lend(0, to: 2)])
+        #expect(pool.lendIdle() == nil)
+        #expect(pool.release(0, isReusable: true) == [.lend(0, to: 3)])
+        #expect(pool.release(0, isReusable: true) == [])
+        #expect(pool.lendIdle() == 0)
+    }
+
+    @Test func refusesMoreWaitersThanAllowed() {
+        var pool = machine(connections: 1, waiters: 1)
+        _ = pool.acquire(1)
+        #expect(pool.acquire(2) == [.fail(2, .poolExhausted)])
+    }
+
+    @Test func whoGivesUpIsNotServed() {
+        var pool = machine(connections: 1)
+        _ = pool.acquire(1)
+        #expect(pool.giveUp(1, .cancelled) == [.fail(1, .cancelled)])
+        #expect(pool.giveUp(1, .timeout(.acquiring)) == [])
+        #expect(pool.connected(0) == [])
+        #expect(pool.statistics.idle == 1)
+    }
+
+    @Test func aFailedAttemptFailsTheOldestAndTriesForTheNext() {
+        var pool = machine(connections: 1)
+        _ = pool.acquire(1)
+        _ = pool.acquire(2)
+        let failure = PostgreSQLError.connectFailed(reason: "refused")
+        #expect(pool.connectFailed(0, failure) == [.close(0), .fail(1, failure), .connect(1)])
+        #expect(pool.connected(1) == [.lend(1, to: 2)])
+    }
+
+    @Test func aSpoiltConnectionIsClosedAndReplaced() {
+        var pool = machine(connections: 1)
+        _ = pool.acquire(1)
+        _ = pool.connected(0)
+        _ = pool.acquire(2)
+        #expect(pool.release(0, isReusable: false) == [.close(0), .connect(1)])
+    }
+
+    @Test func aLostIdleConnectionIsNotLent() {
+        var pool = machine()
+        _ = pool.acquire(1)
+        _ = pool.connected(0)
+        _ = pool.release(0, isReusable: true)
+        #expect(pool.lost(0) == [.close(0)])
+        #expect(pool.lendIdle() == nil)
+    }
+
+    @Test func aConnectionLostAtTheLastMomentIsNotLentAgain() {
+        var pool = machine()
+        _ = pool.acquire(1)
+        _ = pool.connected(0)
+        _ = pool.lost(0)
+        #expect(pool.release(0, isReusable: true) == [.close(0)])
+        #expect(pool.lendIdle() == nil)
+    }
+
+    @Test func afterInvalidationNoOldConnectionIsLent() {
+        var pool = machine()
+        _ = pool.acquire(1)
+        _ = pool.acquire(2)
+        _ = pool.connected(0)
+        _ = pool.connected(1)
+        _ = pool.release(0, isReusable: true)
+        #expect(pool.invalidate() == [.close(0)])
+        #expect(pool.release(1, isReusable: true) == [.close(1)])
+        #expect(pool.acquire(3) == [.connect(2)])
+        #expect(pool.connected(2) == [.lend(2, to: 3)])
+        #expect(pool.release(2, isReusable: true) == [])
+    }
+
+    @Test func closingWaitsForWhatIsLent() {
+        var pool = machine(connections: 1)
+        _ = pool.acquire(1)
+        _ = pool.connected(0)
+        _ = pool.acquire(2)
+        #expect(pool.close() == [.fail(2, .poolClosed)])
+        #expect(pool.acquire(3) == [.fail(3, .poolClosed)])
+        #expect(pool.closeBusy() == [.close(0)])
+        #expect(pool.release(0, isReusable: true) == [.close(0)])
+        #expect(pool.ended(0) == [.finished])
+    }
+
+    @Test func aThreadMayEndWhileItsConnectionIsLent() {
+        var pool = machine(connections: 1)
+        _ = pool.acquire(1)
+        _ = pool.connected(0)
+        #expect(pool.lost(0) == [])
+        #expect(pool.ended(0) == [])
+        #expect(pool.close() == [])
+        #expect(pool.release(0, isReusable: false) == [.close(0), .finished])
+    }
+
+    @Test func anEmptyPoolClosesAtOnce() {
+        var pool = machine()
+        #expect(pool.close() == [.finished])
+    }
+
+    /// Whatever happens in whatever order: never more connections than allowed, none lent to two tasks, every
+    /// task answered once and in order, and closing comes to an end.
+    @Test(arguments: UInt64(0)..<40) func holdsItsInvariants(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var pool = machine(connections: 3, waiters: 5)
+        var connecting: [Int] = []
+        var lent: [Int] = []
+        /// Connections whose thread has not ended.
+        var threads: [Int] = []
+        var waiting: [Int] = []
+        var isFinished = false
+        var nextTask = 0
+
+        func apply(_ actions: [PoolStateMachine.Action]) {
+            for action in actions {
+                switch action {
+                case .connect(let id):
+                    connecting.append(id)
+                    threads.append(id)
+                case .lend(let id, let task):
+                    #expect(!lent.contains(id) && threads.contains(id) && waiting.first == task)
+                    lent.append(id)
+                    waiting.removeAll { $0 == task }
+                case .fail(let task, _):
+                    #expect(waiting.contains(task))
+                    waiting.removeAll { $0 == task }
+                case .close(let id): connecting.removeAll { $0 == id }
+                case .finished: isFinished = true
+                }
+            }
+            let now = pool.statistics
+            #expect(now.idle + now.busy + now.connecting <= 3 && now.waiting <= 5)
+            #expect(now.busy == lent.count && now.waiting == waiting.count)
+            // Nobody waits beside a connection that is free.
+            #expect(now.waiting == 0 || now.idle == 0)
+        }
+
+        for _ in 0..<400 {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1, 2:
+                nextTask += 1
+                waiting.append(nextTask)
+                apply(pool.acquire(nextTask))
+            case 3:
+                if let task = waiting.randomElement(using: &random) { apply(pool.giveUp(task, .cancelled)) }
+            case 4:
+                guard let id = connecting.randomElement(using: &random) else { continue }
+                connecting.removeAll { $0 == id }
+                if Bool.random(using: &random) {
+                    apply(pool.connected(id))
+                } else {
+                    apply(pool.connectFailed(id, .timeout(.connecting)))
+                }
+            case 5, 6:
+                guard let id = lent.randomElement(using: &random) else { continue }
+                lent.removeAll { $0 == id }
+                apply(pool.release(id, isReusable: Int.random(in: 0..<4, using: &random) > 0))
+            default:
+                guard let id = threads.randomElement(using: &random), !connecting.contains(id) else { continue }
+                threads.removeAll { $0 == id }
+                apply(pool.lost(id))
+                apply(pool.ended(id))
+                if Int.random(in: 0..<20, using: &random) == 0 { apply(pool.invalidate()) }
+            }
+        }
+        apply(pool.close())
+        for id in lent {
+            lent.removeAll { $0 == id }
+            apply(pool.release(id, isReusable: true))
+        }
+        for id in threads { apply(pool.ended(id)) }
+        #expect(isFinished && waiting.isEmpty)
+    }
+}

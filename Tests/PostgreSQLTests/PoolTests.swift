@@ -1,0 +1,247 @@
+import PostgreSQL
+import TestSupport
+import Testing
+
+@Suite struct PoolTests {
+    @Test func neverLendsMoreThanItHas() async throws {
+        try await withPool({ $0.maximumConnections = 3 }) { pool in
+            let lent = Shared((now: 0, most: 0))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<30 {
+                    group.addTask {
+                        try await pool.withTransaction { transaction in
+                            lent.change { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                            try await transaction.execute("SELECT 1")
+                            lent.change { $0.now -= 1 }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(lent.value.most <= 3)
+            #expect(pool.statistics.busy == 0 && pool.statistics.waiting == 0)
+        }
+    }
+
+    @Test func servesInTheOrderOfComing() async throws {
+        try await withPool({ $0.maximumConnections = 1 }) { pool in
+            let order = Shared<[Int]>([])
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                try await pool.withConnection { _ in
+                    for number in 0..<10 {
+                        group.addTask {
+                            try await pool.withConnection { _ in order.change { $0.append(number) } }
+                        }
+                        try await until { pool.statistics.waiting == number + 1 }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(order.value == Array(0..<10))
+        }
+    }
+
+    @Test func waitingHasADeadline() async throws {
+        try await withPool({
+            $0.maximumConnections = 1
+            $0.acquireTimeout = .milliseconds(50)
+        }) { pool in
+            // The first connection is made without hurry.
+            try await until { (try? await pool.withConnection { _ in true }) == true }
+            try await pool.withConnection { _ in
+                await #expect(throws: PostgreSQLError.timeout(.acquiring)) {
+                    try await pool.withConnection { _ in }
+                }
+            }
+            #expect(pool.statistics.waiting == 0)
+        }
+    }
+
+    @Test func aDeadlineThatHasPassedIsNotWaitedFor() async throws {
+        try await withPool({ $0.acquireTimeout = .zero }) { pool in
+            await #expect(throws: PostgreSQLError.timeout(.acquiring)) { try await pool.withConnection { _ in } }
+        }
+    }
+
+    @Test func tooManyWaitersAreRefused() async throws {
+        try await withPool({
+            $0.maximumConnections = 1
+            $0.maximumWaiters = 1
+        }) { pool in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                try await pool.withConnection { _ in
+                    group.addTask { try await pool.withConnection { _ in } }
+                    try await until { pool.statistics.waiting == 1 }
+                    await #expect(throws: PostgreSQLError.poolExhausted) {
+                        try await pool.withConnection { _ in }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func aCancelledWaiterLeavesAtOnce() async throws {
+        try await withPool({ $0.maximumConnections = 1 }) { pool in
+            try await pool.withConnection { _ in
+                let waiter = Task { try await pool.withConnection { _ in } }
+                try await until { pool.statistics.waiting == 1 }
+                waiter.cancel()
+                await #expect(throws: PostgreSQLError.cancelled) { try await waiter.value }
+                #expect(pool.statistics.waiting == 0)
+            }
+        }
+    }
+
+    @Test func aCancelledStatementIsStoppedAndItsConnectionReplaced() async throws {
+        try await withPool({ $0.maximumConnections = 1 }) { pool in
+            let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
+            let task = Task {
+                try await pool.withTransaction { transaction in
+                    continuation.yield(try await transaction.process())
+                    try await transaction.execute("SELECT pg_sleep(600)")
+                }
+            }
+            let process = try #require(await processes.first { _ in true })
+            try await TestServer.administration().withConnection { connection in
+                try await until {
+                    try await connection.execute(
+                        "SELECT 1 FROM pg_stat_activity WHERE pid = \(process) AND wait_event = 'PgSleep'"
+                    ).count == 1
+                }
+                task.cancel()
+                await #expect(throws: PostgreSQLError.cancelled) { try await task.value }
+                // The server was told: it does not sleep on.
+                try await until {
+                    try await connection.execute("SELECT 1 FROM pg_stat_activity WHERE pid = \(process)").isEmpty
+                }
+            }
+            let next = try await pool.withConnection { try await $0.process() }
+            #expect(next != process)
+        }
+    }
+
+    @Test func aCancelledTaskDoesNotBegin() async throws {
+        try await withPool { pool in
+            let task = Task {
+                try await until { Task.isCancelled }
+                try await pool.withConnection { _ in }
+            }
+            task.cancel()
+            await #expect(throws: (any Error).self) { try await task.value }
+            #expect(pool.statistics.busy == 0)
+        }
+    }
+
+    @Test func aStatementHasADeadline() async throws {
+        try await withPool({ $0.maximumConnections = 1 }) { pool in
+            await #expect(throws: PostgreSQLError.timeout(.statement)) {
+                try await pool.withTransaction(TransactionMode(statementTimeout: .milliseconds(200))) {
+                    transaction in
+                    try await transaction.execute("SELECT pg_sleep(600)")
+                }
+            }
+            let result = try await pool.withConnection { try await $0.execute("SELECT 1") }
+            #expect(result.count == 1)
+        }
+    }
+
+    @Test func anUnreachableServerIsAnErrorOfEachUse() async throws {
+        let pool = ConnectionPool(
+            PoolConfiguration(conninfo: "host=/nowhere,127.0.0.1 port=1 password=hunter2", maximumConnections: 2))
+        for _ in 0..<3 {
+            let error = await #expect(throws: PostgreSQLError.self) { try await pool.withConnection { _ in } }
+            #expect(error?.code == "connect_failed")
+            #expect(error?.description.contains("hunter2") == false)
+        }
+        await pool.close()
+    }
+
+    @Test func theSecondHostServesWhenTheFirstIsSilent() async throws {
+        // A socket that listens and never answers.
+        let silent = try SilentServer()
+        let conninfo = try await TestServer.conninfo()
+        guard let keywords = conninfo.wholeMatch(of: #/host='([^']+)' port=5432 (.*)/#) else { return }
+        let pool = ConnectionPool(
+            PoolConfiguration(
+                conninfo: "host=127.0.0.1,\(keywords.1) port=\(silent.port),5432 \(keywords.2) sslmode=disable",
+                acquireTimeout: .seconds(60), connectTimeout: .seconds(1)))
+        #expect(try await pool.withConnection { try await $0.execute("SELECT 1") }.count == 1)
+        await pool.close()
+    }
+
+    @Test func aConnectionStringThatCannotBeParsedIsAnErrorOfTheFirstUse() async throws {
+        let pool = ConnectionPool(PoolConfiguration(conninfo: "nonsense"))
+        await #expect(throws: PostgreSQLError.connectionString) { try await pool.withTransaction { _ in } }
+        await pool.close()
+    }
+
+    @Test func aClosedPoolRefuses() async throws {
+        try await withPool { pool in
+            try await pool.withConnection { try await $0.execute("SELECT 1") }
+            await pool.close()
+            await pool.close()
+            await #expect(throws: PostgreSQLError.poolClosed) { try await pool.withConnection { _ in } }
+        }
+    }
+
+    @Test func closingWaitsForWhatIsLent() async throws {
+        try await withPool { pool in
+            let (began, continuation) = AsyncStream.makeStream(of: Void.self)
+            let user = Task {
+                try await pool.withTransaction { transaction in
+                    continuation.yield()
+                    try await until { (try? await pool.withConnection { _ in }) == nil }
+                    return try await transaction.execute("SELECT 1").count
+                }
+            }
+            _ = await began.first { _ in true }
+            await pool.close()
+            let result = try await user.value
+            #expect(result == 1)
+        }
+    }
+
+    @Test func closingIsBounded() async throws {
+        try await withPool { pool in
+            let (began, continuation) = AsyncStream.makeStream(of: Void.self)
+            let user = Task {
+                try await pool.withTransaction { transaction in
+                    continuation.yield()
+                    try await transaction.execute("SELECT pg_sleep(600)")
+                }
+            }
+            _ = await began.first { _ in true }
+            await pool.close(within: .milliseconds(50))
+            await #expect(throws: PostgreSQLError.poolClosed) { try await user.value }
+        }
+    }
+
+    @Test func idleConnectionsAreClosed() async throws {
+        try await withPool({ $0.idleTimeout = .milliseconds(20) }) { pool in
+            try await pool.withConnection { try await $0.execute("SELECT 1") }
+            try await until { pool.statistics.idle == 0 }
+            #expect(try await pool.withConnection { try await $0.execute("SELECT 1") }.count == 1)
+        }
+    }
+
+    @Test func aDemotedPrimaryIsLeft() async throws {
+        try await withPool({ $0.maximumConnections = 2 }) { pool in
+            func processes() async throws -> [Int32] {
+                try await pool.withConnection { one in
+                    try await pool.withConnection { two in [try await one.process(), try await two.process()] }
+                }
+            }
+            let before = try await processes()
+            let error = await #expect(throws: PostgreSQLError.self) {
+                try await pool.withTransaction { transaction in
+                    try await transaction.execute("SET TRANSACTION READ ONLY")
+                    try await transaction.execute("CREATE TABLE t ()")
+                }
+            }
+            #expect(error?.sqlState == "25006" && error?.isRetryable == true)
+            let after = try await processes()
+            #expect(Set(before).isDisjoint(with: after))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import EmbeddedPostgreSQL
+import Foundation
+import PostgreSQL
+import Testing
+
+/// Each starts a server of its own: serialized, since they are heavy.
+@Suite(.serialized) struct PrivateServerTests {
+    private static let options = PrivateServerOptions(isDurable: false)
+
+    private func withDirectory(
+        _ name: String = "server", parentMode: Int = 0o755, _ body: (String) async throws -> Void
+    ) async throws {
+        let parent = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())").path
+        try FileManager.default.createDirectory(
+            atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: parentMode])
+        defer { try? FileManager.default.removeItem(atPath: parent) }
+        try await body("\(parent)/\(name)")
+    }
+
+    private func answer(_ conninfo: String) async throws -> Int {
+        let pool = ConnectionPool(PoolConfiguration(conninfo: conninfo, connectTimeout: .seconds(30)))
+        do {
+            let answer: Int = try await pool.withConnection { connection in
+                try await connection.execute("SELECT 42").one().decode(at: 0)
+            }
+            await pool.close()
+            return answer
+        } catch {
+            await pool.close()
+            throw error
+        }
+    }
+
+    @Test func theLastToLeaveStopsIt() async throws {
+        try await withDirectory { directory in
+            async let one = PrivateServer.startOrJoin(directory: directory, options: Self.options)
+            async let two = PrivateServer.startOrJoin(directory: directory, options: Self.options)
+            let (first, second) = try await (one, two)
+            defer { try? second.leave() }
+            #expect(first.conninfo == second.conninfo)
+            try first.leave()
+            try first.leave()
+            #expect(try await answer(second.conninfo) == 42)
+            try second.leave()
+            let error = await #expect(throws: PostgreSQLError.self) { try await answer(second.conninfo) }
+            #expect(error?.code == "connect_failed")
+
+            let again = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
+            defer { try? again.leave() }
+            let answered = try await answer(again.conninfo)
+            #expect(answered == 42)
+        }
+    }
+
+    /// A path too long for a socket, with what a connection string and a configuration file would misread,
+    /// below a directory that only its owner can enter.
+    @Test func anyDirectoryWillDo() async throws {
+        try await withDirectory("a 'b\\c\", " + String(repeating: "d", count: 100), parentMode: 0o700) { directory in
+            let server = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
+            defer { try? server.leave() }
+            #expect(try await answer(server.conninfo) == 42)
+        }
+    }
+
+    @Test func quotesInThePathAreKeptApart() async throws {
+        try await withDirectory("it's \"here\" \\", parentMode: 0o700) { directory in
+            let server = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
+            defer { try? server.leave() }
+            #expect(try await answer(server.conninfo) == 42)
+        }
+    }
+
+    @Test func aDirectoryWithOtherThingsIsRefused() async throws {
+        try await withDirectory { directory in
+            try FileManager.default.createDirectory(
+                atPath: "\(directory)/photographs", withIntermediateDirectories: true)
+            await #expect(throws: PrivateServerError.foreignDirectory(directory)) {
+                try await PrivateServer.startOrJoin(directory: directory)
+            }
+        }
+    }
+
+    @Test func dataOfAReleaseThatIsNotInstalledIsRefused() async throws {
+        try await withDirectory { directory in
+            try FileManager.default.createDirectory(
+                atPath: "\(directory)/data", withIntermediateDirectories: true)
+            try "9\n".write(toFile: "\(directory)/data/PG_VERSION", atomically: true, encoding: .utf8)
+            try "".write(toFile: "\(directory)/lock", atomically: true, encoding: .utf8)
+            await #expect(throws: PrivateServerError.versionNotInstalled(9)) {
+                try await PrivateServer.startOrJoin(directory: directory)
+            }
+        }
+    }
+
+    @Test func whatWasCommittedIsThereAfterAKill() async throws {
+        try await withDirectory { directory in
+            // Durable: without `synchronous_commit` even this may be lost.
+            let server = try await PrivateServer.startOrJoin(directory: directory)
+            defer { try? server.leave() }
+            let pool = ConnectionPool(PoolConfiguration(conninfo: server.conninfo))
+            try await pool.withConnection { connection in
+                try await connection.execute("CREATE TABLE kept AS SELECT 1")
+            }
+            await pool.close()
+            let lines = try String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8)
+            let process = try #require(lines.split(separator: "\n").first.flatMap { pid_t($0) })
+            kill(process, SIGQUIT)
+            try await until { (try? await answer(server.conninfo)) == nil }
+
+            // Its process number stays behind, and perhaps for a while its process.
+            let second = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
+            defer { try? second.leave() }
+            let after = ConnectionPool(PoolConfiguration(conninfo: second.conninfo))
+            let count = try await after.withConnection { try await $0.execute("TABLE kept").count }
+            #expect(count == 1)
+            await after.close()
+        }
+    }
+}

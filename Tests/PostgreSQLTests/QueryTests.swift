@@ -1,0 +1,98 @@
+import Testing
+
+@testable import PostgreSQL
+
+@Suite struct QueryTests {
+    @Test func valuesAreBoundInOrder() {
+        let query: Query = "SELECT a FROM t WHERE b = \(1) AND c = \("x' OR 1=1 --")"
+        #expect(query.sql == "SELECT a FROM t WHERE b = $1 AND c = $2")
+        #expect(query.parameters.map(\.type) == [.int8, .inferred])
+        #expect(query.parameters[1].bytes == .success(Array("x' OR 1=1 --".utf8) + [0]))
+    }
+
+    @Test func nilIsNullOfItsType() {
+        let query: Query = "SELECT \(Int32?.none)"
+        #expect(query.parameters[0].type == .int4)
+        #expect(query.parameters[0].bytes == .success(nil))
+    }
+
+    @Test func identifiersAreQuoted() {
+        let query: Query = "TABLE \(identifier: #"a"b"#)"
+        #expect(query.sql == #"TABLE "a""b""#)
+        #expect(query.isPreparable)
+    }
+
+    @Test func unsafeTextIsNotPrepared() {
+        let query: Query = "SELECT 1 ORDER BY \(unsafeSQL: "1 DESC")"
+        #expect(query.sql == "SELECT 1 ORDER BY 1 DESC")
+        #expect(!query.isPreparable)
+    }
+}
+
+@Suite struct StatementCacheTests {
+    private func key(_ sql: String) -> StatementCache.Key {
+        StatementCache.Key(sql: sql, types: [])
+    }
+
+    @Test func theLeastRecentlyUsedGoes() {
+        var cache = StatementCache(capacity: 2)
+        for sql in ["a", "b"] {
+            guard case .prepare(let name, nil) = cache.step(for: key(sql)) else {
+                Issue.record("\(sql) was not to be prepared")
+                continue
+            }
+            cache.prepared(key(sql), name: name)
+        }
+        #expect(cache.step(for: key("a")) == .execute(name: "s1"))
+        #expect(cache.step(for: key("c")) == .prepare(name: "s4", evict: "s2"))
+    }
+
+    @Test func aFailedPrepareIsNotRemembered() {
+        var cache = StatementCache(capacity: 2)
+        #expect(cache.step(for: key("a")) == .prepare(name: "s1", evict: nil))
+        #expect(cache.step(for: key("a")) == .prepare(name: "s2", evict: nil))
+    }
+
+    @Test func typesAreOfTheKey() {
+        var cache = StatementCache(capacity: 2)
+        _ = cache.step(for: key("a"))
+        cache.prepared(key("a"), name: "s1")
+        #expect(
+            cache.step(for: StatementCache.Key(sql: "a", types: [20])) == .prepare(name: "s2", evict: nil))
+    }
+
+    @Test func noneArePreparedWithoutCapacity() {
+        var cache = StatementCache(capacity: 0)
+        #expect(cache.step(for: key("a")) == .runUnprepared)
+    }
+}
+
+@Suite struct ConnectionStringTests {
+    private func attempts(_ text: String) throws -> [[String: String]] {
+        try ConnectionString(text).attempts(applicationName: "test")
+    }
+
+    @Test func eachHostIsAnAttempt() throws {
+        let hosts = try attempts("postgresql://u@a:1,b:2/db?sslmode=verify-full&target_session_attrs=read-write")
+        #expect(hosts.map { $0["host"] } == ["a", "b"])
+        #expect(hosts.map { $0["port"] } == ["1", "2"])
+        #expect(hosts.allSatisfy { $0["sslmode"] == "verify-full" && $0["target_session_attrs"] == "read-write" })
+        #expect(hosts.allSatisfy { $0["fallback_application_name"] == "test" })
+    }
+
+    @Test func onePortServesAllHosts() throws {
+        #expect(try attempts("host=a,b port=7").map { $0["port"] } == ["7", "7"])
+    }
+
+    @Test func preferStandbyIsTwoRounds() throws {
+        let rounds = try attempts("host=a,b target_session_attrs=prefer-standby")
+        #expect(rounds.map { $0["target_session_attrs"] } == ["standby", "standby", "any", "any"])
+        #expect(rounds.map { $0["host"] } == ["a", "b", "a", "b"])
+    }
+
+    @Test func aMalformedStringIsRefusedWithoutQuotingIt() {
+        let error = #expect(throws: PostgreSQLError.self) { try ConnectionString("hunter2") }
+        #expect(error == .connectionString)
+        #expect(error?.description.contains("hunter2") == false)
+    }
+}

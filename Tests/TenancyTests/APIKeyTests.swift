@@ -1,0 +1,86 @@
+import Testing
+
+@testable import Tenancy
+
+@Suite struct APIKeyTests {
+    /// Known words give a known key, so that a key made by one version is a key to every later one.
+    struct Counter: RandomNumberGenerator {
+        var value: UInt64 = 0
+        mutating func next() -> UInt64 {
+            value &+= 0x9E37_79B9_7F4A_7C15
+            return value
+        }
+    }
+
+    @Test(arguments: KeyKind.allCases)
+    func generatedKeysParse(kind: KeyKind) throws {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<200 {
+            let key = APIKey.generate(kind, using: &generator)
+            let parsed = try APIKey(key.text)
+            #expect(parsed.kind == kind)
+            #expect(parsed.text == key.text)
+            #expect(key.text.utf8.count == 53)
+            #expect(key.text.hasPrefix(kind.prefix))
+        }
+    }
+
+    @Test func keysDiffer() {
+        var generator = SystemRandomNumberGenerator()
+        let keys = Set((0..<1_000).map { _ in APIKey.generate(.secret, using: &generator).text })
+        #expect(keys.count == 1_000)
+    }
+
+    @Test func everySingleMistypedCharacterIsRefused() throws {
+        var generator = Counter()
+        let key = Array(APIKey.generate(.publishable, using: &generator).text.utf8)
+        for position in key.indices {
+            for digit in Base62.alphabet where digit != key[position] {
+                var mistyped = key
+                mistyped[position] = digit
+                #expect(throws: TenancyError.invalidKey) {
+                    try APIKey(String(decoding: mistyped, as: UTF8.self))
+                }
+            }
+        }
+    }
+
+    @Test func shortenedLengthenedAndForeignTextsAreRefused() {
+        var generator = Counter()
+        let key = APIKey.generate(.secret, using: &generator).text
+        for text in [
+            "", "dsk_", String(key.dropLast()), key + "0", " " + key, key.uppercased(), "sk_live_4eC39Hq",
+        ] {
+            #expect(throws: TenancyError.invalidKey) { try APIKey(text) }
+        }
+    }
+
+    @Test func nothingButTheTextShowsTheSecret() {
+        var generator = Counter()
+        let key = APIKey.generate(.secret, using: &generator)
+        var dumped = ""
+        dump(key, to: &dumped)
+        for shown in ["\(key)", String(reflecting: key), dumped] {
+            #expect(!shown.contains(key.text.dropFirst(9)))
+            #expect(shown.contains(key.hint))
+        }
+    }
+
+    /// The check value that the catalogue of parametrised CRC algorithms gives for CRC-32/ISO-HDLC.
+    @Test func checksumHasItsCheckValue() {
+        #expect(CRC32.checksum("123456789".utf8) == 0xCBF4_3926)
+    }
+
+    @Test func base62OfKnownNumbers() {
+        #expect(String(decoding: Base62.digits(of: [61], count: 2), as: UTF8.self) == "0z")
+        #expect(String(decoding: Base62.digits(of: [62], count: 2), as: UTF8.self) == "10")
+        #expect(String(decoding: Base62.digits(of: [1, 0], count: 6), as: UTF8.self) == "4gfFC4")
+        let largest = Base62.digits(of: Array(repeating: .max, count: 8), count: 43)
+        #expect(largest.first != Base62.alphabet[0])
+    }
+
+    @Test func publishableKeysReachLookupsAndConfirmationsOnly() {
+        #expect(KeyKind.publishable.scopes == [.lookUp, .confirm])
+        #expect(KeyKind.secret.scopes == Set(Scope.allCases))
+    }
+}

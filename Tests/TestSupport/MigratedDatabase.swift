@@ -1,0 +1,125 @@
+import Foundation
+import Persistence
+public import PostgreSQL
+
+/// A database of a test's own with Doorstep's schema and nothing in it, and logins like production's.
+///
+/// The schema is migrated once a process, by a login that may do no more than that, and then copied.
+public struct MigratedDatabase: Sendable {
+    private let conninfo: String
+
+    /// Lends a database; it is dropped when the closure ends.
+    @discardableResult
+    public static func withDatabase<R: Sendable>(
+        _ body: (MigratedDatabase) async throws -> R
+    ) async throws -> R {
+        try await TestServer.withDatabase(template: try await template.value) { conninfo in
+            let database = MigratedDatabase(conninfo: conninfo)
+            try await database.grantAccess()
+            return try await body(database)
+        }
+    }
+
+    /// Lends a database with the roles and logins, but without the schema.
+    @discardableResult
+    public static func withEmptyDatabase<R: Sendable>(
+        _ body: (MigratedDatabase) async throws -> R
+    ) async throws -> R {
+        _ = try await template.value
+        return try await TestServer.withDatabase { conninfo in
+            let database = MigratedDatabase(conninfo: conninfo)
+            try await database.grantAccess()
+            return try await body(database)
+        }
+    }
+
+    /// Lends a pool, and closes it.
+    @discardableResult
+    public func withPool<R: Sendable>(
+        as login: TestLogin, _ change: (inout PoolConfiguration) -> Void = { _ in },
+        _ body: (ConnectionPool) async throws -> R
+    ) async throws -> R {
+        try await Self.withPool(login.conninfo(for: conninfo), change, body)
+    }
+
+    /// Lends a pool to look at what no role of Doorstep's may see: to assert, never to act.
+    @discardableResult
+    public func withSuperuser<R: Sendable>(_ body: (ConnectionPool) async throws -> R) async throws -> R {
+        try await Self.withPool(conninfo, { _ in }, body)
+    }
+
+    private static func withPool<R: Sendable>(
+        _ conninfo: String, _ change: (inout PoolConfiguration) -> Void,
+        _ body: (ConnectionPool) async throws -> R
+    ) async throws -> R {
+        var configuration = PoolConfiguration(
+            conninfo: conninfo, maximumConnections: 4, acquireTimeout: .seconds(60), connectTimeout: .seconds(60))
+        change(&configuration)
+        let pool = ConnectionPool(configuration)
+        do {
+            let result = try await body(pool)
+            await pool.close()
+            return result
+        } catch {
+            await pool.close()
+            throw error
+        }
+    }
+
+    // MARK: - The template
+
+    /// With a server that the tests are given, the template stays there when they end.
+    private static let template = Task {
+        let name = "template_\(ProcessInfo.processInfo.processIdentifier)"
+        try await TestServer.administration().withConnection { connection in
+            try await connection.execute("CREATE DATABASE \(identifier: name) TEMPLATE template0")
+        }
+        let database = try await MigratedDatabase(conninfo: TestServer.conninfo(database: name))
+        try await database.createLogins()
+        try await database.grantAccess()
+        _ = try await database.withPool(as: .migrate) { try await Schema.migrate($0) }
+        return name
+    }
+
+    private func createLogins() async throws {
+        let roles = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../sql/roles.sql"), encoding: .utf8)
+        try await withSuperuser { pool in
+            try await pool.withTransaction { transaction in
+                // Roles are the whole server's: another process may be here too.
+                try await transaction.execute("SELECT pg_advisory_xact_lock(7)")
+                try await transaction.execute(script: roles)
+                for login in TestLogin.allCases {
+                    let isKnown: Bool = try await transaction.execute(
+                        "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = \(login.rawValue))"
+                    ).one().decode(at: 0)
+                    guard !isKnown else { continue }
+                    try await transaction.execute(
+                        script: """
+                            CREATE ROLE \(login.rawValue) LOGIN PASSWORD '\(login.password)' IN ROLE \(login.role)
+                            """)
+                }
+            }
+        }
+    }
+
+    /// What `deploy/postgres/create-logins.sql` says of the database, which a copy of a database does not have.
+    private func grantAccess() async throws {
+        let logins = TestLogin.allCases.map(\.rawValue).joined(separator: ", ")
+        try await withSuperuser { pool in
+            try await pool.withTransaction { transaction in
+                let name: String = try await transaction.execute("SELECT current_database()").one()
+                    .decode(at: 0)
+                for grant: Query in [
+                    "REVOKE ALL ON DATABASE \(identifier: name) FROM PUBLIC",
+                    "GRANT CREATE ON DATABASE \(identifier: name) TO doorstep_owner",
+                    "GRANT TEMPORARY ON DATABASE \(identifier: name) TO doorstep_admin",
+                    "GRANT CONNECT ON DATABASE \(identifier: name) TO \(unsafeSQL: logins)",
+                ] {
+                    try await transaction.execute(grant)
+                }
+            }
+        }
+    }
+}

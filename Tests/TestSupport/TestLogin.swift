@@ -1,0 +1,34 @@
+import Foundation
+
+/// A login of the test server: like those of `deploy/postgres/create-logins.sql`, a member of one role of Doorstep's
+/// and of no other.
+public enum TestLogin: String, Sendable, CaseIterable {
+    case migrate = "doorstep_test_migrate"
+    case admin = "doorstep_test_admin"
+    case app = "doorstep_test_app"
+    case router = "doorstep_test_router"
+
+    /// The role that the login is a member of.
+    public var role: String {
+        switch self {
+        case .migrate: "doorstep_owner"
+        case .admin: "doorstep_admin"
+        case .app: "doorstep_app"
+        case .router: "doorstep_router"
+        }
+    }
+
+    /// A server that the tests are given may ask for a password; what it holds is worth none.
+    var password: String { rawValue }
+
+    /// The connection string of a database with this login instead of the one in it.
+    func conninfo(for database: String) -> String {
+        // A later keyword wins; a URI names the user before its host.
+        guard database.contains("://"), var url = URLComponents(string: database) else {
+            return "\(database) user=\(rawValue) password=\(password)"
+        }
+        url.user = rawValue
+        url.password = password
+        return url.string ?? database
+    }
+}

@@ -1,0 +1,97 @@
+import EmbeddedPostgreSQL
+import Foundation
+public import PostgreSQL
+import Synchronization
+
+/// The PostgreSQL server that the tests of one process share.
+///
+/// It is started at the first use, in a directory of its own, and gone when the process ends. With
+/// `DOORSTEP_TEST_DATABASE_URL` in the environment that server is used instead, as a superuser.
+public enum TestServer {
+    private static let started = Task { try await start() }
+    private static let databases = Atomic(0)
+
+    /// A connection string for the server's database `postgres`, as superuser.
+    public static func conninfo() async throws -> String {
+        try await started.value.conninfo
+    }
+
+    /// One pool on the database `postgres`, for what is done to whole databases.
+    public static func administration() async throws -> ConnectionPool {
+        try await started.value.administration
+    }
+
+    /// Lends a database of the test's own, as a connection string: empty, or a copy of another.
+    ///
+    /// It is dropped when the closure ends, whatever is still connected to it.
+    public static func withDatabase<R: Sendable>(
+        template: String? = nil, _ body: (String) async throws -> R
+    ) async throws -> R {
+        let server = try await started.value
+        let number = databases.add(1, ordering: .relaxed).newValue
+        let name = "test_\(ProcessInfo.processInfo.processIdentifier)_\(number)"
+        try await server.administration.withConnection { connection in
+            try await connection.execute(
+                "CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: template ?? "template0")")
+        }
+        func drop() async throws {
+            try await server.administration.withConnection { connection in
+                try await connection.execute("DROP DATABASE \(identifier: name) WITH (FORCE)")
+            }
+        }
+        do {
+            let result = try await body(server.conninfo(database: name))
+            try await drop()
+            return result
+        } catch {
+            try? await drop()
+            throw error
+        }
+    }
+
+    // MARK: - Starting
+
+    private struct Started: Sendable {
+        let conninfo: String
+        let administration: ConnectionPool
+
+        func conninfo(database: String) -> String {
+            // A later keyword wins; a URI names the database in its path.
+            guard conninfo.contains("://"), var url = URLComponents(string: conninfo) else {
+                return "\(conninfo) dbname=\(database)"
+            }
+            url.path = "/\(database)"
+            return url.string ?? conninfo
+        }
+    }
+
+    private static func start() async throws -> Started {
+        let conninfo: String
+        if let given = ProcessInfo.processInfo.environment["DOORSTEP_TEST_DATABASE_URL"] {
+            conninfo = given
+        } else {
+            conninfo = try await startPrivately().conninfo
+        }
+        return Started(
+            conninfo: conninfo,
+            administration: ConnectionPool(
+                PoolConfiguration(conninfo: conninfo, maximumConnections: 4, acquireTimeout: .seconds(60))))
+    }
+
+    private static func startPrivately() async throws -> PrivateServer {
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("doorstep-tests-\(ProcessInfo.processInfo.processIdentifier)").path
+        try? FileManager.default.removeItem(atPath: directory)
+        let server = try await PrivateServer.startOrJoin(
+            directory: directory, options: PrivateServerOptions(isDurable: false))
+        running.withLock { $0 = (server, directory) }
+        atexit {
+            guard let (server, directory) = TestServer.running.withLock({ $0 }) else { return }
+            try? server.leave()
+            try? FileManager.default.removeItem(atPath: directory)
+        }
+        return server
+    }
+
+    private static let running = Mutex<(PrivateServer, String)?>(nil)
+}

@@ -1,0 +1,27 @@
+-- Three logins, each a member of one role of sql/roles.sql and of no other: a leaked password of the server
+-- opens neither the administration nor the schema. Run once by a superuser, after sql/roles.sql, in the database
+-- that Doorstep is to use:
+--
+--   psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql
+--
+-- The passwords come from the environment: MIGRATE_PASSWORD, ADMIN_PASSWORD, SERVE_PASSWORD.
+
+\set ON_ERROR_STOP on
+\getenv migrate_password MIGRATE_PASSWORD
+\getenv admin_password ADMIN_PASSWORD
+\getenv serve_password SERVE_PASSWORD
+
+BEGIN;
+
+CREATE ROLE doorstep_migrate_login LOGIN PASSWORD :'migrate_password' IN ROLE doorstep_owner;
+CREATE ROLE doorstep_admin_login LOGIN PASSWORD :'admin_password' IN ROLE doorstep_admin;
+CREATE ROLE doorstep_serve_login LOGIN PASSWORD :'serve_password' IN ROLE doorstep_app;
+
+-- The migrations make the schema; nothing of Doorstep's is in "public".
+SELECT format('GRANT CREATE ON DATABASE %I TO doorstep_owner', current_database()) \gexec
+SELECT format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database()) \gexec
+SELECT format(
+    'GRANT CONNECT ON DATABASE %I TO doorstep_migrate_login, doorstep_admin_login, doorstep_serve_login',
+    current_database()) \gexec
+
+COMMIT;

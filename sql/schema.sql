@@ -1,0 +1,1071 @@
+--
+-- PostgreSQL database dump
+--
+
+--
+-- Name: doorstep; Type: SCHEMA; Schema: -; Owner: doorstep_owner
+--
+
+CREATE SCHEMA doorstep;
+
+ALTER SCHEMA doorstep OWNER TO doorstep_owner;
+
+--
+-- Name: authenticate(bytea); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.authenticate(key_digest bytea) RETURNS TABLE(tenant_id uuid, key_id uuid, kind text, tenant_is_suspended boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+        SELECT k.tenant_id, k.key_id, k.kind, t.suspended_at IS NOT NULL
+        FROM doorstep.api_keys k
+        JOIN doorstep.tenants t USING (tenant_id)
+        WHERE k.digest = key_digest
+            AND k.revoked_at IS NULL
+            AND (k.expires_at IS NULL OR k.expires_at > now())
+    $$;
+
+ALTER FUNCTION doorstep.authenticate(key_digest bytea) OWNER TO doorstep_owner;
+
+--
+-- Name: current_tenant_id(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.current_tenant_id() RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$ SELECT nullif(current_setting('doorstep.tenant_id', true), '')::uuid $$;
+
+ALTER FUNCTION doorstep.current_tenant_id() OWNER TO doorstep_owner;
+
+--
+-- Name: record_change(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.record_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+    actor text := coalesce(nullif(current_setting('doorstep.actor', true), ''), session_user);
+    hidden text[] := ARRAY['digest', 'last_used_on'];
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, after)
+        SELECT n.tenant_id, actor, 'insert', TG_TABLE_NAME, to_jsonb(n) - hidden FROM new_rows n;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, before)
+        SELECT o.tenant_id, actor, 'delete', TG_TABLE_NAME, to_jsonb(o) - hidden FROM old_rows o;
+    ELSE
+        EXECUTE format(
+            'INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, before, after)
+             SELECT tenant_id, $1, ''update'', $2, to_jsonb(o) - $3, to_jsonb(n) - $3
+             FROM old_rows o JOIN new_rows n USING (%s)
+             WHERE to_jsonb(o) - $3 IS DISTINCT FROM to_jsonb(n) - $3', TG_ARGV[0])
+        USING actor, TG_TABLE_NAME, hidden;
+    END IF;
+    RETURN NULL;
+END
+$_$;
+
+ALTER FUNCTION doorstep.record_change() OWNER TO doorstep_owner;
+
+--
+-- Name: api_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.api_keys (
+    tenant_id uuid NOT NULL,
+    key_id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    digest bytea NOT NULL,
+    hint text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    last_used_on date,
+    CONSTRAINT api_keys_digest_length CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT api_keys_hint_length CHECK ((char_length(hint) <= 12)),
+    CONSTRAINT api_keys_kind CHECK ((kind = ANY (ARRAY['publishable'::text, 'secret'::text])))
+);
+
+ALTER TABLE ONLY doorstep.api_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.api_keys OWNER TO doorstep_owner;
+
+--
+-- Name: audit_log; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.audit_log (
+    tenant_id uuid NOT NULL,
+    entry_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    actor text NOT NULL,
+    action text NOT NULL COLLATE pg_catalog."C",
+    relation text NOT NULL COLLATE pg_catalog."C",
+    before jsonb,
+    after jsonb,
+    CONSTRAINT audit_log_action CHECK ((action = ANY (ARRAY['insert'::text, 'update'::text, 'delete'::text]))),
+    CONSTRAINT audit_log_states CHECK ((((action <> 'insert'::text) = (before IS NOT NULL)) AND ((action <> 'delete'::text) = (after IS NOT NULL))))
+);
+
+ALTER TABLE ONLY doorstep.audit_log FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.audit_log OWNER TO doorstep_owner;
+
+--
+-- Name: audit_log_entry_id_seq; Type: SEQUENCE; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.audit_log ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME doorstep.audit_log_entry_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+--
+-- Name: clips; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.clips (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    parent_bundle_id text NOT NULL COLLATE pg_catalog."C",
+    team_id text NOT NULL COLLATE pg_catalog."C",
+    multi_business boolean DEFAULT false NOT NULL,
+    CONSTRAINT clips_bundle_id_form CHECK (((bundle_id ~ '^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$'::text) AND (octet_length(bundle_id) <= 155))),
+    CONSTRAINT clips_parent_is_prefix CHECK (starts_with(bundle_id, (parent_bundle_id || '.'::text))),
+    CONSTRAINT clips_team_id_form CHECK ((team_id ~ '^[A-Z0-9]{10}$'::text))
+);
+
+ALTER TABLE ONLY doorstep.clips FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.clips OWNER TO doorstep_owner;
+
+--
+-- Name: confirmations; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.confirmations (
+    tenant_id uuid NOT NULL,
+    confirmation_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    location_identifier text COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    minute timestamp with time zone NOT NULL,
+    CONSTRAINT confirmations_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
+    CONSTRAINT confirmations_minute_is_whole CHECK (((EXTRACT(epoch FROM minute) % (60)::numeric) = (0)::numeric)),
+    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
+    CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text])))
+);
+
+ALTER TABLE ONLY doorstep.confirmations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.confirmations OWNER TO doorstep_owner;
+
+--
+-- Name: domains; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.domains (
+    tenant_id uuid NOT NULL,
+    host text NOT NULL COLLATE pg_catalog."C",
+    challenge text NOT NULL,
+    claimed_at timestamp with time zone DEFAULT now() NOT NULL,
+    proved_at timestamp with time zone,
+    CONSTRAINT domains_host_form CHECK (((host ~ '^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$'::text) AND (length(host) <= 253)))
+);
+
+ALTER TABLE ONLY doorstep.domains FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.domains OWNER TO doorstep_owner;
+
+--
+-- Name: experiences; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.experiences (
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    url text NOT NULL COLLATE pg_catalog."C",
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    match_key text NOT NULL COLLATE pg_catalog."C",
+    query_items text[] NOT NULL COLLATE pg_catalog."C",
+    location_identifier text COLLATE pg_catalog."C",
+    identifier_rule text COLLATE pg_catalog."C",
+    title text,
+    subtitle text,
+    CONSTRAINT experiences_identifier_rule_form CHECK ((identifier_rule ~ '^(path:[1-9][0-9]*|query:.+|hash:.+|coordinates:[^,]+,[^,]+(,[^,]+)?)$'::text)),
+    CONSTRAINT experiences_kind CHECK ((kind = ANY (ARRAY['advanced'::text, 'default'::text, 'demo'::text]))),
+    CONSTRAINT experiences_match_key_of_url CHECK ((split_part(url, '?'::text, 1) = ('https://'::text || match_key))),
+    CONSTRAINT experiences_one_binding CHECK ((num_nonnulls(location_identifier, identifier_rule) <= 1)),
+    CONSTRAINT experiences_query_items_count CHECK ((cardinality(query_items) <= 16)),
+    CONSTRAINT experiences_subtitle_length CHECK (((char_length(subtitle) >= 1) AND (char_length(subtitle) <= 56))),
+    CONSTRAINT experiences_title_length CHECK (((char_length(title) >= 1) AND (char_length(title) <= 30))),
+    CONSTRAINT experiences_url_length CHECK ((octet_length(url) <= 2048))
+);
+
+ALTER TABLE ONLY doorstep.experiences FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.experiences OWNER TO doorstep_owner;
+
+--
+-- Name: locations; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.locations (
+    tenant_id uuid NOT NULL,
+    identifier text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    latitude double precision NOT NULL,
+    longitude double precision NOT NULL,
+    radius double precision NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT locations_identifier_length CHECK (((char_length(identifier) >= 1) AND (char_length(identifier) <= 128))),
+    CONSTRAINT locations_latitude_range CHECK (((latitude >= ('-90'::integer)::double precision) AND (latitude <= (90)::double precision))),
+    CONSTRAINT locations_longitude_range CHECK (((longitude >= ('-180'::integer)::double precision) AND (longitude <= (180)::double precision))),
+    CONSTRAINT locations_metadata_is_object CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+    CONSTRAINT locations_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
+    CONSTRAINT locations_radius_range CHECK (((radius > (0)::double precision) AND (radius <= (500)::double precision)))
+);
+
+ALTER TABLE ONLY doorstep.locations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.locations OWNER TO doorstep_owner;
+
+--
+-- Name: schema_migrations; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.schema_migrations (
+    version bigint NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE doorstep.schema_migrations OWNER TO doorstep_owner;
+
+--
+-- Name: short_codes; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.short_codes (
+    tenant_id uuid NOT NULL,
+    code text NOT NULL COLLATE pg_catalog."C",
+    url text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT short_codes_code_length CHECK (((char_length(code) >= 1) AND (char_length(code) <= 128))),
+    CONSTRAINT short_codes_url_form CHECK ((starts_with(url, 'https://'::text) AND (octet_length(url) <= 2048)))
+);
+
+ALTER TABLE ONLY doorstep.short_codes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.short_codes OWNER TO doorstep_owner;
+
+--
+-- Name: tenants; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.tenants (
+    tenant_id uuid NOT NULL,
+    slug text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    suspended_at timestamp with time zone,
+    CONSTRAINT tenants_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
+    CONSTRAINT tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
+);
+
+ALTER TABLE ONLY doorstep.tenants FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.tenants OWNER TO doorstep_owner;
+
+--
+-- Name: api_keys api_keys_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, key_id);
+
+--
+-- Name: audit_log audit_log_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, entry_id);
+
+--
+-- Name: clips clips_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.clips
+    ADD CONSTRAINT clips_pkey PRIMARY KEY (tenant_id, bundle_id);
+
+--
+-- Name: confirmations confirmations_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.confirmations
+    ADD CONSTRAINT confirmations_pkey PRIMARY KEY (tenant_id, confirmation_id);
+
+--
+-- Name: domains domains_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.domains
+    ADD CONSTRAINT domains_pkey PRIMARY KEY (tenant_id, host);
+
+--
+-- Name: experiences experiences_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.experiences
+    ADD CONSTRAINT experiences_pkey PRIMARY KEY (tenant_id, kind, url);
+
+--
+-- Name: locations locations_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.locations
+    ADD CONSTRAINT locations_pkey PRIMARY KEY (tenant_id, identifier);
+
+--
+-- Name: schema_migrations schema_migrations_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+
+--
+-- Name: short_codes short_codes_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.short_codes
+    ADD CONSTRAINT short_codes_pkey PRIMARY KEY (tenant_id, code);
+
+--
+-- Name: tenants tenants_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.tenants
+    ADD CONSTRAINT tenants_pkey PRIMARY KEY (tenant_id);
+
+--
+-- Name: tenants tenants_slug_key; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.tenants
+    ADD CONSTRAINT tenants_slug_key UNIQUE (slug);
+
+--
+-- Name: api_keys_digest; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX api_keys_digest ON doorstep.api_keys USING btree (digest);
+
+--
+-- Name: confirmations_location_minute; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX confirmations_location_minute ON doorstep.confirmations USING btree (tenant_id, location_identifier, minute);
+
+--
+-- Name: domains_proved_host; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE UNIQUE INDEX domains_proved_host ON doorstep.domains USING btree (host) WHERE (proved_at IS NOT NULL);
+
+--
+-- Name: experiences_location; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX experiences_location ON doorstep.experiences USING btree (tenant_id, location_identifier);
+
+--
+-- Name: experiences_match_key; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX experiences_match_key ON doorstep.experiences USING btree (tenant_id, match_key);
+
+--
+-- Name: experiences_one_default_per_clip; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE UNIQUE INDEX experiences_one_default_per_clip ON doorstep.experiences USING btree (tenant_id, bundle_id) WHERE (kind = 'default'::text);
+
+--
+-- Name: api_keys record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: clips record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.clips REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: domains record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.domains REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: experiences record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: locations record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.locations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: short_codes record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.short_codes REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: tenants record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: api_keys record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: clips record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.clips REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: domains record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.domains REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: experiences record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.experiences REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: locations record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.locations REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: short_codes record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.short_codes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: tenants record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.tenants REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: api_keys record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, key_id');
+
+--
+-- Name: clips record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, bundle_id');
+
+--
+-- Name: domains record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, host');
+
+--
+-- Name: experiences record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, kind, url');
+
+--
+-- Name: locations record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, identifier');
+
+--
+-- Name: short_codes record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.short_codes REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, code');
+
+--
+-- Name: tenants record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id');
+
+--
+-- Name: api_keys api_keys_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.api_keys
+    ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: clips clips_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.clips
+    ADD CONSTRAINT clips_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: confirmations confirmations_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.confirmations
+    ADD CONSTRAINT confirmations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: domains domains_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.domains
+    ADD CONSTRAINT domains_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: experiences experiences_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.experiences
+    ADD CONSTRAINT experiences_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.clips(tenant_id, bundle_id);
+
+--
+-- Name: experiences experiences_tenant_id_location_identifier_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.experiences
+    ADD CONSTRAINT experiences_tenant_id_location_identifier_fkey FOREIGN KEY (tenant_id, location_identifier) REFERENCES doorstep.locations(tenant_id, identifier);
+
+--
+-- Name: locations locations_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.locations
+    ADD CONSTRAINT locations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: short_codes short_codes_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.short_codes
+    ADD CONSTRAINT short_codes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: tenants admin_lists_tenants; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY admin_lists_tenants ON doorstep.tenants FOR SELECT TO doorstep_admin USING (true);
+
+--
+-- Name: api_keys; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.api_keys ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: audit_log; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.audit_log ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: clips; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.clips ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: confirmations; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.confirmations ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: domains; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.domains ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: experiences; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.experiences ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: locations; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.locations ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: api_keys owner_authenticates; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY owner_authenticates ON doorstep.api_keys FOR SELECT TO doorstep_owner USING (true);
+
+--
+-- Name: tenants owner_authenticates; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY owner_authenticates ON doorstep.tenants FOR SELECT TO doorstep_owner USING (true);
+
+--
+-- Name: clips router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.clips FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: experiences router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.experiences FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: locations router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.locations FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: short_codes router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.short_codes FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: tenants router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.tenants FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: short_codes; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.short_codes ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: api_keys tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.api_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: audit_log tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.audit_log USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: clips tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.clips USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: confirmations tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.confirmations USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: domains tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.domains USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: experiences tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.experiences USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: locations tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.locations USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: short_codes tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.short_codes USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: tenants tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.tenants USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: tenants; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.tenants ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: SCHEMA doorstep; Type: ACL; Schema: -; Owner: doorstep_owner
+--
+
+GRANT USAGE ON SCHEMA doorstep TO doorstep_app;
+GRANT USAGE ON SCHEMA doorstep TO doorstep_admin;
+GRANT USAGE ON SCHEMA doorstep TO doorstep_router;
+
+--
+-- Name: FUNCTION authenticate(key_digest bytea); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.authenticate(key_digest bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.authenticate(key_digest bytea) TO doorstep_app;
+
+--
+-- Name: FUNCTION record_change(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.record_change() FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.record_change() TO doorstep_admin;
+
+--
+-- Name: TABLE api_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.api_keys TO doorstep_admin;
+
+--
+-- Name: COLUMN api_keys.expires_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(expires_at) ON TABLE doorstep.api_keys TO doorstep_admin;
+
+--
+-- Name: COLUMN api_keys.revoked_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(revoked_at) ON TABLE doorstep.api_keys TO doorstep_admin;
+
+--
+-- Name: TABLE audit_log; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON TABLE doorstep.audit_log FROM doorstep_owner;
+GRANT SELECT,INSERT,REFERENCES,TRIGGER ON TABLE doorstep.audit_log TO doorstep_owner;
+GRANT SELECT ON TABLE doorstep.audit_log TO doorstep_admin;
+
+--
+-- Name: COLUMN audit_log.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT INSERT(tenant_id) ON TABLE doorstep.audit_log TO doorstep_admin;
+
+--
+-- Name: COLUMN audit_log.actor; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT INSERT(actor) ON TABLE doorstep.audit_log TO doorstep_admin;
+
+--
+-- Name: COLUMN audit_log.action; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT INSERT(action) ON TABLE doorstep.audit_log TO doorstep_admin;
+
+--
+-- Name: COLUMN audit_log.relation; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT INSERT(relation) ON TABLE doorstep.audit_log TO doorstep_admin;
+
+--
+-- Name: COLUMN audit_log.before; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT INSERT(before) ON TABLE doorstep.audit_log TO doorstep_admin;
+
+--
+-- Name: COLUMN audit_log.after; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT INSERT(after) ON TABLE doorstep.audit_log TO doorstep_admin;
+
+--
+-- Name: TABLE clips; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.clips TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.clips TO doorstep_admin;
+
+--
+-- Name: COLUMN clips.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.clips TO doorstep_router;
+
+--
+-- Name: COLUMN clips.bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(bundle_id) ON TABLE doorstep.clips TO doorstep_router;
+
+--
+-- Name: COLUMN clips.parent_bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(parent_bundle_id) ON TABLE doorstep.clips TO doorstep_admin;
+
+--
+-- Name: COLUMN clips.team_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(team_id) ON TABLE doorstep.clips TO doorstep_admin;
+
+--
+-- Name: COLUMN clips.multi_business; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(multi_business) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT SELECT(multi_business) ON TABLE doorstep.clips TO doorstep_router;
+
+--
+-- Name: TABLE confirmations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT INSERT ON TABLE doorstep.confirmations TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.confirmations TO doorstep_admin;
+
+--
+-- Name: TABLE domains; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.domains TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.domains TO doorstep_admin;
+
+--
+-- Name: COLUMN domains.challenge; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(challenge) ON TABLE doorstep.domains TO doorstep_admin;
+
+--
+-- Name: COLUMN domains.claimed_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(claimed_at) ON TABLE doorstep.domains TO doorstep_admin;
+
+--
+-- Name: COLUMN domains.proved_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(proved_at) ON TABLE doorstep.domains TO doorstep_admin;
+
+--
+-- Name: TABLE experiences; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.experiences TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.experiences TO doorstep_admin;
+
+--
+-- Name: COLUMN experiences.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.experiences TO doorstep_router;
+
+--
+-- Name: COLUMN experiences.kind; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(kind) ON TABLE doorstep.experiences TO doorstep_router;
+
+--
+-- Name: COLUMN experiences.url; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(url) ON TABLE doorstep.experiences TO doorstep_router;
+
+--
+-- Name: COLUMN experiences.bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(bundle_id) ON TABLE doorstep.experiences TO doorstep_admin;
+GRANT SELECT(bundle_id) ON TABLE doorstep.experiences TO doorstep_router;
+
+--
+-- Name: COLUMN experiences.location_identifier; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(location_identifier) ON TABLE doorstep.experiences TO doorstep_admin;
+GRANT SELECT(location_identifier) ON TABLE doorstep.experiences TO doorstep_router;
+
+--
+-- Name: COLUMN experiences.identifier_rule; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(identifier_rule) ON TABLE doorstep.experiences TO doorstep_admin;
+GRANT SELECT(identifier_rule) ON TABLE doorstep.experiences TO doorstep_router;
+
+--
+-- Name: COLUMN experiences.title; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(title) ON TABLE doorstep.experiences TO doorstep_admin;
+
+--
+-- Name: COLUMN experiences.subtitle; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_admin;
+
+--
+-- Name: TABLE locations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.locations TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.locations TO doorstep_admin;
+
+--
+-- Name: COLUMN locations.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.locations TO doorstep_router;
+
+--
+-- Name: COLUMN locations.identifier; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(identifier) ON TABLE doorstep.locations TO doorstep_router;
+
+--
+-- Name: COLUMN locations.name; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(name) ON TABLE doorstep.locations TO doorstep_admin;
+GRANT SELECT(name) ON TABLE doorstep.locations TO doorstep_router;
+
+--
+-- Name: COLUMN locations.latitude; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(latitude) ON TABLE doorstep.locations TO doorstep_admin;
+GRANT SELECT(latitude) ON TABLE doorstep.locations TO doorstep_router;
+
+--
+-- Name: COLUMN locations.longitude; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(longitude) ON TABLE doorstep.locations TO doorstep_admin;
+GRANT SELECT(longitude) ON TABLE doorstep.locations TO doorstep_router;
+
+--
+-- Name: COLUMN locations.radius; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(radius) ON TABLE doorstep.locations TO doorstep_admin;
+GRANT SELECT(radius) ON TABLE doorstep.locations TO doorstep_router;
+
+--
+-- Name: COLUMN locations.metadata; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(metadata) ON TABLE doorstep.locations TO doorstep_admin;
+
+--
+-- Name: TABLE schema_migrations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.schema_migrations TO doorstep_app;
+GRANT SELECT ON TABLE doorstep.schema_migrations TO doorstep_admin;
+
+--
+-- Name: TABLE short_codes; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.short_codes TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.short_codes TO doorstep_admin;
+
+--
+-- Name: COLUMN short_codes.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.short_codes TO doorstep_router;
+
+--
+-- Name: COLUMN short_codes.code; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(code) ON TABLE doorstep.short_codes TO doorstep_router;
+
+--
+-- Name: COLUMN short_codes.url; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(url) ON TABLE doorstep.short_codes TO doorstep_admin;
+GRANT SELECT(url) ON TABLE doorstep.short_codes TO doorstep_router;
+
+--
+-- Name: TABLE tenants; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.tenants TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.tenants TO doorstep_admin;
+
+--
+-- Name: COLUMN tenants.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.slug; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(slug) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.name; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(name) ON TABLE doorstep.tenants TO doorstep_admin;
+
+--
+-- Name: COLUMN tenants.suspended_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(suspended_at) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(suspended_at) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- PostgreSQL database dump complete
+--
+
