@@ -119,7 +119,19 @@ let package = Package(
         tests(
             "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
         tests("APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
+        tests("LocationsTests", ["Geodesy", "Invocation", "Locations", "Tenancy"]),
+        tests("NotificationsTests", ["APNsPayload", "Invocation", "JSON", "Notifications", "Tenancy"]),
+        tests(
+            "AdministrationTests",
+            ["Administration", "Geodesy", "Invocation", "JSON", "PropertyTesting", "Tenancy"]),
         tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
+        tests(
+            "PersistenceTests",
+            [
+                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications",
+                "Persistence",
+                "PostgreSQL", "PropertyTesting", "Tenancy", "TestSupport",
+            ]),
         tests(
             "HTTPAPITests",
             [

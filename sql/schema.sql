@@ -195,6 +195,7 @@ CREATE TABLE doorstep.experiences (
     bundle_id text NOT NULL COLLATE pg_catalog."C",
     match_key text NOT NULL COLLATE pg_catalog."C",
     query_items text[] NOT NULL COLLATE pg_catalog."C",
+    first_query_item text GENERATED ALWAYS AS (COALESCE(query_items[1], ''::text)) STORED NOT NULL COLLATE pg_catalog."C",
     location_identifier text COLLATE pg_catalog."C",
     identifier_rule text COLLATE pg_catalog."C",
     title text,
@@ -389,7 +390,7 @@ CREATE INDEX experiences_location ON doorstep.experiences USING btree (tenant_id
 -- Name: experiences_match_key; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX experiences_match_key ON doorstep.experiences USING btree (tenant_id, match_key);
+CREATE INDEX experiences_match_key ON doorstep.experiences USING btree (tenant_id, match_key, first_query_item);
 
 --
 -- Name: experiences_one_default_per_clip; Type: INDEX; Schema: doorstep; Owner: doorstep_owner

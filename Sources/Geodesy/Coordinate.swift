@@ -2,7 +2,7 @@
 ///
 /// Longitudes −180 and 180 are different values for the same meridian, as are all longitudes at a pole: what is
 /// stored is what was given. Distances see the place, so there they make no difference.
-public struct Coordinate: Sendable, Hashable, CustomStringConvertible {
+public struct Coordinate: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// Degrees north of the equator, −90…90, finite.
     public let latitude: Double
     /// Degrees east of Greenwich, −180…180, finite.
@@ -20,4 +20,5 @@ public struct Coordinate: Sendable, Hashable, CustomStringConvertible {
 
     /// Shows no number: where a device is must not reach a log by way of a value that holds it.
     public var description: String { "a coordinate" }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -27,8 +27,9 @@ extension PostgresAdministrationStore {
         do {
             return .done(
                 try await writeMuch(tenant) { transaction in
+                    // Not a lock of the tenant's row: a tenant can be suspended while an import is under way.
                     _ = try await transaction.execute(
-                        "SELECT FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid) FOR NO KEY UPDATE")
+                        "SELECT pg_advisory_xact_lock(hashtextextended(\("import \(tenant)"), 0))")
                     _ = try await transaction.execute(Table.table)
                     var problems = ImportProblems()
                     let count = try await transaction.copyIn("COPY pg_temp.staged FROM STDIN") { writer in

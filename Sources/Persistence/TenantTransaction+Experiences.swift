@@ -9,13 +9,16 @@ extension TenantTransaction {
     /// default experience that a default link names.
     func experiences(near url: InvocationURL) async throws -> [ClipExperience] {
         let defaultClip = DefaultLink(url)?.clip.text
+        let items = url.queryItemTexts
         return try await execute(
             """
             SELECT e.url, e.kind, e.bundle_id, e.location_identifier, e.identifier_rule, c.multi_business
             FROM doorstep.experiences e
             JOIN doorstep.clips c ON c.tenant_id = e.tenant_id AND c.bundle_id = e.bundle_id
             WHERE e.tenant_id = \(tenant.uuid)
-                AND ((e.match_key = ANY (\(url.matchKeys)) AND e.query_items <@ \(url.queryItemTexts))
+                AND ((e.match_key = ANY (\(url.matchKeys))
+                        AND e.first_query_item = ANY (\([""] + items))
+                        AND e.query_items <@ \(items))
                     OR (e.kind = 'default' AND e.bundle_id = \(defaultClip)))
             """
         ).map { row in

@@ -45,7 +45,9 @@ public final class ConnectionPool: Sendable {
 
     /// Lends a connection, each statement a transaction of its own.
     @discardableResult
-    public func withConnection<R: Sendable>(_ body: (Connection) async throws -> R) async throws -> R {
+    public nonisolated(nonsending) func withConnection<R: Sendable>(
+        _ body: nonisolated(nonsending) (Connection) async throws -> R
+    ) async throws -> R {
         let lease = try await acquireAlive()
         do {
             let result = try await body(Connection(lease: lease))
@@ -63,8 +65,8 @@ public final class ConnectionPool: Sendable {
     /// statement; `PostgreSQLError.outcomeUnknown` when the connection broke during COMMIT, or a synchronous
     /// standby did not confirm it. A task cancelled during COMMIT still learns its outcome.
     @discardableResult
-    public func withTransaction<R: Sendable>(
-        _ mode: TransactionMode = .readWrite, _ body: (Transaction) async throws -> R
+    public nonisolated(nonsending) func withTransaction<R: Sendable>(
+        _ mode: TransactionMode = .readWrite, _ body: nonisolated(nonsending) (Transaction) async throws -> R
     ) async throws -> R {
         var mode = mode
         mode.statementTimeout = mode.statementTimeout ?? configuration.statementTimeout
@@ -91,12 +93,15 @@ public final class ConnectionPool: Sendable {
 
     /// Refuses every further use, waits for what is lent, and closes all connections.
     ///
-    /// What is not given back in time is closed under its user's hands.
+    /// What is not given back in time is closed under its user's hands, and a second later nobody is waited for.
     public func close(within limit: Duration = .seconds(10)) async {
         handle { $0.close() }
         let timer = Task { [weak self] in
-            guard (try? await Task.sleep(for: limit)) != nil, let self else { return }
-            self.handle { $0.closeBusy() }
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
+            self?.handle { $0.closeBusy() }
+            // A thread may hang in a name look-up or in PQcancel, a user in something of its own.
+            guard (try? await Task.sleep(for: Self.graceToEnd)) != nil else { return }
+            self?.finish()
         }
         await withCheckedContinuation { continuation in
             let isFinished = shared.withLock { shared in
@@ -106,6 +111,17 @@ public final class ConnectionPool: Sendable {
             if isFinished { continuation.resume() }
         }
         timer.cancel()
+    }
+
+    private static let graceToEnd = Duration.seconds(1)
+
+    private func finish() {
+        let closers = shared.withLock { shared in
+            defer { shared.closers = [] }
+            shared.isFinished = true
+            return shared.closers
+        }
+        for closer in closers { closer.resume() }
     }
 
     // MARK: - Lending
@@ -217,12 +233,7 @@ public final class ConnectionPool: Sendable {
             case .close(let id):
                 shared.withLock { $0.workers.removeValue(forKey: id) }?.shutDown()
             case .finished:
-                let closers = shared.withLock { shared in
-                    defer { shared.closers = [] }
-                    shared.isFinished = true
-                    return shared.closers
-                }
-                for closer in closers { closer.resume() }
+                finish()
             }
         }
     }

@@ -46,7 +46,10 @@ final class ConnectionWorker: Sendable {
 
     /// Starts the thread, which connects.
     func start(_ string: ConnectionString, _ events: Events) {
-        let thread = Thread { [self] in run(string, events) }
+        let thread = Thread { [self] in
+            run(string, events)
+            events.ended()
+        }
         thread.name = "postgresql"
         thread.start()
     }
@@ -108,7 +111,6 @@ final class ConnectionWorker: Sendable {
     // MARK: - On the thread
 
     private func run(_ string: ConnectionString, _ events: Events) {
-        defer { events.ended() }
         let session: Session
         do throws(PostgreSQLError) {
             session = try Connector(string: string, configuration: configuration, wakeup: wakeup)

@@ -14,11 +14,14 @@ struct StatementCache {
     }
 
     private let capacity: Int
+    private let prefix: String
     private var entries: [Key: (name: String, usedAt: Int)] = [:]
     private var clock = 0
 
-    init(capacity: Int) {
+    /// The prefix keeps the names of two connections apart, should a pooler put both on one session.
+    init(capacity: Int, prefix: String) {
         self.capacity = capacity
+        self.prefix = prefix
     }
 
     /// The step for a statement; a `prepare` counts only once `prepared` is called.
@@ -30,7 +33,7 @@ struct StatementCache {
             return .execute(name: entry.name)
         }
         let oldest = entries.count < capacity ? nil : entries.min { $0.value.usedAt < $1.value.usedAt }
-        return .prepare(name: "s\(clock)", evict: oldest?.value.name)
+        return .prepare(name: "\(prefix)\(clock)", evict: oldest?.value.name)
     }
 
     mutating func prepared(_ key: Key, name: String) {

@@ -17,7 +17,9 @@ public struct Transaction: Sendable {
 
     /// Runs a closure; when it throws, what it did is undone and the transaction goes on.
     @discardableResult
-    public func withSavepoint<R: Sendable>(_ body: () async throws -> R) async throws -> R {
+    public nonisolated(nonsending) func withSavepoint<R: Sendable>(
+        _ body: nonisolated(nonsending) () async throws -> R
+    ) async throws -> R {
         try await lease.execute(script: "SAVEPOINT s")
         do {
             let result = try await body()
@@ -36,8 +38,8 @@ public struct Transaction: Sendable {
     ///
     /// When the closure throws nothing is copied, and the transaction has failed.
     @discardableResult
-    public func copyIn(
-        _ statement: Query, _ body: (CopyWriter) async throws -> Void
+    public nonisolated(nonsending) func copyIn(
+        _ statement: Query, _ body: nonisolated(nonsending) (CopyWriter) async throws -> Void
     ) async throws -> Int {
         let lease = lease
         try await lease.perform { session, limits throws(PostgreSQLError) in
@@ -61,7 +63,9 @@ public struct Transaction: Sendable {
     /// Receives rows by `COPY … TO STDOUT`, some 64 KiB of whole rows at a time.
     ///
     /// When the closure throws the connection is closed: the server cannot be told to stop in between.
-    public func copyOut(_ statement: Query, _ body: ([UInt8]) async throws -> Void) async throws {
+    public nonisolated(nonsending) func copyOut(
+        _ statement: Query, _ body: nonisolated(nonsending) ([UInt8]) async throws -> Void
+    ) async throws {
         let lease = lease
         try await lease.perform { session, limits throws(PostgreSQLError) in
             try session.beginCopyOut(statement, limits)

@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQL
+import PropertyTesting
 import TestSupport
 import Testing
 
@@ -44,7 +45,8 @@ import Testing
             let row = try await connection.execute(
                 "SELECT \(bytes), \(Data(bytes)), \([UInt8]()), \(id), \(id)::text"
             ).one()
-            let (a, b, c, d, e) = try row.decode([UInt8].self, Data.self, [UInt8].self, UUID.self, String.self)
+            let (a, b, c, d, e) = try row.decode(
+                [UInt8].self, Data.self, [UInt8].self, UUID.self, String.self)
             #expect(a == bytes && b == Data(bytes) && c == [] && d == id && e == id.uuidString.lowercased())
         }
     }
@@ -57,7 +59,8 @@ import Testing
             ).one()
             let (a, b, c, d, e) = try row.decode(
                 [UUID].self, [Int].self, [Double].self, [String].self, [Bool].self)
-            #expect(a == ids && b == [1, -2, Int.max] && c == [0.5, -.infinity] && d == [] && e == [true, false])
+            #expect(
+                a == ids && b == [1, -2, Int.max] && c == [0.5, -.infinity] && d == [] && e == [true, false])
         }
     }
 
@@ -76,7 +79,8 @@ import Testing
             var random = SplitMix64(seed: 2)
             for _ in 0..<200 {
                 // 1900 to 2200, in microseconds since 1970.
-                let microseconds = Int.random(in: -2_208_988_800_000_000..<7_258_118_400_000_000, using: &random)
+                let microseconds = Int.random(
+                    in: -2_208_988_800_000_000..<7_258_118_400_000_000, using: &random)
                 let (date, again) = try await connection.execute(
                     """
                     SELECT t, (extract(epoch FROM t) * 1000000)::int8
@@ -108,7 +112,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e13, -1e12, 9_223_372_036_854_775])
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e13, -1e12, 9.3e12])
     func timesOutsideTheServersRangeAreRefused(seconds: Double) async throws {
         try await TestServer.administration().withConnection { connection in
             let error = await #expect(throws: PostgreSQLError.self) {
@@ -134,7 +138,8 @@ import Testing
 
     @Test func nullIsNilAndNothingElse() async throws {
         try await TestServer.administration().withConnection { connection in
-            let row = try await connection.execute("SELECT \(Int?.none) AS a, \(String?.none)::text, \(5)").one()
+            let row = try await connection.execute("SELECT \(Int?.none) AS a, \(String?.none)::text, \(5)")
+                .one()
             let (a, b, c) = try row.decode(Int?.self, String?.self, Int?.self)
             #expect(a == nil && b == nil && c == 5)
             #expect(throws: PostgreSQLError.decoding(column: "a", expected: "bigint", found: "NULL")) {
@@ -164,7 +169,8 @@ import Testing
             #expect(throws: PostgreSQLError.rowCount(found: 0)) { try none.one() }
             let two = try await connection.execute("VALUES (1), (2)")
             #expect(throws: PostgreSQLError.rowCount(found: 2)) { try two.one() }
-            #expect(try two.map { row throws(PostgreSQLError) in try row.decode(at: 0, as: Int.self) } == [1, 2])
+            #expect(
+                try two.map { row throws(PostgreSQLError) in try row.decode(at: 0, as: Int.self) } == [1, 2])
         }
     }
 
@@ -172,7 +178,9 @@ import Testing
         try await TestServer.administration().withConnection { connection in
             let zero = "a\0b"
             for query: Query in ["SELECT \(zero)::text", "SELECT \([zero])", "SELECT \(unsafeSQL: zero)"] {
-                let error = await #expect(throws: PostgreSQLError.self) { try await connection.execute(query) }
+                let error = await #expect(throws: PostgreSQLError.self) {
+                    try await connection.execute(query)
+                }
                 #expect(error?.code == "encoding")
             }
             let process = try await connection.process()

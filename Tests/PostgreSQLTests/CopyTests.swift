@@ -89,7 +89,9 @@ import Testing
             try await pool.withTransaction { transaction in
                 await #expect(throws: PostgreSQLError.self) {
                     try await transaction.withSavepoint {
-                        try await transaction.copyIn("COPY t (id) FROM STDIN") { try await $0.writeRow(["x"]) }
+                        try await transaction.copyIn("COPY t (id) FROM STDIN") {
+                            try await $0.writeRow(["x"])
+                        }
                     }
                 }
                 try await transaction.execute("INSERT INTO t VALUES (1)")
@@ -121,7 +123,8 @@ import Testing
                 try await transaction.execute(
                     "INSERT INTO t SELECT n, repeat('x', 20), n / 2.0 FROM generate_series(1, 20000) n")
                 var (text, parts) = ("", 0)
-                try await transaction.copyOut("COPY (SELECT id, name FROM t ORDER BY id) TO STDOUT") { bytes in
+                try await transaction.copyOut("COPY (SELECT id, name FROM t ORDER BY id) TO STDOUT") {
+                    bytes in
                     text += String(decoding: bytes, as: UTF8.self)
                     parts += 1
                     #expect(bytes.last == UInt8(ascii: "\n"))
@@ -138,7 +141,8 @@ import Testing
         try await withTable { pool in
             await #expect(throws: Refusal()) {
                 try await pool.withTransaction { transaction in
-                    try await transaction.copyOut("COPY (SELECT generate_series(1, 1000000)) TO STDOUT") { _ in
+                    try await transaction.copyOut("COPY (SELECT generate_series(1, 1000000)) TO STDOUT") {
+                        _ in
                         throw Refusal()
                     }
                 }

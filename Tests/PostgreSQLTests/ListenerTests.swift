@@ -7,10 +7,13 @@ import Testing
         try await TestServer.withDatabase { conninfo in
             let pool = ConnectionPool(PoolConfiguration(conninfo: conninfo))
             let listener = try Listener(
-                PoolConfiguration(conninfo: conninfo, applicationName: "listener"), channels: ["one", #"T"wo"#])
+                PoolConfiguration(conninfo: conninfo, applicationName: "listener"),
+                channels: ["one", #"T"wo"#])
             let events = listener.makeAsyncIterator()
             func notify(_ channel: String, _ payload: String) async throws {
-                try await pool.withTransaction { try await $0.execute("SELECT pg_notify(\(channel), \(payload))") }
+                try await pool.withTransaction {
+                    try await $0.execute("SELECT pg_notify(\(channel), \(payload))")
+                }
             }
             func received(_ channel: String, _ payload: String) async -> Bool {
                 guard case .notification(let notification) = await events.next() else { return false }

@@ -1,3 +1,5 @@
+import EmbeddedPostgreSQL
+import Foundation
 import PostgreSQL
 import TestSupport
 import Testing
@@ -50,10 +52,47 @@ import Testing
         }
     }
 
+    /// The server answers COMMIT all the same, with a warning that the standby may not have it.
+    @Test func aCommitThatDidNotReachItsStandbyIsUnknown() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+            .path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let server = try await PrivateServer.startOrJoin(
+            directory: directory,
+            options: PrivateServerOptions(
+                settings: ["synchronous_standby_names": "nobody", "synchronous_commit": "local"]))
+        defer { try? server.leave() }
+        let pool = ConnectionPool(PoolConfiguration(conninfo: server.conninfo, connectTimeout: .seconds(60)))
+        try await pool.withConnection { try await $0.execute("CREATE TABLE t (id int8)") }
+        let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
+        async let outcome: Void = pool.withTransaction { transaction in
+            try await transaction.execute("SET LOCAL synchronous_commit = on")
+            try await transaction.execute("INSERT INTO t VALUES (1)")
+            continuation.yield(try await transaction.process())
+        }
+        let process = try #require(await processes.first { _ in true })
+        try await pool.withConnection { connection in
+            try await until {
+                try await connection.execute(
+                    "SELECT 1 FROM pg_stat_activity WHERE pid = \(process) AND wait_event = 'SyncRep'"
+                ).count == 1
+            }
+            try await connection.execute("SELECT pg_cancel_backend(\(process))")
+        }
+        do {
+            try await outcome
+            Issue.record("the transaction was called committed")
+        } catch let error as PostgreSQLError {
+            #expect(error == .outcomeUnknown)
+        }
+        await pool.close()
+    }
+
     @Test func aCommitTheServerRefusesIsRolledBack() async throws {
         try await withPool { pool in
             try await pool.withConnection { connection in
-                try await connection.execute("CREATE TABLE t (id int8 CONSTRAINT late UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+                try await connection.execute(
+                    "CREATE TABLE t (id int8 CONSTRAINT late UNIQUE DEFERRABLE INITIALLY DEFERRED)")
             }
             let error = await #expect(throws: PostgreSQLError.self) {
                 try await pool.withTransaction { try await $0.execute("INSERT INTO t VALUES (1), (1)") }
@@ -96,7 +135,8 @@ import Testing
                     do {
                         if number % 2 == 0 {
                             return try await pool.withTransaction { transaction in
-                                try await transaction.execute("SELECT \(number), \(String(number))::text").one()
+                                try await transaction.execute("SELECT \(number), \(String(number))::text")
+                                    .one()
                                     .decode(Int.self, String.self).0
                             }
                         }

@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct MigrationTests {
     private let first = Migration(
-        version: 1, name: "places", sql: "CREATE TABLE app.place (id int8); INSERT INTO app.place VALUES (1);")
+        version: 1, name: "places", sql: "CREATE TABLE app.place (id int8); INSERT INTO app.place VALUES (1);"
+    )
     private let second = Migration(version: 2, name: "names", sql: "ALTER TABLE app.place ADD name text;")
 
     private func runner(_ migrations: [Migration]) throws -> MigrationRunner {
@@ -25,7 +26,8 @@ import Testing
             #expect(try await runner([first]).migrate(on: pool) == [])
             #expect(try await runner([first, second]).migrate(on: pool) == [second])
             let status = try await runner([first, second]).status(on: pool)
-            #expect(status.isCurrent && status.version == 2 && status.applied.map(\.name) == ["places", "names"])
+            #expect(
+                status.isCurrent && status.version == 2 && status.applied.map(\.name) == ["places", "names"])
         }
     }
 
@@ -61,7 +63,9 @@ import Testing
     @Test func aMigrationThatEndsItsTransactionIsRefused() async throws {
         try await withPool { pool in
             let ending = Migration(version: 1, name: "ending", sql: "SELECT 1; ROLLBACK; BEGIN; COMMIT;")
-            await #expect(throws: PostgreSQLError.transactionEnded) { try await runner([ending]).migrate(on: pool) }
+            await #expect(throws: PostgreSQLError.transactionEnded) {
+                try await runner([ending]).migrate(on: pool)
+            }
             let result63 = try await tables(pool)
             #expect(result63 == [])
         }

@@ -1,3 +1,4 @@
+import PropertyTesting
 import Testing
 
 @testable import PostgreSQL
@@ -179,7 +180,9 @@ import Testing
                 lent.removeAll { $0 == id }
                 apply(pool.release(id, isReusable: Int.random(in: 0..<4, using: &random) > 0))
             default:
-                guard let id = threads.randomElement(using: &random), !connecting.contains(id) else { continue }
+                guard let id = threads.randomElement(using: &random), !connecting.contains(id) else {
+                    continue
+                }
                 threads.removeAll { $0 == id }
                 apply(pool.lost(id))
                 apply(pool.ended(id))

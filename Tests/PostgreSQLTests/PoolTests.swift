@@ -59,7 +59,9 @@ import Testing
 
     @Test func aDeadlineThatHasPassedIsNotWaitedFor() async throws {
         try await withPool({ $0.acquireTimeout = .zero }) { pool in
-            await #expect(throws: PostgreSQLError.timeout(.acquiring)) { try await pool.withConnection { _ in } }
+            await #expect(throws: PostgreSQLError.timeout(.acquiring)) {
+                try await pool.withConnection { _ in }
+            }
         }
     }
 
@@ -113,7 +115,8 @@ import Testing
                 await #expect(throws: PostgreSQLError.cancelled) { try await task.value }
                 // The server was told: it does not sleep on.
                 try await until {
-                    try await connection.execute("SELECT 1 FROM pg_stat_activity WHERE pid = \(process)").isEmpty
+                    try await connection.execute("SELECT 1 FROM pg_stat_activity WHERE pid = \(process)")
+                        .isEmpty
                 }
             }
             let next = try await pool.withConnection { try await $0.process() }
@@ -148,7 +151,8 @@ import Testing
 
     @Test func anUnreachableServerIsAnErrorOfEachUse() async throws {
         let pool = ConnectionPool(
-            PoolConfiguration(conninfo: "host=/nowhere,127.0.0.1 port=1 password=hunter2", maximumConnections: 2))
+            PoolConfiguration(
+                conninfo: "host=/nowhere,127.0.0.1 port=1 password=hunter2", maximumConnections: 2))
         for _ in 0..<3 {
             let error = await #expect(throws: PostgreSQLError.self) { try await pool.withConnection { _ in } }
             #expect(error?.code == "connect_failed")
@@ -164,7 +168,8 @@ import Testing
         guard let keywords = conninfo.wholeMatch(of: #/host='([^']+)' port=5432 (.*)/#) else { return }
         let pool = ConnectionPool(
             PoolConfiguration(
-                conninfo: "host=127.0.0.1,\(keywords.1) port=\(silent.port),5432 \(keywords.2) sslmode=disable",
+                conninfo:
+                    "host=127.0.0.1,\(keywords.1) port=\(silent.port),5432 \(keywords.2) sslmode=disable",
                 acquireTimeout: .seconds(60), connectTimeout: .seconds(1)))
         #expect(try await pool.withConnection { try await $0.execute("SELECT 1") }.count == 1)
         await pool.close()
@@ -217,6 +222,22 @@ import Testing
         }
     }
 
+    @Test func closingDoesNotWaitForEverForWhoNeverReturns() async throws {
+        try await withPool { pool in
+            let (began, continuation) = AsyncStream.makeStream(of: Void.self)
+            let user = Task {
+                try await pool.withConnection { _ in
+                    continuation.yield()
+                    try await until { false }
+                }
+            }
+            _ = await began.first { _ in true }
+            await pool.close(within: .zero)
+            user.cancel()
+            await #expect(throws: CancellationError.self) { try await user.value }
+        }
+    }
+
     @Test func idleConnectionsAreClosed() async throws {
         try await withPool({ $0.idleTimeout = .milliseconds(20) }) { pool in
             try await pool.withConnection { try await $0.execute("SELECT 1") }
@@ -229,7 +250,8 @@ import Testing
         try await withPool({ $0.maximumConnections = 2 }) { pool in
             func processes() async throws -> [Int32] {
                 try await pool.withConnection { one in
-                    try await pool.withConnection { two in [try await one.process(), try await two.process()] }
+                    try await pool.withConnection { two in [try await one.process(), try await two.process()]
+                    }
                 }
             }
             let before = try await processes()

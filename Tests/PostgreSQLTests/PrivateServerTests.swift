@@ -55,7 +55,8 @@ import Testing
     /// A path too long for a socket, with what a connection string and a configuration file would misread,
     /// below a directory that only its owner can enter.
     @Test func anyDirectoryWillDo() async throws {
-        try await withDirectory("a 'b\\c\", " + String(repeating: "d", count: 100), parentMode: 0o700) { directory in
+        try await withDirectory("a 'b\\c\", " + String(repeating: "d", count: 100), parentMode: 0o700) {
+            directory in
             let server = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
             defer { try? server.leave() }
             #expect(try await answer(server.conninfo) == 42)

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func theLeastRecentlyUsedGoes() {
-        var cache = StatementCache(capacity: 2)
+        var cache = StatementCache(capacity: 2, prefix: "s")
         for sql in ["a", "b"] {
             guard case .prepare(let name, nil) = cache.step(for: key(sql)) else {
                 Issue.record("\(sql) was not to be prepared")
@@ -48,13 +48,13 @@ import Testing
     }
 
     @Test func aFailedPrepareIsNotRemembered() {
-        var cache = StatementCache(capacity: 2)
+        var cache = StatementCache(capacity: 2, prefix: "s")
         #expect(cache.step(for: key("a")) == .prepare(name: "s1", evict: nil))
         #expect(cache.step(for: key("a")) == .prepare(name: "s2", evict: nil))
     }
 
     @Test func typesAreOfTheKey() {
-        var cache = StatementCache(capacity: 2)
+        var cache = StatementCache(capacity: 2, prefix: "s")
         _ = cache.step(for: key("a"))
         cache.prepared(key("a"), name: "s1")
         #expect(
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func noneArePreparedWithoutCapacity() {
-        var cache = StatementCache(capacity: 0)
+        var cache = StatementCache(capacity: 0, prefix: "s")
         #expect(cache.step(for: key("a")) == .runUnprepared)
     }
 }
@@ -73,10 +73,12 @@ import Testing
     }
 
     @Test func eachHostIsAnAttempt() throws {
-        let hosts = try attempts("postgresql://u@a:1,b:2/db?sslmode=verify-full&target_session_attrs=read-write")
+        let hosts = try attempts(
+            "postgresql://u@a:1,b:2/db?sslmode=verify-full&target_session_attrs=read-write")
         #expect(hosts.map { $0["host"] } == ["a", "b"])
         #expect(hosts.map { $0["port"] } == ["1", "2"])
-        #expect(hosts.allSatisfy { $0["sslmode"] == "verify-full" && $0["target_session_attrs"] == "read-write" })
+        #expect(
+            hosts.allSatisfy { $0["sslmode"] == "verify-full" && $0["target_session_attrs"] == "read-write" })
         #expect(hosts.allSatisfy { $0["fallback_application_name"] == "test" })
     }
 

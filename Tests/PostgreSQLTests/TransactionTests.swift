@@ -96,7 +96,9 @@ struct Refusal: Error, Equatable {}
             #expect(unique?.isUniqueViolation("t_key") == true)
             #expect(unique?.isUniqueViolation("other") == false)
             #expect(unique?.serverError?.table == "t")
-            #expect(unique?.description == "The database refused a statement: ERROR 23505, constraint t_key, table public.t")
+            #expect(
+                unique?.description
+                    == "The database refused a statement: ERROR 23505, constraint t_key, table public.t")
             #expect(await refusal("INSERT INTO u VALUES (\(5))")?.isForeignKeyViolation("u_t_fkey") == true)
             #expect(await refusal("INSERT INTO t VALUES (2, \(-1))")?.isCheckViolation("t_positive") == true)
             #expect(await refusal("SELECT FROM nowhere")?.sqlState == "42P01")

@@ -53,7 +53,8 @@ public struct MigratedDatabase: Sendable {
         _ body: (ConnectionPool) async throws -> R
     ) async throws -> R {
         var configuration = PoolConfiguration(
-            conninfo: conninfo, maximumConnections: 4, acquireTimeout: .seconds(60), connectTimeout: .seconds(60))
+            conninfo: conninfo, maximumConnections: 4, acquireTimeout: .seconds(60),
+            connectTimeout: .seconds(60))
         change(&configuration)
         let pool = ConnectionPool(configuration)
         do {

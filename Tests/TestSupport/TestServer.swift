@@ -24,8 +24,8 @@ public enum TestServer {
     /// Lends a database of the test's own, as a connection string: empty, or a copy of another.
     ///
     /// It is dropped when the closure ends, whatever is still connected to it.
-    public static func withDatabase<R: Sendable>(
-        template: String? = nil, _ body: (String) async throws -> R
+    public nonisolated(nonsending) static func withDatabase<R: Sendable>(
+        template: String? = nil, _ body: nonisolated(nonsending) (String) async throws -> R
     ) async throws -> R {
         let server = try await started.value
         let number = databases.add(1, ordering: .relaxed).newValue

@@ -23,5 +23,7 @@ SELECT format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database()) \gexe
 SELECT format(
     'GRANT CONNECT ON DATABASE %I TO doorstep_migrate_login, doorstep_admin_login, doorstep_serve_login',
     current_database()) \gexec
+-- An import goes through a temporary table.
+SELECT format('GRANT TEMPORARY ON DATABASE %I TO doorstep_admin', current_database()) \gexec
 
 COMMIT;

@@ -75,6 +75,9 @@ CREATE TABLE doorstep.experiences (
     -- Host and path, and the distinct query items, of the URL: what a search can use an index for.
     match_key text COLLATE "C" NOT NULL,
     query_items text[] COLLATE "C" NOT NULL,
+    -- Keeps apart what shares a path: a hundred thousand URLs may differ by the value of one item. A column, since
+    -- under row-level security an index on the expression would not be used: COALESCE is not known to be leakproof.
+    first_query_item text COLLATE "C" NOT NULL GENERATED ALWAYS AS (coalesce(query_items[1], '')) STORED,
     location_identifier text COLLATE "C",
     identifier_rule text COLLATE "C",
     title text,
@@ -94,7 +97,7 @@ CREATE TABLE doorstep.experiences (
     CONSTRAINT experiences_subtitle_length CHECK (char_length(subtitle) BETWEEN 1 AND 56)
 );
 
-CREATE INDEX experiences_match_key ON doorstep.experiences (tenant_id, match_key);
+CREATE INDEX experiences_match_key ON doorstep.experiences (tenant_id, match_key, first_query_item);
 CREATE INDEX experiences_location ON doorstep.experiences (tenant_id, location_identifier);
 CREATE UNIQUE INDEX experiences_one_default_per_clip ON doorstep.experiences (tenant_id, bundle_id)
     WHERE kind = 'default';

@@ -1,7 +1,6 @@
 import Administration
 import HTTPTypes
 import Hummingbird
-import Logging
 import Tenancy
 
 /// Lets a request pass whose key is good for the route.
@@ -17,10 +16,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
         else { throw Problem.unauthorized }
         guard !principal.tenantIsSuspended else { throw Problem.tenantSuspended }
         guard principal.kind.scopes.contains(scope) else { throw Problem.keyLacksScope }
-        var context = context
         context.principal = principal
-        context.logger[metadataKey: "tenant"] = "\(principal.tenant)"
-        context.logger[metadataKey: "key"] = "\(principal.key)"
         return try await next(request, context)
     }
 

@@ -1,3 +1,4 @@
+import Administration
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -40,12 +41,15 @@ struct ObservationMiddleware: RouterMiddleware {
         let dimensions = [("route", route), ("method", method), ("status", "\(status.code)")]
         Metrics.Timer(label: "http_server_request_duration_seconds", dimensions: dimensions)
             .recordNanoseconds(Int64(duration / .nanoseconds(1)))
-        context.logger.info(
-            "answered",
-            metadata: [
-                "method": "\(method)", "route": "\(route)", "status": "\(status.code)",
-                "duration_us": "\(Int64(duration / .microseconds(1)))",
-            ])
+        var metadata: Logger.Metadata = [
+            "method": "\(method)", "route": "\(route)", "status": "\(status.code)",
+            "duration_us": "\(Int64(duration / .microseconds(1)))",
+        ]
+        if let principal = context.principal {
+            metadata["tenant"] = "\(principal.tenant)"
+            metadata["key"] = "\(principal.key)"
+        }
+        context.logger.info("answered", metadata: metadata)
     }
 
     /// Takes a caller's ID that is safe to repeat in a header and a log.

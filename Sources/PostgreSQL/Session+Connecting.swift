@@ -1,0 +1,56 @@
+import CLibPQ
+import Foundation
+
+extension Session {
+    /// Starts to connect with the given keywords and waits until the server is ready for statements.
+    convenience init(
+        keywords: [String: String], configuration: PoolConfiguration, wakeup: Wakeup, deadline: Deadline,
+        isShutDown: @escaping () -> Bool
+    ) throws(PostgreSQLError) {
+        let pairs = keywords.sorted { $0.key < $1.key }
+        let connection = withCStrings(pairs.map(\.key)) { keys in
+            withCStrings(pairs.map(\.value)) { values in
+                PQconnectStartParams(keys, values, 0)
+            }
+        }
+        guard let connection else { throw .connectFailed(reason: "out of memory") }
+        self.init(
+            connection: connection, configuration: configuration, wakeup: wakeup, isShutDown: isShutDown)
+        try finishConnecting(by: deadline)
+    }
+
+    /// Completes the handshake that `PQconnectStartParams` began.
+    func finishConnecting(by deadline: Deadline) throws(PostgreSQLError) {
+        var next = PGRES_POLLING_WRITING
+        while next != PGRES_POLLING_OK {
+            guard PQstatus(connection) != CONNECTION_BAD, next != PGRES_POLLING_FAILED else {
+                throw .connectFailed(reason: errorText)
+            }
+            do throws(PostgreSQLError) {
+                let events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT
+                _ = try wait(for: Int16(events), Limits(deadline: deadline, cancellation: nil))
+            } catch .timeout {
+                throw .timeout(.connecting)
+            }
+            next = PQconnectPoll(connection)
+        }
+        guard PQsetnonblocking(connection, 1) == 0 else { throw .connectFailed(reason: errorText) }
+    }
+
+    /// libpq's message on one line.
+    private var errorText: String {
+        String(cString: PQerrorMessage(connection)).split(whereSeparator: \.isNewline)
+            .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "; ")
+    }
+}
+
+/// Lends an array of C strings that ends with a null pointer.
+private func withCStrings<R>(_ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> R) -> R {
+    let buffers = strings.map { string in
+        let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: string.utf8.count + 1)
+        _ = buffer.initialize(from: string.utf8CString)
+        return buffer
+    }
+    defer { for buffer in buffers { buffer.deallocate() } }
+    return body(buffers.map { UnsafePointer($0.baseAddress) } + [nil])
+}

@@ -1,0 +1,123 @@
+import CLibPQ
+import Foundation
+
+extension Session {
+    /// Runs one statement with its values, prepared where that is worth it.
+    func execute(_ query: Query, _ limits: Limits) throws(PostgreSQLError) -> QueryResult {
+        let parameters = try BoundParameters(query.parameters)
+        let wasIdle = transactionStatus == PQTRANS_IDLE
+        do throws(PostgreSQLError) {
+            return try run(query, parameters, limits)
+        } catch .server(let error) where wasIdle && (error.sqlState == "26000" || error.isStalePlan) {
+            // A pooler or a schema change took the prepared statement away. Nothing was done, and no
+            // transaction has failed by it: once more, prepared anew.
+            return try run(query, parameters, limits)
+        }
+    }
+
+    private func run(
+        _ query: Query, _ parameters: BoundParameters, _ limits: Limits
+    ) throws(PostgreSQLError) -> QueryResult {
+        let key = StatementCache.Key(sql: query.sql, types: parameters.types)
+        // In a transaction that has failed nothing can be prepared, nor given up.
+        let isPreparable = query.isPreparable && transactionStatus != PQTRANS_INERROR
+        switch isPreparable ? statements.step(for: key) : .runUnprepared {
+        case .runUnprepared:
+            try checkText(query.sql)
+            try send { parameters.sendQuery(connection, query.sql) }
+        case .execute(let name):
+            do throws(PostgreSQLError) {
+                try send { parameters.sendPrepared(connection, name) }
+                return try collectOne(limits)
+            } catch {
+                if case .server(let report) = error, report.sqlState == "26000" || report.isStalePlan {
+                    statements.forget(name: name)
+                    // After a schema change the server still has it, under a name that is not used again.
+                    if report.isStalePlan, transactionStatus == PQTRANS_IDLE {
+                        _ = try runScript("DEALLOCATE \(name)", limits)
+                    }
+                }
+                throw error
+            }
+        case .prepare(let name, let evicted):
+            if let evicted {
+                statements.forget(name: evicted)
+                _ = try runScript("DEALLOCATE \(evicted)", limits)
+            }
+            try checkText(query.sql)
+            try send { parameters.sendPrepare(connection, name, query.sql) }
+            _ = try collect(limits)
+            statements.prepared(key, name: name)
+            try send { parameters.sendPrepared(connection, name) }
+        }
+        return try collectOne(limits)
+    }
+
+    /// Runs statements separated by semicolons, without values; returns the last one's result.
+    func runScript(_ sql: String, _ limits: Limits) throws(PostgreSQLError) -> QueryResult? {
+        try checkText(sql)
+        try send { PQsendQuery(connection, sql) }
+        return try collect(limits).last
+    }
+
+    /// libpq would run the part before a zero byte.
+    private func checkText(_ sql: String) throws(PostgreSQLError) {
+        guard !sql.utf8.contains(0) else { throw .encoding(reason: "a statement with a zero byte") }
+    }
+
+    func send(_ call: () -> Int32) throws(PostgreSQLError) {
+        guard call() == 1 else { throw breakOff(.connectionLost) }
+    }
+
+    func flush(_ limits: Limits) throws(PostgreSQLError) {
+        while true {
+            switch PQflush(connection) {
+            case 0: return
+            case 1:
+                // The server may be unable to read on before what it has sent is read.
+                let ready = try wait(for: Int16(POLLIN | POLLOUT), limits)
+                if Int32(ready) & POLLIN != 0 { receive() }
+            default: throw breakOff(.connectionLost)
+            }
+        }
+    }
+
+    func nextResult(_ limits: Limits) throws(PostgreSQLError) -> OpaquePointer? {
+        while PQisBusy(connection) == 1, !isBroken {
+            _ = try wait(for: Int16(POLLIN), limits)
+            receive()
+        }
+        return PQgetResult(connection)
+    }
+
+    private func collectOne(_ limits: Limits) throws(PostgreSQLError) -> QueryResult {
+        guard let result = try collect(limits).last else { throw breakOff(.connectionLost) }
+        return result
+    }
+
+    /// Takes all results of what was sent; throws the first error among them.
+    func collect(_ limits: Limits) throws(PostgreSQLError) -> [QueryResult] {
+        try flush(limits)
+        var results: [QueryResult] = []
+        var failure: ServerError?
+        while let result = try nextResult(limits) {
+            switch PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
+                results.append(QueryResult(storage: ResultStorage(owning: result)))
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                PQclear(result)
+                throw abandon(.unexpectedCopy)
+            default:
+                failure = failure ?? ServerError(result)
+                PQclear(result)
+            }
+        }
+        try check(failure)
+        return results
+    }
+
+    func check(_ failure: ServerError?) throws(PostgreSQLError) {
+        if isBroken || PQstatus(connection) == CONNECTION_BAD { throw breakOff(.connectionLost) }
+        if let failure { throw .server(failure) }
+    }
+}

@@ -1,0 +1,57 @@
+import Testing
+
+@testable import Administration
+
+@Suite struct CSVTableTests {
+    /// The rows of a table that needs the columns `a` and `b`, each as its line and values of `a`, `b` and
+    /// `c`.
+    private func rows(_ text: String) throws -> [String] {
+        var table = CSVTable(required: ["a", "b"])
+        return try (table.rows(in: Array(text.utf8)) + table.finish()).map { row in
+            switch row {
+            case .fields(let fields, let line): "\(line): \(fields["a"]) \(fields["b"]) \(fields["c"])"
+            case .refused(let reason, let line): "\(line): \(reason)"
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("a,b\n1,2\n3,4\n", ["2: 1 2 ", "3: 3 4 "]),
+        // Other order, further columns, quoted names, a byte order mark, blank lines before.
+        ("b,c,a\n1,2,3", ["2: 3 1 2"]), ("\u{FEFF}\n\"a\",\"b\"\n1,2", ["3: 1 2 "]),
+        ("a,b\n", []), ("a,b", []),
+        // Rows of another length
+        (
+            "a,b\n1\n1,2,3\n1,2,\n1,2",
+            [
+                "2: the row has 1 fields, the header 2", "3: the row has 3 fields, the header 2",
+                "4: the row has 3 fields, the header 2", "5: 1 2 ",
+            ]
+        ),
+        // Rows that are no records
+        ("a,b\n\"1\"x,2\n1,2", ["2: a closing quote is followed by text", "3: 1 2 "]),
+    ])
+    func `Values are known by their column`(text: String, expected: [String]) throws {
+        #expect(try rows(text) == expected)
+    }
+
+    @Test(arguments: [
+        ("", "the file is empty"), ("\n\r\n", "the file is empty"), ("\u{FEFF}", "the file is empty"),
+        ("a\n1,2", "'b' is missing"), ("1,2\n", "'a' is missing"), ("A,b\n", "'a' is missing"),
+        (" a,b\n", "'a' is missing"),
+        ("a,b,a\n", "'a' comes twice"), ("a,b,c,c\n", "'c' comes twice"),
+        ("a,b,\n", "column 3 has no name"), ("a,\"\",b\n", "column 2 has no name"),
+        ("\"a\"x,b\n1,2", "a closing quote is followed by text"),
+        ("\"a,b\n1,2", "a quote is opened and never closed"),
+    ])
+    func `A header that names the columns badly is refused`(text: String, reason: String) {
+        #expect(throws: AdministrationError.invalidHeader(reason: reason)) { try rows(text) }
+    }
+
+    @Test func `A header that is not UTF-8 is refused`() {
+        var table = CSVTable(required: ["a"])
+        #expect(throws: AdministrationError.invalidHeader(reason: "field 2 is not UTF-8")) {
+            try table.rows(in: [0x61, 0x2C, 0xFF, 0x0A])
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Geodesy
+import Invocation
+import JSON
+import Tenancy
+import Testing
+
+@testable import Administration
+
+/// What each column of an import takes, and how a refusal names it.
+@Suite struct RecordRowTests {
+    /// Reads a row of the given columns.
+    private func read<Row: ImportableRow>(_: Row.Type, _ columns: [(String, String)]) throws -> Row {
+        let header = try CSVHeader(columns.map(\.0), required: Row.requiredColumns)
+        return try Row.read(CSVFields(header: header, values: columns.map(\.1)))
+    }
+
+    private func location(_ changed: (String, String)...) throws -> LocationRecord {
+        try read(
+            LocationRecord.self,
+            columns(
+                [
+                    ("identifier", "a"), ("name", "Bakery A"), ("latitude", "37.334722"),
+                    ("longitude", "-122.008889"), ("radius", "100"),
+                ], changed))
+    }
+
+    private func experience(_ changed: (String, String)...) throws -> ExperienceRecord {
+        try read(
+            ExperienceRecord.self,
+            columns([("clip", "com.example.MyApp.Clip"), ("url", "https://example.com/a")], changed))
+    }
+
+    private func columns(
+        _ columns: [(String, String)], _ changed: [(String, String)]
+    ) -> [(String, String)] {
+        var columns = columns
+        for change in changed {
+            if let index = columns.firstIndex(where: { $0.0 == change.0 }) {
+                columns[index] = change
+            } else {
+                columns.append(change)
+            }
+        }
+        return columns
+    }
+
+    // MARK: Locations
+
+    @Test func `A location has its columns, and the others as metadata`() throws {
+        let record = try location(("city", "Cupertino"), ("note", ""), ("é", "\u{1F600}\n"))
+        #expect(record.identifier.text == "a")
+        #expect(record.name.text == "Bakery A")
+        #expect(record.region.center == (try Coordinate(latitude: 37.334722, longitude: -122.008889)))
+        #expect(record.region.radius == Distance(meters: 100))
+        #expect(record.metadata == ["city": "Cupertino", "é": "\u{1F600}\n"])
+    }
+
+    @Test(arguments: [
+        ("90", 90.0), ("-90", -90), ("-0", 0), ("+1.5", 1.5), (".5", 0.5), ("5.", 5), ("1e1", 10),
+        ("1E-1", 0.1),
+    ])
+    func `Numbers are read as people write them`(text: String, latitude: Double) throws {
+        #expect(try location(("latitude", text)).region.center.latitude == latitude)
+    }
+
+    @Test(arguments: [
+        ("identifier", "", "a location identifier is 1 to 128 characters, none of them a control character"),
+        ("identifier", String(repeating: "x", count: 129), "a location identifier is 1 to 128 characters"),
+        ("identifier", "a\u{0}", "a location identifier"), ("identifier", "a\nb", "a location identifier"),
+        ("name", "", "a name is 1 to 128 characters"), ("name", "a\u{7}", "a name is 1 to 128 characters"),
+        ("latitude", "", "not a number"), ("latitude", "x", "not a number"),
+        ("latitude", "nan", "not a number"),
+        ("latitude", "0x10", "not a number"), ("latitude", " 1", "not a number"),
+        ("latitude", "1,5", "not a number"), ("latitude", "٣", "not a number"),
+        ("latitude", "1-2", "not a number"),
+        ("latitude", "90.0000001", "a latitude is a finite number of degrees from -90 to 90"),
+        ("latitude", "-91", "a latitude"), ("latitude", "1e400", "a latitude"),
+        ("longitude", "infinity", "not a number"), ("longitude", "180.1", "a longitude is a finite number"),
+        ("longitude", "-1e9", "a longitude"),
+        ("radius", "", "not a number"), ("radius", "100m", "not a number"),
+        ("radius", "0", "a radius is more than 0 and at most 500 metres"), ("radius", "-1", "a radius"),
+        ("radius", "500.0001", "a radius"), ("radius", "1e-400", "a radius"),
+        ("note", "a\u{0}b", "holds a NUL character"), ("a\u{0}b", "x", "holds a NUL character"),
+    ])
+    func `A location is refused by column`(column: String, value: String, reason: String) throws {
+        let refusal = #expect(throws: RowRefusal.self) { try location((column, value)) }
+        #expect(refusal?.reason.hasPrefix("\(column): \(reason)") == true)
+    }
+
+    // MARK: Experiences
+
+    @Test func `An experience is advanced and unbound when nothing else is said`() throws {
+        let expected = try ExperienceRecord(
+            Experience(
+                url: URLPrefix("https://example.com/a"), kind: .advanced,
+                clip: BundleID("com.example.MyApp.Clip")))
+        #expect(try experience() == expected)
+        #expect(
+            try experience(
+                ("kind", ""), ("location", ""), ("identifier_rule", ""), ("title", ""), ("subtitle", ""),
+                ("note", "x")) == expected)
+    }
+
+    @Test func `An experience has a kind, a location or a rule, and a card`() throws {
+        let record = try experience(
+            ("kind", "default"), ("location", "a"), ("title", "Bakery"), ("subtitle", "Order a cake"))
+        #expect(record.experience.kind == .default)
+        #expect(record.experience.binding == .location(try LocationIdentifier("a")))
+        #expect(record.title == "Bakery")
+        #expect(record.subtitle == "Order a cake")
+        #expect(
+            try experience(("identifier_rule", "path:1")).experience.binding == .rule(.path(1)))
+        #expect(try experience(("kind", "demo")).experience.kind == .demo)
+    }
+
+    @Test(arguments: [
+        ("clip", "", "a bundle ID"), ("clip", "Clip", "a bundle ID"), ("url", "", "the URL is empty"),
+        ("url", "http://example.com", "an experience's URL must be https"),
+        ("url", "https://example.com/a#b", "an experience's URL has no fragment"),
+        ("url", "https://exämple.com", "the URL's host must be ASCII: register it as xn--exmple-cua.com"),
+        ("kind", "Advanced", "not one of advanced, default, demo"),
+        ("kind", "invocation", "not one of advanced, default, demo"),
+        ("location", String(repeating: "x", count: 129), "a location identifier"),
+        ("identifier_rule", "path:0", "an identifier rule is path:N"),
+        ("identifier_rule", "a", "an identifier rule is path:N"),
+        ("title", String(repeating: "x", count: 31), "a title is 1 to 30 characters"),
+        ("title", "a\tb", "a title is 1 to 30 characters"),
+        ("subtitle", String(repeating: "x", count: 57), "a subtitle is 1 to 56 characters"),
+    ])
+    func `An experience is refused by column`(column: String, value: String, reason: String) throws {
+        let refusal = #expect(throws: RowRefusal.self) { try experience((column, value)) }
+        #expect(refusal?.reason.hasPrefix("\(column): \(reason)") == true)
+    }
+
+    @Test func `What contradicts another column is refused`() throws {
+        let both = #expect(throws: RowRefusal.self) {
+            try experience(("location", "a"), ("identifier_rule", "path:1"))
+        }
+        #expect(both?.reason == "location: an experience has a location or an identifier rule, not both")
+        let link = #expect(throws: RowRefusal.self) {
+            try experience(
+                ("url", "https://appclip.apple.com/id?p=com.example.Other.Clip"), ("kind", "default"))
+        }
+        #expect(link?.reason.hasPrefix("url: the default App Clip link names another clip") == true)
+    }
+}

@@ -1,0 +1,144 @@
+import APNsPayload
+import Foundation
+import Invocation
+import JSON
+import Notifications
+import Tenancy
+import Testing
+
+@Suite struct TargetTests {
+    private let court: FoodCourt
+
+    init() throws {
+        court = try FoodCourt()
+    }
+
+    /// Source: Apple, "Enabling notifications in App Clips".
+    @Test func `Apple's example comes out equal to it`() async throws {
+        let composition = try await court.compose(
+            aps: [
+                "alert": [
+                    "title": "Order Status", "subtitle": "Restaurant A", "body": "Your order is ready.",
+                ],
+                "category": "order_status",
+            ])
+        let notification = try #require(composition.composed)
+        let expected = """
+            {
+                "aps" : {
+                    "alert" : {
+                        "title" : "Order Status",
+                        "subtitle" : "Restaurant A",
+                        "body" : "Your order is ready."
+                    },
+                    "category" : "order_status",
+                    "target-content-id" : "https://example.com/restaurants/restaurant_a/order/1234"
+                }
+            }
+            """
+        #expect(notification.payload.json == (try JSONValue(parsing: expected.utf8)))
+        #expect(notification.payload.bytes == notification.payload.json.serialized())
+        #expect(notification.experience.url.canonical == "https://example.com/restaurants/restaurant_a")
+        #expect(notification.warnings.isEmpty)
+        #expect(
+            notification.headers.fields.map { "\($0.name): \($0.value)" } == [
+                "apns-push-type: alert", "apns-topic: com.example.MyApp.Clip", "apns-priority: 10",
+            ])
+    }
+
+    @Test(arguments: [
+        // The whole canonical invocation URL: query, fragment and all.
+        (
+            "HTTPS://Example.com:443/restaurants/restaurant_a/./order/%31?b=&a=%2f#top",
+            "https://example.com/restaurants/restaurant_a/order/1?b&a=%2F#top"
+        ),
+        ("https://example.com/restaurants/restaurant_a/", "https://example.com/restaurants/restaurant_a"),
+    ])
+    func `The target is the canonical invocation URL, whole`(url: String, target: String) async throws {
+        let notification = try #require(try await court.compose(url).composed)
+        let aps = notification.payload.json.objectValue?["aps"]?.objectValue
+        #expect(aps?["target-content-id"] == .string(target))
+    }
+
+    @Test(arguments: [
+        "https://example.com", "https://example.com/restaurantsb",
+        "http://example.com/restaurants/restaurant_a",
+        "https://example.com:8443/restaurants/restaurant_a", "https://192.0.2.1/restaurants/restaurant_a",
+        // Only a default, or only a demo experience.
+        "https://example.com/default", "https://example.com/demo",
+        "https://appclip.apple.com/id?p=com.example.MyApp.Clip",
+    ])
+    func `Without an advanced experience nothing is composed`(url: String) async throws {
+        let refusal = try await court.compose(url).refusal
+        #expect(refusal == .doesNotMatch)
+        #expect(refusal?.code == "does_not_match")
+    }
+
+    @Test func `The experiences of another tenant do not match`() async throws {
+        let request = NotificationRequest(url: try InvocationURL(FoodCourt.order), aps: ["alert": "x"])
+        let composition = try await NotificationComposer(store: court.store)
+            .compose(request, of: TenantID(UUID()), at: court.now)
+        #expect(composition.refusal == .doesNotMatch)
+    }
+
+    @Test func `What the store throws is thrown`() async throws {
+        var court = court
+        court.store.isFailing = true
+        await #expect(throws: MemoryExperienceStore.Failure.self) { try await court.compose() }
+        #expect(try await court.compose("http://example.com").refusal == .doesNotMatch)
+    }
+
+    // MARK: Many businesses
+
+    @Test(arguments: [
+        // Bound to nothing: the whole URL, without the fragment that no registered URL has.
+        (
+            "/restaurants/restaurant_b/order?x=1#top", "/restaurants",
+            "/restaurants/restaurant_b/order?x=1"
+        ),
+        ("/restaurants", "/restaurants", "/restaurants"),
+        // path:2
+        ("/path/x/a/order?x=1", "/path", "/path/x/a"), ("/path/x/%2fa", "/path", "/path/x/%2Fa"),
+        ("/path/x?y=1", "/path", "/path/x?y=1"), ("/path/x//a", "/path", "/path/x//a"),
+        // query:id
+        ("/query/order?x=1&id=a", "/query", "/query?id=a"),
+        ("/query/order?id=a&v=1", "/query?v=1", "/query?v=1&id=a"),
+        ("/query?x=1", "/query", "/query?x=1"), ("/query?id&x=1", "/query", "/query?id&x=1"),
+        ("/query?id=a&id=b", "/query", "/query?id=a"),
+        // The rule reads an item that is the experience's own.
+        ("/fixed?id=a&x=1", "/fixed?id=a", "/fixed?id=a"),
+        // hash:h
+        ("/hash?x=1&h=3kF", "/hash", "/hash?h=3kF"), ("/hash?x=1", "/hash", "/hash?x=1"),
+        // coordinates:lat,lon
+        ("/place?lat=1&lon=2&sig=Z29vZA", "/place", "/place?lat=1&lon=2&sig=Z29vZA"),
+    ])
+    func `A match for no one business is refused, with the experience to register`(
+        url: String, matched: String, register: String
+    ) async throws {
+        var court = court
+        let url = "https://example.com" + url
+        let refusal = try #require(try await court.compose(url).refusal)
+        guard case .notBusinessSpecific(let experience, let suggested) = refusal else {
+            Issue.record("\(refusal)")
+            return
+        }
+        #expect(experience.url.canonical == "https://example.com" + matched)
+        #expect(suggested == "https://example.com" + register)
+        #expect(refusal.code == "not_business_specific")
+        #expect(refusal.description.contains(suggested))
+
+        // What is asked for can be registered, and helps.
+        let registered = try Experience(
+            url: URLPrefix(suggested), kind: .advanced, clip: experience.clip,
+            binding: .location(LocationIdentifier("a")))
+        court.store.experiences[court.tenant]?.removeAll { $0.experience.url == registered.url }
+        court.store.experiences[court.tenant]?.append(ClipExperience(registered, clipIsMultiBusiness: true))
+        #expect(try await court.compose(url).composed?.experience == registered)
+    }
+
+    @Test func `A clip of one business needs no more specific match`() async throws {
+        let notification = try #require(try await court.compose("https://solo.example.com/any").composed)
+        #expect(notification.experience.url.canonical == "https://solo.example.com")
+        #expect(notification.headers.topic == "com.example.Solo.Clip")
+    }
+}

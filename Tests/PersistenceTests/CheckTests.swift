@@ -1,0 +1,148 @@
+import Foundation
+import Persistence
+import PostgreSQL
+import Tenancy
+import TestSupport
+import Testing
+
+/// Every CHECK of the schema, violated by rows that are good but for one thing.
+@Suite struct CheckTests {
+    /// By constraint: the table, and columns as SQL that a good row is spoilt with.
+    static let cases: [String: (table: String, changes: [[String: String]])] = [
+        "tenants_slug_form": (
+            "tenants",
+            ["''", "'-a'", "'a-'", "'A'", "'a_b'", "'a' || chr(10)", "repeat('a', 64)"].map { ["slug": $0] }
+        ),
+        "tenants_name_length": ("tenants", [["name": "''"], ["name": "repeat('é', 129)"]]),
+        "clips_bundle_id_form": (
+            "clips",
+            [
+                ["bundle_id": "'a b.Clip'", "parent_bundle_id": "'a b'"],
+                ["bundle_id": "'a..Clip'", "parent_bundle_id": "'a'"],
+                ["bundle_id": "repeat('a', 151) || '.Clip'", "parent_bundle_id": "repeat('a', 151)"],
+            ]
+        ),
+        "clips_parent_is_prefix": (
+            "clips",
+            ["'com.example.Other'", "'com.example.App.Clip'", "'com.example.Ap'"].map {
+                ["parent_bundle_id": $0]
+            }
+        ),
+        "clips_team_id_form": (
+            "clips", ["'ABCDE1234'", "'abcde12345'", "'ABCDE123456'"].map { ["team_id": $0] }
+        ),
+        "domains_host_form": (
+            "domains",
+            ["'localhost'", "'Example.com'", "'example.com.'", "'a..b'", "repeat('a.', 126) || 'bb'"]
+                .map { ["host": $0] }
+        ),
+        "locations_identifier_length": (
+            "locations", [["identifier": "''"], ["identifier": "repeat('é', 129)"]]
+        ),
+        "locations_name_length": ("locations", [["name": "''"], ["name": "repeat('é', 129)"]]),
+        "locations_latitude_range": (
+            "locations", ["90.0000001", "-90.0000001", "'NaN'", "'Infinity'"].map { ["latitude": $0] }
+        ),
+        "locations_longitude_range": (
+            "locations", ["180.0000001", "-180.0000001", "'NaN'", "'-Infinity'"].map { ["longitude": $0] }
+        ),
+        "locations_radius_range": (
+            "locations", ["0", "-1", "500.0000001", "'NaN'", "'Infinity'"].map { ["radius": $0] }
+        ),
+        "locations_metadata_is_object": (
+            "locations", ["'[]'", "'null'", "'1'", "'\"x\"'"].map { ["metadata": $0] }
+        ),
+        "experiences_kind": ("experiences", [["kind": "'other'"], ["kind": "''"]]),
+        "experiences_url_length": (
+            "experiences",
+            [["url": "'https://example.com/a?' || repeat('a', 2027)"]]
+        ),
+        "experiences_match_key_of_url": (
+            "experiences",
+            [
+                ["match_key": "'example.org/a'"], ["match_key": "'example.com'"], ["match_key": "''"],
+                ["match_key": "'example.com/a/b'"], ["url": "'http://example.com/a'"],
+                ["url": "'https://example.com/a/'"], ["url": "'https://example.com/a#b'"],
+            ]
+        ),
+        "experiences_query_items_count": (
+            "experiences", [["query_items": "array_fill('a'::text, '{17}')"]]
+        ),
+        "experiences_one_binding": ("experiences", [["identifier_rule": "'path:1'"]]),
+        "experiences_identifier_rule_form": (
+            "experiences",
+            ["''", "'path:0'", "'path:'", "'path:1x'", "'query:'", "'hash:'", "'coordinates:a'", "'other:a'"]
+                .map { ["identifier_rule": $0, "location_identifier": "NULL"] }
+        ),
+        "experiences_title_length": ("experiences", [["title": "''"], ["title": "repeat('é', 31)"]]),
+        "experiences_subtitle_length": (
+            "experiences", [["subtitle": "''"], ["subtitle": "repeat('é', 57)"]]
+        ),
+        "short_codes_code_length": ("short_codes", [["code": "''"], ["code": "repeat('é', 129)"]]),
+        "short_codes_url_form": (
+            "short_codes",
+            [["url": "'http://example.com'"], ["url": "'https://example.com/' || repeat('a', 2029)"]]
+        ),
+        "api_keys_kind": ("api_keys", [["kind": "'other'"]]),
+        "api_keys_digest_length": (
+            "api_keys", [["digest": "''"], ["digest": #"'\x00'"#], ["digest": "sha512('')"]]
+        ),
+        "api_keys_hint_length": ("api_keys", [["hint": "'dsk_abcdefghi'"]]),
+        "confirmations_location_length": (
+            "confirmations", [["location_identifier": "''"], ["location_identifier": "repeat('é', 129)"]]
+        ),
+        "confirmations_outcome": ("confirmations", [["outcome": "'maybe'"]]),
+        "confirmations_source": ("confirmations", [["source": "'radio'"]]),
+        "confirmations_minute_is_whole": (
+            "confirmations",
+            ["'2026-01-02 03:04:01Z'", "'2026-01-02 03:04:00.000001Z'", "'infinity'"].map { ["minute": $0] }
+        ),
+        "audit_log_action": (
+            "audit_log", [["action": "'truncate'", "before": "'{}'"]]
+        ),
+        "audit_log_states": (
+            "audit_log",
+            [
+                ["before": "'{}'"], ["after": "NULL"], ["action": "'update'"],
+                ["action": "'update'", "before": "'{}'", "after": "NULL"],
+                ["action": "'delete'", "before": "'{}'"], ["action": "'delete'", "after": "NULL"],
+            ]
+        ),
+    ]
+
+    @Test func everyCheckRefuses() async throws {
+        let tenant = TenantID(UUID())
+        try await MigratedDatabase.withDatabase { database in
+            let checks = try await database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    try await connection.execute(
+                        """
+                        SELECT conname::text FROM pg_constraint
+                        WHERE connamespace = 'doorstep'::regnamespace AND contype = 'c'
+                        """
+                    ).map { try $0.decode(at: 0, as: String.self) }
+                }
+            }
+            #expect(Set(checks) == Set(Self.cases.keys), "a CHECK without a case, or a case without a CHECK")
+
+            // Each row as it is would be taken: only what is changed in it is refused.
+            try await database.insertSampleRows(of: tenant)
+            for login in [TestLogin.admin, .app] {
+                try await database.withPool(as: login) { pool in
+                    for (check, (name, changes)) in Self.cases {
+                        let table = try #require(SampleRows.tables.first { $0.name == name })
+                        for change in changes where table.login == login {
+                            await #expect {
+                                try await pool.withTransaction { transaction in
+                                    try await transaction.setTenant(tenant.description)
+                                    try await transaction.execute(
+                                        script: SampleRows.insertion(into: table, of: tenant, with: change))
+                                }
+                            } throws: { ($0 as? PostgreSQLError)?.isCheckViolation(check) == true }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+import Foundation
+import Persistence
+import PostgreSQL
+import Tenancy
+import TestSupport
+import Testing
+
+/// Row-level security, seen by the logins it holds against: each of these connects as one, never as superuser.
+@Suite struct IsolationTests {
+    private struct Undo: Error {}
+
+    private static let a = TenantID(UUID(uuid: (0xA, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+    private static let b = TenantID(UUID(uuid: (0xB, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+
+    /// A database in which tenants A and B have a row in every table.
+    private static func withTwoTenants(
+        _ body: (MigratedDatabase) async throws -> Void
+    ) async throws {
+        try await MigratedDatabase.withDatabase { database in
+            for tenant in [a, b] { try await database.insertSampleRows(of: tenant) }
+            try await body(database)
+        }
+    }
+
+    /// Lends the same, seen by one login after the other.
+    private static func withTwoTenants(
+        _ logins: [TestLogin], _ body: (TestLogin, ConnectionPool) async throws -> Void
+    ) async throws {
+        try await withTwoTenants { database in
+            for login in logins {
+                try await database.withPool(as: login) { try await body(login, $0) }
+            }
+        }
+    }
+
+    /// Runs statements of one login in a transaction that is rolled back.
+    private static func trying<R: Sendable>(
+        _ pool: ConnectionPool, tenant: String?, _ body: (Transaction) async throws -> R
+    ) async throws -> R {
+        var result: R?
+        do {
+            try await pool.withTransaction { transaction in
+                if let tenant { try await transaction.setTenant(tenant) }
+                result = try await body(transaction)
+                throw Undo()
+            }
+        } catch is Undo {}
+        return try #require(result)
+    }
+
+    private static let denied = "42501"
+
+    /// How many rows a statement touches or counts; nil when the role has no right to it.
+    private static func rows(
+        _ pool: ConnectionPool, tenant: String?, _ sql: String
+    ) async throws -> Int? {
+        do {
+            return try await trying(pool, tenant: tenant) { transaction in
+                let result = try await transaction.execute("\(unsafeSQL: sql)")
+                return sql.hasPrefix("SELECT") ? try result.one().decode(at: 0) : result.affectedRows
+            }
+        } catch let error as PostgreSQLError where error.sqlState == denied {
+            return nil
+        }
+    }
+
+    @Test func everyTableHasASampleRowOfBoth() async throws {
+        try await Self.withTwoTenants { database in
+            try await database.withSuperuser { pool in
+                try await pool.withTransaction { transaction in
+                    let tables = try await transaction.tenantTables()
+                    #expect(Set(tables) == Set(SampleRows.tables.map(\.name)))
+                    for table in tables {
+                        let tenants: Int = try await transaction.execute(
+                            "SELECT count(DISTINCT tenant_id) FROM doorstep.\(identifier: table)"
+                        ).one().decode(at: 0)
+                        #expect(tenants == 2, "\(table)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func withoutATenantNothingIsVisible() async throws {
+        try await Self.withTwoTenants([.app, .admin, .migrate]) { login, pool in
+            var visible: [String] = []
+            for table in SampleRows.tables.map(\.name) {
+                for tenant in [nil, "", UUID().uuidString] {
+                    let rows = try await Self.rows(
+                        pool, tenant: tenant, "SELECT count(*) FROM doorstep.\(table)")
+                    if rows ?? 0 > 0 { visible.append(table) }
+                }
+            }
+            // An operator sees that tenants are there; the owner what it takes to know a key's tenant.
+            let expected: Set<String> =
+                switch login {
+                case .admin: ["tenants"]
+                case .migrate: ["tenants", "api_keys"]
+                default: []
+                }
+            #expect(Set(visible) == expected)
+        }
+    }
+
+    /// What the tests of refusals are worth: with its tenant set, each role sees what it was granted.
+    @Test func withATenantItsRowsAreVisible() async throws {
+        try await Self.withTwoTenants { database in
+            let tables: [TestLogin: [String]] = [
+                .app: ["tenants", "clips", "domains", "locations", "experiences", "short_codes"],
+                .admin: SampleRows.tables.map(\.name),
+            ]
+            for (login, tables) in tables {
+                try await database.withPool(as: login) { pool in
+                    for table in SampleRows.tables.map(\.name) {
+                        let rows = try await Self.rows(
+                            pool, tenant: Self.a.description,
+                            "SELECT count(*) FROM doorstep.\(table) WHERE tenant_id = '\(Self.a)'")
+                        #expect((rows ?? 0 > 0) == tables.contains(table), "\(login) \(table)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func anotherTenantsRowsAreOutOfReach() async throws {
+        try await Self.withTwoTenants([.app, .admin]) { login, pool in
+            for table in SampleRows.tables {
+                let name = "doorstep.\(table.name)"
+                let ofB = "tenant_id = '\(Self.b)'"
+                var statements = ["DELETE FROM \(name) WHERE \(ofB)"]
+                if let change = table.change {
+                    statements.append("UPDATE \(name) SET \(change) WHERE \(ofB)")
+                }
+                if (login, table.name) != (.admin, "tenants") {
+                    statements.append("SELECT count(*) FROM \(name) WHERE \(ofB)")
+                    statements.append("SELECT count(*) FROM \(name) WHERE tenant_id <> '\(Self.a)'")
+                }
+                for statement in statements {
+                    let rows = try await Self.rows(pool, tenant: Self.a.description, statement)
+                    #expect(rows ?? 0 == 0, "\(login): \(statement)")
+                }
+                // A row for the other tenant, and one's own given to it.
+                for statement in [
+                    SampleRows.insertion(into: table, of: Self.b),
+                    "UPDATE \(name) SET tenant_id = '\(Self.b)'",
+                ] {
+                    let rows = try await Self.rows(pool, tenant: Self.a.description, statement)
+                    #expect(rows == nil, "\(login): \(statement)")
+                }
+            }
+        }
+    }
+
+    /// The same statements reach the rows when the tenant is theirs, so that it is the tenant that made the difference.
+    @Test func ownRowsAreWithinReach() async throws {
+        try await Self.withTwoTenants { database in
+            try await database.withPool(as: .admin) { pool in
+                for table in SampleRows.tables {
+                    guard let change = table.change else { continue }
+                    let update = "UPDATE doorstep.\(table.name) SET \(change) WHERE tenant_id = '\(Self.b)'"
+                    #expect(try await Self.rows(pool, tenant: Self.b.description, update) == 1, "\(update)")
+                    let state = try await sqlState {
+                        _ = try await Self.rows(
+                            pool, tenant: Self.b.description, SampleRows.insertion(into: table, of: Self.b))
+                    }
+                    // It is there already: the row got as far as the primary key.
+                    #expect(state == "23505", "\(table.name)")
+                }
+                for table in ["experiences", "short_codes", "domains", "api_keys", "confirmations"] {
+                    let delete = "DELETE FROM doorstep.\(table) WHERE tenant_id = '\(Self.b)'"
+                    #expect(try await Self.rows(pool, tenant: Self.b.description, delete) == 1, "\(delete)")
+                }
+            }
+        }
+    }
+
+    @Test func anotherTenantsRowsCannotBeReferenced() async throws {
+        try await Self.withTwoTenants { database in
+            try await database.withPool(as: .admin) { pool in
+                try await pool.withTransaction { transaction in
+                    try await transaction.setTenant(Self.b.description)
+                    try await transaction.execute(
+                        script: """
+                            INSERT INTO doorstep.clips VALUES
+                                ('\(Self.b)', 'com.example.B.Clip', 'com.example.B', 'ABCDE12345', false);
+                            INSERT INTO doorstep.locations VALUES ('\(Self.b)', 'b', 'B', 1, 2, 3);
+                            """)
+                }
+                let experiences = try #require(SampleRows.tables.first { $0.name == "experiences" })
+                for (tenant, expected) in [(Self.a, "23503"), (Self.b, nil)] {
+                    for change in [
+                        ["bundle_id": "'com.example.B.Clip'"], ["location_identifier": "'b'"],
+                    ] {
+                        let insertion = SampleRows.insertion(
+                            into: experiences, of: tenant,
+                            with: change.merging(["url": "'https://example.com/a?'"]) { $1 })
+                        let state = try await sqlState {
+                            _ = try await Self.rows(pool, tenant: tenant.description, insertion)
+                        }
+                        #expect(state == expected, "\(change)")
+                        let (column, value) = try #require(change.first)
+                        let state2 = try await sqlState {
+                            _ = try await Self.rows(
+                                pool, tenant: tenant.description,
+                                "UPDATE doorstep.experiences SET \(column) = \(value)")
+                        }
+                        #expect(state2 == expected, "\(change)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func aTenantThatIsNoneShowsNothing() async throws {
+        let (a, b) = (Self.a.description, Self.b.description)
+        let settings = [
+            "x", "*", "%", "null", "true", "' OR true --", "\(a),\(b)", "\(a) \(b)", "\(a)x", "{\(a)",
+            String(a.dropLast()), "é", "(select tenant_id from doorstep.tenants)", "-1",
+        ]
+        try await Self.withTwoTenants([.app, .admin]) { login, pool in
+            for setting in settings {
+                for table in SampleRows.tables.map(\.name)
+                where (login, table) != (.admin, "tenants") {
+                    let state = try await sqlState {
+                        let rows = try await Self.rows(
+                            pool, tenant: setting, "SELECT count(*) FROM doorstep.\(table)")
+                        #expect(rows ?? 0 == 0, "\(login) \(table) \(setting)")
+                    }
+                    #expect(state == nil || state == "22P02", "\(login) \(table) \(setting)")
+                }
+            }
+        }
+    }
+
+    @Test func theRouterReadsTheRoutingColumnsOfAllTenants() async throws {
+        let columns = [
+            "tenants": ["tenant_id", "slug", "suspended_at"],
+            "clips": ["tenant_id", "bundle_id", "multi_business"],
+            "locations": ["tenant_id", "identifier", "name", "latitude", "longitude", "radius"],
+            "experiences": [
+                "tenant_id", "kind", "url", "bundle_id", "location_identifier", "identifier_rule",
+            ],
+            "short_codes": ["tenant_id", "code", "url"],
+        ]
+        try await Self.withTwoTenants { database in
+            let all = try await database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    try await connection.execute(
+                        """
+                        SELECT table_name::text, column_name::text FROM information_schema.columns
+                        WHERE table_schema = 'doorstep'
+                        """
+                    ).map { try $0.decode(String.self, String.self) }
+                }
+            }
+            try await database.withPool(as: .router) { pool in
+                for (table, column) in all {
+                    let rows = try await Self.rows(
+                        pool, tenant: nil,
+                        "SELECT count(*) FROM (SELECT \(column) FROM doorstep.\(table)) AS t")
+                    #expect(
+                        rows == (columns[table]?.contains(column) == true ? 2 : nil), "\(table).\(column)")
+                }
+                for table in SampleRows.tables {
+                    for statement in [
+                        "DELETE FROM doorstep.\(table.name)",
+                        "UPDATE doorstep.\(table.name) SET tenant_id = tenant_id",
+                        SampleRows.insertion(into: table, of: Self.a),
+                    ] {
+                        #expect(
+                            try await Self.rows(pool, tenant: Self.a.description, statement) == nil,
+                            "\(statement)")
+                    }
+                }
+                #expect(
+                    try await Self.rows(pool, tenant: nil, "SELECT count(*) FROM doorstep.authenticate('')")
+                        == nil)
+            }
+        }
+    }
+
+    @Test func noLoginBecomesAnotherRole() async throws {
+        try await Self.withTwoTenants([.app, .admin, .router]) { login, pool in
+            for other in TestLogin.allCases where other != login {
+                let state = try await sqlState {
+                    try await pool.withTransaction { transaction in
+                        _ = try await transaction.execute("SELECT set_config('role', \(other.role), true)")
+                    }
+                }
+                #expect(state == Self.denied, "\(login) \(other.role)")
+            }
+            for statement in [
+                "CREATE TABLE doorstep.x ()", "CREATE TABLE public.x ()", "CREATE SCHEMA x",
+                "ALTER TABLE doorstep.clips DISABLE ROW LEVEL SECURITY",
+                "SET row_security = off; TABLE doorstep.clips",
+                "DROP POLICY tenant_isolation ON doorstep.clips", "TRUNCATE doorstep.clips",
+            ] {
+                let state = try await sqlState {
+                    try await pool.withTransaction { try await $0.execute(script: statement) }
+                }
+                #expect(state == Self.denied, "\(login): \(statement)")
+            }
+        }
+    }
+}

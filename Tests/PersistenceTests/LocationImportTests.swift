@@ -1,0 +1,214 @@
+import Administration
+import Foundation
+import Geodesy
+import Invocation
+import JSON
+import Locations
+import Persistence
+import PostgreSQL
+import PropertyTesting
+import Tenancy
+import Testing
+
+@Suite struct LocationImportTests {
+    private struct FeedFailed: Error {}
+
+    @Test func countsWhatItDid() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let first = try [LocationRecord.sample("a"), .sample("b"), .sample("c")]
+            #expect(try await stores.importLocations(first, of: tenant) == .done(3, 0, 0))
+            #expect(try await stores.importLocations(first, of: tenant) == .done(0, 0, 3))
+            let second = try [
+                LocationRecord.sample("a"), .sample("b", radius: 101), .sample("d"),
+                .sample("c", metadata: ["city": "Bern"]),
+            ]
+            #expect(try await stores.importLocations(second, of: tenant) == .done(1, 2, 1))
+            #expect(
+                try await stores.administration.locations(of: tenant, after: nil, limit: 10)
+                    == [second[0], second[1], second[3], second[2]])
+        }
+    }
+
+    /// Once each for everything that a row can differ in, and once more for nothing.
+    @Test func anyColumnThatDiffersIsAChange() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let versions = try [
+                LocationRecord.sample("a"), .sample("a", name: "B"), .sample("a", latitude: 1),
+                .sample("a", longitude: 1), .sample("a", radius: 1), .sample("a", metadata: ["k": "v"]),
+            ]
+            try await stores.importLocations([versions[0]], of: tenant)
+            for version in versions.dropFirst() {
+                #expect(try await stores.importLocations([version], of: tenant) == .done(0, 1, 0))
+                #expect(try await stores.importLocations([version], of: tenant) == .done(0, 0, 1))
+                #expect(
+                    try await stores.administration.locations(of: tenant, after: nil, limit: 9) == [version])
+            }
+        }
+    }
+
+    /// COPY and JSON both have characters of their own.
+    @Test func keepsEveryCharacterAndDigit() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let texts = ["\\N", "\\", "a\"b'c", "é", "e\u{301}", "日本", "🍩", "{}", "\\.", "a,b", "%_"]
+            var random = SplitMix64(seed: 1)
+            let records = try texts.enumerated().map { index, text in
+                try LocationRecord.sample(
+                    text, name: text, latitude: Double.random(in: -90...90, using: &random),
+                    longitude: index == 0 ? -180 : Double.random(in: -180...180, using: &random),
+                    radius: index == 0 ? 500 : Double.random(in: 0.001...500, using: &random),
+                    metadata: ["k\(text)": .string(text), "\t\n\r\u{1}": "\u{7F}\t\n"])
+            }
+            #expect(try await stores.importLocations(records, of: tenant) == .done(texts.count, 0, 0))
+            #expect(try await stores.importLocations(records, of: tenant) == .done(0, 0, texts.count))
+            let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 99)
+            #expect(Set(stored) == Set(records) && stored.count == records.count)
+            for record in records {
+                let found = try await stores.locations.withCatalogue(of: tenant) {
+                    try await $0.location(record.identifier)
+                }
+                #expect(found?.region == record.region && found?.name == record.name.text)
+            }
+        }
+    }
+
+    @Test func pagesByIdentifier() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let identifiers = ["A", "Z", "a", "b", "é"]
+            try await stores.importLocations(identifiers.reversed().map { try .sample($0) }, of: tenant)
+            var pages: [[String]] = []
+            var after: LocationIdentifier?
+            while true {
+                let page = try await stores.administration.locations(of: tenant, after: after, limit: 2)
+                if page.isEmpty { break }
+                pages.append(page.map(\.identifier.text))
+                after = page.last?.identifier
+            }
+            #expect(pages == [["A", "Z"], ["a", "b"], ["é"]])
+        }
+    }
+
+    @Test func duplicatesAreNamedByLine() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let outcome = try await stores.importLocations(
+                ["a", "b", "a", "c", "b", "a"].map { try .sample($0) }, of: tenant)
+            #expect(
+                outcome.problems == [
+                    "4: identifier: it is on line 2 already", "6: identifier: it is on line 3 already",
+                    "7: identifier: it is on line 2 already",
+                ])
+            #expect(try await stores.administration.locations(of: tenant, after: nil, limit: 9) == [])
+        }
+    }
+
+    @Test func aRefusedImportChangesNothing() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let kept = try LocationRecord.sample("a")
+            try await stores.importLocations([kept], of: tenant)
+            let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
+            let outcome = try await stores.administration.importLocations(of: tenant) { sink in
+                try await sink.append(.sample("a", radius: 7), line: 2)
+                try await sink.append(.sample("b"), line: 3)
+                try await sink.append(.sample("b"), line: 5)
+                var problems = ImportProblems()
+                problems.add(line: 4, "radius: not a number")
+                return problems
+            }
+            #expect(
+                outcome.problems == ["4: radius: not a number", "5: identifier: it is on line 3 already"])
+            #expect(try await stores.administration.locations(of: tenant, after: nil, limit: 9) == [kept])
+            #expect(try await stores.count("SELECT count(*) FROM doorstep.audit_log") == entries)
+        }
+    }
+
+    @Test func aFeedThatThrowsChangesNothing() async throws {
+        try await Stores.withTenant { stores, tenant in
+            await #expect(throws: FeedFailed.self) {
+                try await stores.administration.importLocations(of: tenant) { sink in
+                    // More than the writer keeps back, so that rows are with the server already.
+                    for number in 0..<2_000 { try await sink.append(.sample("\(number)"), line: number + 2) }
+                    throw FeedFailed()
+                }
+            }
+            let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
+            #expect(stored == [])
+            #expect(try await stores.importLocations([.sample("a")], of: tenant) == .done(1, 0, 0))
+        }
+    }
+
+    @Test func anEmptyFileDoesNothing() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let outcome = try await stores.importLocations([], of: tenant)
+            #expect(outcome == .done(0, 0, 0))
+        }
+    }
+
+    /// The first holds the tenant while the second waits, then the second sees what the first did.
+    @Test func importsOfOneTenantComeOneAfterTheOther() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let records = try (0..<300).map { try LocationRecord.sample("\($0)") }
+            let outcomes = try await withThrowingTaskGroup(of: ImportOutcome.self) { group in
+                for _ in 0..<3 {
+                    group.addTask { try await stores.importLocations(records.shuffled(), of: tenant) }
+                }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(outcomes == [.done(300, 0, 0), .done(0, 0, 300)])
+        }
+    }
+
+    @Test func importsOfTwoTenantsDoNotMeet() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            // While one is under way, the other is done: no deadlock, no wait, no shared row.
+            let outcome = try await stores.administration.importLocations(of: tenant) { sink in
+                try await sink.append(.sample("a", radius: 1), line: 2)
+                #expect(
+                    try await stores.importLocations([.sample("a", radius: 2)], of: other) == .done(1, 0, 0))
+                return ImportProblems()
+            }
+            #expect(outcome == .done(1, 0, 0))
+            for (tenant, radius) in [(tenant, 1.0), (other, 2.0)] {
+                let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
+                #expect(stored.map(\.region.radius.meters) == [radius])
+            }
+        }
+    }
+
+    @Test func aTenantCanBeSuspendedMeanwhile() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let outcome = try await stores.administration.importLocations(of: tenant) { sink in
+                try await sink.append(.sample("a"), line: 2)
+                let suspended = try await stores.administration.setSuspended(true, TenantSlug("acme"))
+                #expect(suspended.suspendedAt != nil)
+                return ImportProblems()
+            }
+            #expect(outcome == .done(1, 0, 0))
+        }
+    }
+
+    @Test func deletes() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let (store, a) = (stores.administration, try LocationIdentifier("a"))
+            try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
+            try await store.deleteLocation(a, of: tenant)
+            #expect(
+                try await store.locations(of: tenant, after: nil, limit: 9).map(\.identifier.text) == ["b"])
+            await #expect(throws: AdministrationError.unknownLocation(a)) {
+                try await store.deleteLocation(a, of: tenant)
+            }
+        }
+    }
+
+    @Test func aBoundLocationIsNotDeleted() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let (store, a) = (stores.administration, try LocationIdentifier("a"))
+            try await stores.createClip(of: tenant)
+            try await stores.importLocations([.sample("a")], of: tenant)
+            try await store.addExperience(.sample("https://example.com/a", location: "a"), of: tenant)
+            await #expect(throws: AdministrationError.locationInUse(a)) {
+                try await store.deleteLocation(a, of: tenant)
+            }
+            #expect(try await store.locations(of: tenant, after: nil, limit: 9).count == 1)
+        }
+    }
+}

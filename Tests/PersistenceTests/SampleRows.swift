@@ -1,0 +1,109 @@
+import PostgreSQL
+import Tenancy
+import TestSupport
+
+/// A row of each table, as SQL expressions by column; columns that are not named have their defaults.
+///
+/// The rows of one tenant fit together in the order of the list. `$tenant` stands for the tenant's ID.
+enum SampleRows {
+    struct Table: Sendable {
+        let name: String
+        /// Who writes the table.
+        let login: TestLogin
+        let row: [String: String]
+        /// A change of the row, made as SET makes it; nil where nobody changes rows.
+        let change: String?
+        /// The row's own key beside the tenant.
+        let key: String
+    }
+
+    static let tables = [
+        Table(
+            name: "tenants", login: .admin, row: ["slug": "'t' || left('$tenant', 8)", "name": "'Tenant'"],
+            change: "name = 'Other'", key: "true"),
+        Table(
+            name: "clips", login: .admin,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "parent_bundle_id": "'com.example.App'",
+                "team_id": "'ABCDE12345'",
+            ],
+            change: "multi_business = true", key: "bundle_id = 'com.example.App.Clip'"),
+        Table(
+            name: "domains", login: .admin, row: ["host": "'example.com'", "challenge": "'c'"],
+            change: "proved_at = now()", key: "host = 'example.com'"),
+        Table(
+            name: "locations", login: .admin,
+            row: [
+                "identifier": "'a'", "name": "'A'", "latitude": "1", "longitude": "2", "radius": "3",
+                "metadata": "'{}'",
+            ],
+            change: "radius = 4", key: "identifier = 'a'"),
+        Table(
+            name: "experiences", login: .admin,
+            row: [
+                "kind": "'advanced'", "url": "'https://example.com/a'", "bundle_id": "'com.example.App.Clip'",
+                "match_key": "'example.com/a'", "query_items": "'{}'", "location_identifier": "'a'",
+            ],
+            change: "title = 'T'", key: "kind = 'advanced' AND url = 'https://example.com/a'"),
+        Table(
+            name: "short_codes", login: .admin, row: ["code": "'c'", "url": "'https://example.com/a'"],
+            change: "url = 'https://example.com/b'", key: "code = 'c'"),
+        Table(
+            name: "api_keys", login: .admin,
+            row: [
+                "key_id": "'00000000-0000-0000-0000-000000000001'", "kind": "'secret'",
+                "digest": "sha256('$tenant')", "hint": "'dsk_abcd'",
+            ],
+            change: "revoked_at = now()", key: "key_id = '00000000-0000-0000-0000-000000000001'"),
+        Table(
+            name: "confirmations", login: .app,
+            row: [
+                "confirmation_id": "'00000000-0000-0000-0000-000000000002'", "location_identifier": "'a'",
+                "outcome": "'inRegion'", "source": "'nfc'", "minute": "'2026-01-02 03:04:00Z'",
+            ],
+            change: nil, key: "confirmation_id = '00000000-0000-0000-0000-000000000002'"),
+        Table(
+            name: "audit_log", login: .admin,
+            row: ["actor": "'x'", "action": "'insert'", "relation": "'x'", "after": "'{}'"],
+            change: nil, key: "relation = 'x'"),
+    ]
+
+    /// The statement that inserts a table's row with some columns otherwise.
+    static func insertion(
+        into table: Table, of tenant: TenantID, with changes: [String: String] = [:]
+    ) -> String {
+        let row = table.row.merging(changes) { $1 }.sorted { $0.key < $1.key }
+        return """
+            INSERT INTO doorstep.\(table.name) (tenant_id, \(row.map(\.key).joined(separator: ", ")))
+            VALUES ('$tenant', \(row.map(\.value).joined(separator: ", ")))
+            """.replacing("$tenant", with: tenant.description)
+    }
+}
+
+extension MigratedDatabase {
+    /// Inserts a row into each table, as the login that writes the table.
+    func insertSampleRows(of tenant: TenantID) async throws {
+        for login in [TestLogin.admin, .app] {
+            try await withPool(as: login) { pool in
+                try await pool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    for table in SampleRows.tables where table.login == login {
+                        try await transaction.execute(
+                            script: SampleRows.insertion(into: table, of: tenant))
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension Transaction {
+    /// Sets the tenant as the stores do, to any text.
+    func setTenant(_ tenant: String) async throws {
+        try await execute("SELECT set_config('doorstep.tenant_id', \(tenant), true)")
+    }
+
+    func tenantTables() async throws -> [String] {
+        try await execute(SchemaWalker.tenantTables).map { try $0.decode(at: 0) }
+    }
+}

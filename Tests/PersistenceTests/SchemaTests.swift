@@ -1,0 +1,154 @@
+import Persistence
+import PostgreSQL
+import TestSupport
+import Testing
+
+@Suite struct SchemaTests {
+    @Test func keepsItsRules() async throws {
+        try await MigratedDatabase.withDatabase { database in
+            try await database.withSuperuser { pool in
+                let violations = try await pool.withTransaction(.readOnly) {
+                    try await SchemaWalker.violations($0)
+                }
+                #expect(violations == [])
+            }
+        }
+    }
+
+    private struct Undo: Error {}
+
+    /// An offence of the schema, and what the walk must then report beside nothing else.
+    struct Offence: Sendable {
+        let sql: String
+        let reported: Set<String>
+
+        init(_ sql: String, _ reported: String...) {
+            self.sql = sql
+            self.reported = Set(reported)
+        }
+    }
+
+    static let offences = [
+        Offence(
+            "CREATE TABLE doorstep.bad (id int PRIMARY KEY); ALTER TABLE doorstep.bad OWNER TO doorstep_owner",
+            "bad: a table whose primary key is without tenant_id",
+            "bad_pkey: a unique index without tenant_id",
+            "bad: a table without row-level security enabled and forced",
+            "bad: a table without the isolation policy"),
+        Offence(
+            "ALTER TABLE doorstep.clips ADD CONSTRAINT bad UNIQUE (team_id)",
+            "bad: a unique index without tenant_id"),
+        Offence(
+            "ALTER TABLE doorstep.short_codes ADD CONSTRAINT bad FOREIGN KEY (code) REFERENCES doorstep.tenants (slug)",
+            "bad: a foreign key that does not join tenant_id to tenant_id"),
+        Offence(
+            "ALTER TABLE doorstep.clips DISABLE ROW LEVEL SECURITY",
+            "clips: a table without row-level security enabled and forced"),
+        Offence(
+            "ALTER TABLE doorstep.clips NO FORCE ROW LEVEL SECURITY",
+            "clips: a table without row-level security enabled and forced"),
+        Offence(
+            "DROP POLICY tenant_isolation ON doorstep.clips", "clips: a table without the isolation policy"),
+        Offence(
+            "ALTER POLICY tenant_isolation ON doorstep.clips USING (true)",
+            "clips: a table without the isolation policy"),
+        Offence(
+            "ALTER POLICY tenant_isolation ON doorstep.clips WITH CHECK (true)",
+            "clips: a table without the isolation policy"),
+        Offence(
+            "ALTER POLICY tenant_isolation ON doorstep.clips TO doorstep_app",
+            "clips: a table without the isolation policy"),
+        Offence(
+            "CREATE POLICY bad ON doorstep.clips USING (true)",
+            "bad on clips: a policy that opens a table further"),
+        Offence(
+            "ALTER POLICY router_reads ON doorstep.clips TO doorstep_app",
+            "router_reads on clips: a policy that opens a table further"),
+        Offence(
+            """
+            CREATE VIEW doorstep.bad AS SELECT FROM doorstep.clips;
+            ALTER VIEW doorstep.bad OWNER TO doorstep_owner
+            """,
+            "bad: a view that reads with its owner's rights"),
+        Offence(
+            """
+            CREATE VIEW doorstep.good WITH (security_invoker = true) AS SELECT FROM doorstep.clips;
+            ALTER VIEW doorstep.good OWNER TO doorstep_owner
+            """),
+        Offence(
+            """
+            CREATE FUNCTION doorstep.bad() RETURNS int LANGUAGE sql SECURITY DEFINER RETURN 1;
+            ALTER FUNCTION doorstep.bad OWNER TO doorstep_owner
+            """,
+            "doorstep.bad(): a function that runs with its owner's rights"),
+        Offence(
+            "ALTER FUNCTION doorstep.authenticate RESET search_path",
+            "doorstep.authenticate(bytea): a function that runs with its owner's rights"),
+        Offence(
+            "ALTER TABLE doorstep.confirmations OWNER TO doorstep_app",
+            "confirmations: an object that is not the owner's",
+            "confirmations_pkey: an object that is not the owner's",
+            "confirmations_location_minute: an object that is not the owner's"),
+        Offence(
+            "ALTER ROLE doorstep_app BYPASSRLS", "doorstep_app: a role that may more than work as itself"),
+        Offence(
+            "ALTER ROLE doorstep_app SUPERUSER", "doorstep_app: a role that may more than work as itself"),
+        Offence("ALTER ROLE doorstep_app LOGIN", "doorstep_app: a role that may more than work as itself"),
+        Offence(
+            "GRANT doorstep_router TO doorstep_app", "doorstep_app: a role that may more than work as itself"),
+    ]
+
+    /// The walk can fail: each offence is reported, and nothing else.
+    @Test func offencesAreReported() async throws {
+        try await MigratedDatabase.withDatabase { database in
+            try await database.withSuperuser { pool in
+                for offence in Self.offences {
+                    await #expect(throws: Undo.self) {
+                        try await pool.withTransaction { transaction in
+                            try await transaction.execute(script: offence.sql)
+                            let reported = try await SchemaWalker.violations(transaction)
+                            #expect(Set(reported.map(\.description)) == offence.reported, "\(offence.sql)")
+                            throw Undo()
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func grantsAreTheExpectedOnes() async throws {
+        try await MigratedDatabase.withDatabase { database in
+            try await database.withSuperuser { pool in
+                let grants = try await pool.withConnection { connection in
+                    try await connection.execute(
+                        """
+                        WITH grants (acl, object, part) AS (
+                            SELECT nspacl, nspname::text, NULL FROM pg_namespace WHERE nspname = 'doorstep'
+                            UNION ALL
+                            SELECT relacl, relname::text, NULL FROM pg_class
+                            WHERE relnamespace = 'doorstep'::regnamespace
+                            UNION ALL
+                            SELECT attacl, c.relname::text, attname::text
+                            FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+                            WHERE relnamespace = 'doorstep'::regnamespace
+                            UNION ALL
+                            SELECT coalesce(proacl, acldefault('f', proowner)),
+                                replace(oid::regprocedure::text, 'doorstep.', ''), NULL
+                            FROM pg_proc WHERE pronamespace = 'doorstep'::regnamespace
+                        )
+                        SELECT CASE grantee WHEN 0 THEN 'public' ELSE grantee::regrole::text END || ' '
+                            || privilege_type || CASE WHEN is_grantable THEN ' WITH GRANT OPTION ' ELSE ' ' END
+                            || object || coalesce(' (' || string_agg(part, ', ' ORDER BY part) || ')', '')
+                            COLLATE "C" AS line
+                        FROM grants, aclexplode(acl)
+                        WHERE grantee <> 'doorstep_owner'::regrole
+                        GROUP BY grantee, privilege_type, is_grantable, object, part IS NULL
+                        ORDER BY line
+                        """
+                    ).map { try $0.decode(at: 0, as: String.self) }
+                }
+                #expect(grants == Grants.expected.split(separator: "\n").map(String.init))
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import PostgreSQL
+
+/// Reads the system catalogues for what breaks the rules of Doorstep's schema.
+///
+/// Each rule is a statement that names the offenders; what a later migration adds is held to the same rules without
+/// a word here.
+struct SchemaWalker {
+    struct Violation: Hashable, CustomStringConvertible {
+        let rule: String
+        let object: String
+        var description: String { "\(object): \(rule)" }
+    }
+
+    static func violations(_ transaction: Transaction) async throws -> Set<Violation> {
+        var violations: Set<Violation> = []
+        for (rule, query) in rules {
+            for row in try await transaction.execute(query) {
+                violations.insert(Violation(rule: rule, object: try row.decode(at: 0)))
+            }
+        }
+        return violations
+    }
+
+    /// Tables whose rows are tenants': all but the migrations' own.
+    static let tenantTables: Query = """
+        SELECT relname::text FROM pg_class
+        WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_migrations'
+        ORDER BY relname
+        """
+
+    private static let rules: [(String, Query)] = [
+        (
+            "a table whose primary key is without tenant_id",
+            """
+            SELECT c.relname::text FROM pg_class c
+            WHERE c.relnamespace = 'doorstep'::regnamespace AND c.relkind IN ('r', 'p')
+                AND c.relname <> 'schema_migrations'
+                AND NOT EXISTS (SELECT FROM pg_constraint k
+                    JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
+                    WHERE k.conrelid = c.oid AND k.contype = 'p' AND a.attname = 'tenant_id')
+            """
+        ),
+        (
+            "a unique index without tenant_id",
+            """
+            SELECT x.relname::text FROM pg_index i
+            JOIN pg_class c ON c.oid = i.indrelid
+            JOIN pg_class x ON x.oid = i.indexrelid
+            WHERE c.relnamespace = 'doorstep'::regnamespace AND i.indisunique AND c.relname <> 'schema_migrations'
+                AND NOT EXISTS (SELECT FROM pg_attribute a
+                    WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey) AND a.attname = 'tenant_id')
+                -- What an operator alone writes, and what is proved to the world.
+                AND x.relname NOT IN ('tenants_slug_key', 'domains_proved_host')
+            """
+        ),
+        (
+            "a foreign key that does not join tenant_id to tenant_id",
+            """
+            SELECT k.conname::text FROM pg_constraint k
+            JOIN pg_class c ON c.oid = k.conrelid
+            WHERE c.relnamespace = 'doorstep'::regnamespace AND k.contype = 'f'
+                AND NOT EXISTS (SELECT FROM unnest(k.conkey, k.confkey) AS pair (here, there)
+                    JOIN pg_attribute h ON h.attrelid = k.conrelid AND h.attnum = pair.here
+                    JOIN pg_attribute t ON t.attrelid = k.confrelid AND t.attnum = pair.there
+                    WHERE h.attname = 'tenant_id' AND t.attname = 'tenant_id')
+            """
+        ),
+        (
+            "a table without row-level security enabled and forced",
+            """
+            SELECT relname::text FROM pg_class
+            WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_migrations'
+                AND NOT (relrowsecurity AND relforcerowsecurity)
+            """
+        ),
+        (
+            "a table without the isolation policy",
+            """
+            SELECT c.relname::text FROM pg_class c
+            WHERE c.relnamespace = 'doorstep'::regnamespace AND c.relkind IN ('r', 'p')
+                AND c.relname <> 'schema_migrations'
+                AND NOT EXISTS (SELECT FROM pg_policies p
+                    WHERE p.schemaname = 'doorstep' AND p.tablename = c.relname AND p.policyname = 'tenant_isolation'
+                        AND p.cmd = 'ALL' AND p.roles = '{public}' AND p.qual = p.with_check
+                        AND p.qual =
+                            '(tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))')
+            """
+        ),
+        (
+            // Policies are alternatives: each one more opens a table further.
+            "a policy that opens a table further",
+            """
+            SELECT p.policyname || ' on ' || p.tablename FROM pg_policies p
+            WHERE p.schemaname = 'doorstep' AND p.permissive = 'PERMISSIVE' AND p.policyname <> 'tenant_isolation'
+                AND NOT (p.cmd = 'SELECT' AND (p.tablename::text, p.policyname::text, p.roles::text) IN (
+                    ('tenants', 'admin_lists_tenants', '{doorstep_admin}'),
+                    ('tenants', 'router_reads', '{doorstep_router}'),
+                    ('clips', 'router_reads', '{doorstep_router}'),
+                    ('locations', 'router_reads', '{doorstep_router}'),
+                    ('experiences', 'router_reads', '{doorstep_router}'),
+                    ('short_codes', 'router_reads', '{doorstep_router}'),
+                    ('api_keys', 'owner_authenticates', '{doorstep_owner}'),
+                    ('tenants', 'owner_authenticates', '{doorstep_owner}')))
+            """
+        ),
+        (
+            "a view that reads with its owner's rights",
+            """
+            SELECT relname::text FROM pg_class
+            WHERE relnamespace = 'doorstep'::regnamespace AND (relkind = 'm' OR relkind = 'v'
+                AND NOT coalesce('security_invoker=true' = ANY (reloptions), false))
+            """
+        ),
+        (
+            "a function that runs with its owner's rights",
+            """
+            SELECT p.oid::regprocedure::text FROM pg_proc p
+            WHERE p.pronamespace = 'doorstep'::regnamespace AND p.prosecdef
+                AND NOT (p.oid::regprocedure::text = 'doorstep.authenticate(bytea)'
+                    AND coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))
+            """
+        ),
+        (
+            "an object that is not the owner's",
+            """
+            SELECT relname::text FROM pg_class
+            WHERE relnamespace = 'doorstep'::regnamespace AND relowner <> 'doorstep_owner'::regrole
+            UNION ALL
+            SELECT oid::regprocedure::text FROM pg_proc
+            WHERE pronamespace = 'doorstep'::regnamespace AND proowner <> 'doorstep_owner'::regrole
+            """
+        ),
+        (
+            "a role that may more than work as itself",
+            """
+            SELECT rolname::text FROM pg_roles
+            WHERE rolname IN ('doorstep_owner', 'doorstep_app', 'doorstep_admin', 'doorstep_router')
+                AND (rolbypassrls OR rolsuper OR rolcanlogin OR rolcreatedb OR rolcreaterole OR rolreplication
+                    OR EXISTS (SELECT FROM pg_auth_members m WHERE m.member = pg_roles.oid))
+            """
+        ),
+    ]
+}

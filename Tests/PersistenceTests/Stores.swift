@@ -1,0 +1,132 @@
+import Administration
+import Foundation
+import Geodesy
+import Invocation
+import JSON
+import Persistence
+import PostgreSQL
+import Tenancy
+import TestSupport
+
+/// The stores of one database, each on a pool that is logged in as the role it works as.
+struct Stores: Sendable {
+    let database: MigratedDatabase
+    let adminPool: ConnectionPool
+    let appPool: ConnectionPool
+
+    var administration: PostgresAdministrationStore { .init(adminPool, actor: "operator:alice") }
+    var locations: PostgresLocationStore { .init(appPool) }
+    var experiences: PostgresExperienceStore { .init(appPool) }
+    var authenticator: PostgresKeyAuthenticator { .init(appPool) }
+
+    @discardableResult
+    static func withStores<R: Sendable>(_ body: (Stores) async throws -> R) async throws -> R {
+        try await MigratedDatabase.withDatabase { database in
+            try await database.withPool(as: .admin) { adminPool in
+                try await database.withPool(as: .app) { appPool in
+                    try await body(Stores(database: database, adminPool: adminPool, appPool: appPool))
+                }
+            }
+        }
+    }
+
+    /// Lends the stores with one tenant.
+    @discardableResult
+    static func withTenant<R: Sendable>(
+        _ body: (Stores, TenantID) async throws -> R
+    ) async throws -> R {
+        try await withStores { stores in
+            try await body(stores, stores.createTenant("acme"))
+        }
+    }
+
+    func createTenant(_ slug: String) async throws -> TenantID {
+        try await administration.createTenant(slug: TenantSlug(slug), name: DisplayName("Tenant \(slug)")).id
+    }
+
+    func createClip(
+        _ bundleID: String = "com.example.MyApp.Clip", multiBusiness: Bool = false, of tenant: TenantID
+    ) async throws {
+        try await administration.createClip(
+            Clip(
+                bundleID: BundleID(bundleID), teamID: TeamID("ABCDE12345"), isMultiBusiness: multiBusiness),
+            of: tenant)
+    }
+
+    /// Imports rows given one after the other, from line 2 on.
+    @discardableResult
+    func importLocations(_ records: [LocationRecord], of tenant: TenantID) async throws -> ImportOutcome {
+        try await administration.importLocations(of: tenant) { sink in
+            for (index, record) in records.enumerated() { try await sink.append(record, line: index + 2) }
+            return ImportProblems()
+        }
+    }
+
+    @discardableResult
+    func importExperiences(_ records: [ExperienceRecord], of tenant: TenantID) async throws -> ImportOutcome {
+        try await administration.importExperiences(of: tenant) { sink in
+            for (index, record) in records.enumerated() { try await sink.append(record, line: index + 2) }
+            return ImportProblems()
+        }
+    }
+
+    /// How many rows a statement finds, as superuser: every tenant's.
+    func count(_ query: Query) async throws -> Int {
+        try await database.withSuperuser { pool in
+            try await pool.withConnection { try await $0.execute(query).one().decode(at: 0, as: Int.self) }
+        }
+    }
+}
+
+extension LocationRecord {
+    static func sample(
+        _ identifier: String, name: String = "A place", latitude: Double = 37.334722,
+        longitude: Double = -122.008889, radius: Double = 100, metadata: JSONObject = [:]
+    ) throws -> LocationRecord {
+        try LocationRecord(
+            identifier: LocationIdentifier(identifier), name: DisplayName(name),
+            region: CircularRegion(
+                center: Coordinate(latitude: latitude, longitude: longitude), radius: Distance(meters: radius)
+            ),
+            metadata: metadata)
+    }
+}
+
+extension ExperienceRecord {
+    static func sample(
+        _ url: String, kind: ExperienceKind = .advanced, clip: String = "com.example.MyApp.Clip",
+        location: String? = nil, rule: String? = nil, title: String? = nil, subtitle: String? = nil
+    ) throws -> ExperienceRecord {
+        try ExperienceRecord(
+            Experience(
+                url: URLPrefix(url), kind: kind, clip: BundleID(clip),
+                binding: LocationBinding(location: location, rule: rule)),
+            title: title, subtitle: subtitle)
+    }
+}
+
+extension ImportOutcome {
+    static func done(_ added: Int, _ changed: Int, _ unchanged: Int) -> ImportOutcome {
+        .done(ImportCounts(added: added, changed: changed, unchanged: unchanged))
+    }
+
+    /// The problems as `line: reason`; nil when the import was done.
+    var problems: [String]? {
+        if case .refused(let problems) = self {
+            problems.first.map { "\($0.line): \($0.reason)" }
+        } else {
+            nil
+        }
+    }
+}
+
+/// The code of the server's refusal, nil when there was none.
+func sqlState(_ body: () async throws -> Void) async throws -> String? {
+    do {
+        try await body()
+        return nil
+    } catch let error as PostgreSQLError {
+        guard let state = error.sqlState else { throw error }
+        return state
+    }
+}
