@@ -1,5 +1,5 @@
 -- The roles Doorstep works as. None can log in: a login is made a member of the one it needs, and of no other
--- (deploy/env.example shows how). Roles belong to the whole cluster, so this file creates only what is missing; and the
+-- (deploy/postgres/create-logins.sql shows how). Roles belong to the whole cluster, so this file creates only what is missing; and the
 -- owner's schema belongs to the database.
 --
 --   doorstep_owner   owns the schema; only `doorstep migrate` becomes it

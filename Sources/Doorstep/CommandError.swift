@@ -4,9 +4,10 @@ import Administration
 enum CommandError: Error, CustomStringConvertible {
     case noDatabase
     case invalidSetting(String)
-    case pairedSettings(String, String)
     case schemaIsBehind(Int)
     case noSigningSecret
+    case weakSigningSecret
+    case signedURLNotFound(String)
     case unreadableFile(String)
     case importRefused(ImportProblems)
     case invalidOption(String, String)
@@ -18,12 +19,14 @@ enum CommandError: Error, CustomStringConvertible {
             "name a database: --database-url, DATABASE_URL or --embedded-postgres DIR"
         case .invalidSetting(let name):
             "the value of \(name) cannot be read"
-        case .pairedSettings(let one, let other):
-            "\(one) and \(other) go together"
         case .schemaIsBehind(let count):
             "the database lacks \(count) migration\(count == 1 ? "" : "s"): run 'doorstep migrate'"
         case .noSigningSecret:
             "set DOORSTEP_SIGNING_SECRET, from which the tenants' signing keys are derived"
+        case .weakSigningSecret:
+            "each secret of DOORSTEP_SIGNING_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
+        case .signedURLNotFound(let reason):
+            "nothing was signed, since the signed URL would not be found: \(reason)"
         case .unreadableFile(let path):
             "\(path) cannot be read"
         case .importRefused(let problems):

@@ -75,7 +75,7 @@ extension Problem {
         case .doesNotMatch, .launchTooLongAgo: break
         case .notBusinessSpecific(let matched, let register):
             members["experience"] = JSONValue(matched)
-            members["register"] = .string(register)
+            members["register"] = register.map { .string($0.canonical) }
         case .invalid(.payloadTooLarge(let size, let limit)):
             members["size"] = JSONValue(size)
             members["limit"] = JSONValue(limit)

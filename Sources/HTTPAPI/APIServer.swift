@@ -82,7 +82,7 @@ public struct APIServer: Service {
 
     private func server() throws -> HTTPServerBuilder {
         var connection = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [MalformedRequestHandler()],
+            additionalChannelHandlers: [ExchangeHandler()],
             idleTimeout: TimeAmount(settings.idleTimeout))
         connection.httpDecoder = .init(
             maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)

@@ -6,6 +6,9 @@ public import Tenancy
 /// Source: Apple, "Configuring App Clip experiences", which prints the link without the name `p`; that the
 /// first query item is `p` is [observed].
 public struct DefaultLink: Sendable, Hashable {
+    /// Apple's, which no other domain's clips can be associated with.
+    static let host = "appclip.apple.com"
+
     /// The clip that the link opens.
     public let clip: BundleID
 
@@ -24,7 +27,7 @@ public struct DefaultLink: Sendable, Hashable {
     }
 
     private init?(host: String, pathComponents: [String], firstQueryItem: QueryItem?) {
-        guard host == "appclip.apple.com", pathComponents == ["id"], let item = firstQueryItem,
+        guard host == Self.host, pathComponents == ["id"], let item = firstQueryItem,
             item.name == "p", let value = item.decodedValue, let clip = try? BundleID(value)
         else { return nil }
         self.clip = clip

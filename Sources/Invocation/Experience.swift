@@ -7,12 +7,15 @@ public struct Experience: Sendable, Hashable {
     public let clip: BundleID
     public let binding: LocationBinding
 
-    /// - Throws: `defaultLinkNamesAnotherClip`: a default link is made by Apple for one clip. [ours]
+    /// Apple makes the links of its host: what else is registered there would take the place of a clip's default
+    /// experience, to which its default link leads [Apple]. The refusals are [ours].
+    /// - Throws: `appleHost`, `defaultLinkNamesAnotherClip`.
     public init(
         url: URLPrefix, kind: ExperienceKind, clip: BundleID, binding: LocationBinding = .unbound
     ) throws(ExperienceError) {
-        if kind == .default, let link = DefaultLink(url), link.clip != clip {
-            throw .defaultLinkNamesAnotherClip
+        if url.host == DefaultLink.host, kind != .demo {
+            guard kind == .default, let link = DefaultLink(url) else { throw .appleHost }
+            guard link.clip == clip else { throw .defaultLinkNamesAnotherClip }
         }
         self.url = url
         self.kind = kind

@@ -1,5 +1,6 @@
 /// Why an experience, or a part of it, cannot be registered.
 public enum ExperienceError: Error, Sendable, Hashable, CustomStringConvertible {
+    case appleHost
     case defaultLinkNamesAnotherClip
     case invalidLocationIdentifier
     case invalidIdentifierRule
@@ -7,6 +8,7 @@ public enum ExperienceError: Error, Sendable, Hashable, CustomStringConvertible 
     /// A name that stays the same across versions.
     public var code: String {
         switch self {
+        case .appleHost: "apple_host"
         case .defaultLinkNamesAnotherClip: "default_link_names_another_clip"
         case .invalidLocationIdentifier: "invalid_location_identifier"
         case .invalidIdentifierRule: "invalid_identifier_rule"
@@ -15,6 +17,8 @@ public enum ExperienceError: Error, Sendable, Hashable, CustomStringConvertible 
 
     public var description: String {
         switch self {
+        case .appleHost:
+            "on Apple's host a clip has its default link https://appclip.apple.com/id?p=<bundle id> and its demo link only"
         case .defaultLinkNamesAnotherClip:
             "the default App Clip link names another clip than the experience's own"
         case .invalidLocationIdentifier:

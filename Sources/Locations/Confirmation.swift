@@ -4,7 +4,7 @@ public struct Confirmation: Sendable, Hashable {
     /// False when the accuracy of the fix leaves the other answer possible, or when nothing speaks for
     /// either.
     public let isCertain: Bool
-    /// The error `confirmAcquired(in:)` would give; nil for `inRegion` and `notInRegion`.
+    /// The error of `APActivationPayloadErrorDomain` that says so; nil for `inRegion` and `notInRegion`.
     public let error: ActivationError?
     /// The business in question; nil when there is none, or when the person's location may not be confirmed.
     public let location: Location?

@@ -24,7 +24,7 @@ public struct LocationDirectory: Sendable {
         }
     }
 
-    /// Answers what `confirmAcquired(in:)` would for the same inputs, and records the outcome.
+    /// Answers the question that `confirmAcquired(in:)` answers on a device, and records the outcome.
     ///
     /// The order of the refusals is ours; Apple documents none.
     /// - Parameter now: The time of the request, recorded to the minute.

@@ -21,7 +21,7 @@ public enum CompositionRefusal: Error, Sendable, Hashable {
     /// No advanced experience matches the URL, so the system could not tell which instance is meant.
     case doesNotMatch
     /// The clip serves many businesses, and what matches is bound to none of them.
-    case notBusinessSpecific(matched: Experience, register: String)
+    case notBusinessSpecific(matched: Experience, register: URLPrefix?)
     /// The eight hours in which an App Clip may receive notifications after its launch are over.
     case launchTooLongAgo
     case invalid(PayloadError)
@@ -42,10 +42,10 @@ extension CompositionRefusal: CustomStringConvertible {
         switch self {
         case .doesNotMatch:
             "no advanced experience matches the URL"
-        case .notBusinessSpecific(let matched, let register):
+        case .notBusinessSpecific(let matched, _):
             """
             the clip serves many businesses and \(matched.url) is bound to none of them: register an advanced \
-            experience such as \(register), bound to its location
+            experience for this one, bound to its location
             """
         case .launchTooLongAgo:
             "an App Clip receives notifications for 8 hours after its launch"

@@ -107,22 +107,33 @@ extension Experience {
         if case .location = binding { true } else { false }
     }
 
-    /// The URL of an experience that would be specific to the business of an invocation: this one's, extended
-    /// by what its rule reads the business from; the invocation's own where no rule reads one [ours].
-    fileprivate func businessSpecificURL(for invocation: InvocationURL) -> String {
+    /// The experience that would be specific to the business of an invocation: this one, extended by what its rule
+    /// reads the business from; the invocation's own URL where no rule says what that is [ours].
+    ///
+    /// Nil when that could not be registered, or is this experience itself.
+    fileprivate func businessSpecificURL(for invocation: InvocationURL) -> URLPrefix? {
+        guard let text = businessSpecificText(for: invocation), let specific = try? URLPrefix(text),
+            specific != url, specific.matches(invocation)
+        else { return nil }
+        return specific
+    }
+
+    private func businessSpecificText(for invocation: InvocationURL) -> String? {
         guard case .rule(let rule) = binding, rule.read(invocation, after: url) != .absent else {
             return invocation.canonicalWithoutFragment
         }
         switch rule {
         case .path(let number):
             let path = invocation.pathComponents.prefix(url.pathComponents.count + number)
-            return "https://\(invocation.host)/\(path.joined(separator: "/"))"
+            let query = url.queryItems.map(\.text).joined(separator: "&")
+            return (["https://\(url.host)"] + path).joined(separator: "/")
+                + (query.isEmpty ? "" : "?" + query)
         case .query(let name), .hash(let name):
-            let item = invocation.queryItems.first { $0.name == name }
-            guard let item, !url.queryItems.contains(item) else { return url.canonical }
-            return url.canonical + (url.queryItems.isEmpty ? "?" : "&") + item.text
+            let item = invocation.queryItems.first { $0.name == name && !url.queryItems.contains($0) }
+            return item.map { url.canonical + (url.queryItems.isEmpty ? "?" : "&") + $0.text }
         case .coordinates:
-            return invocation.canonicalWithoutFragment
+            // A place that is signed in its URL is registered nowhere.
+            return nil
         }
     }
 }

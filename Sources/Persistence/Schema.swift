@@ -16,7 +16,7 @@ public enum Schema {
         try await runner(role: "doorstep_owner", prelude: text(PackageResources.roles_sql)).migrate(on: pool)
     }
 
-    /// How far the database is; any of Doorstep's roles may ask.
+    /// How far the database is; the owner, the server and the administration may ask.
     public static func status(_ pool: ConnectionPool) async throws -> MigrationStatus {
         try await runner(role: nil, prelude: nil).status(on: pool)
     }

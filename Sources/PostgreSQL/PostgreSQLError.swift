@@ -95,6 +95,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .poolExhausted: "Too many tasks wait for a database connection"
         case .poolClosed: "The connection pool is closed"
         case .leaseEnded: "A database connection was used after it was given back"
+        case .server(let error) where error.sqlState == "42501":
+            "The database login lacks a privilege: \(error)"
         case .server(let error): "The database refused a statement: \(error)"
         case .rolledBack: "The transaction was rolled back because a statement in it had failed"
         case .transactionEnded: "A statement ended the transaction it was run in"

@@ -23,6 +23,9 @@ import Testing
         ["key", "create", "--tenant", "x", "--kind", "other"], ["lookup", "--tenant", "x"],
         ["confirm", "--tenant", "x", "https://example.com", "--source", "telepathy"],
         ["clip", "create", "--tenant", "x", "--team-id", "short", "--bundle-id", "com.example.Clip"],
+        ["serve", "--port", "99999"], ["serve", "--pool-size", "0"], ["serve", "--log-level", "loud"],
+        ["location", "list", "--tenant", "x", "--limit", "0"],
+        ["tenant", "list", "--database-url", "x", "--embedded-postgres", "y"],
     ])
     func wrongUsageEndsWith64(arguments: [String]) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "").run(arguments)
@@ -174,6 +177,35 @@ import Testing
                 #expect(try await server.lookUp(MainPathTests.order, key: installation.secret).status == 403)
                 try await installation.binary.succeed("tenant", "resume", Installation.tenant)
                 #expect(try await server.lookUp(MainPathTests.order, key: installation.secret).status == 200)
+            }
+        }
+    }
+
+    /// What would not be found is not signed, and no secret that can be guessed is taken.
+    @Test func onlyWhatIsFoundIsSigned() async throws {
+        try await Installation.lend { installation in
+            try await installation.binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip", "--url",
+                "https://bikes.example/b", "--identifier-rule", "coordinates:lat,lon,r")
+            for (url, reason) in [
+                ("https://bikes.example/b?lat=91&lon=2&r=50", "no_identifier"),
+                ("https://bikes.example/b?lat=52&lon=2&r=501", "no_identifier"),
+                ("https://other.example/b?lat=52&lon=2&r=50", "does_not_match"),
+                ("http://bikes.example/b?lat=52&lon=2&r=50", "does_not_match"),
+            ] {
+                let outcome = try await installation.binary.run(
+                    "location", "sign", "--tenant", Installation.tenant, url)
+                #expect(outcome.status == 1)
+                #expect(outcome.output.isEmpty)
+                #expect(outcome.errors.contains(reason), "\(url): \(outcome.errors)")
+            }
+            var binary = installation.binary
+            for secret in ["CHANGE-ME", "\(String(repeating: "x", count: 32)),short"] {
+                binary.environment["DOORSTEP_SIGNING_SECRET"] = secret
+                let outcome = try await binary.run("serve", "--port", "0")
+                #expect(outcome.status == 1)
+                #expect(outcome.errors.contains("32 bytes"))
+                #expect(!outcome.errors.contains(secret))
             }
         }
     }

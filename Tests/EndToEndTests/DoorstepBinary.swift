@@ -7,7 +7,9 @@ struct DoorstepBinary: Sendable {
     var environment: [String: String]
 
     init(databaseURL: String) {
-        environment = ["DATABASE_URL": databaseURL, "DOORSTEP_SIGNING_SECRET": "a secret of the tests"]
+        environment = [
+            "DATABASE_URL": databaseURL, "DOORSTEP_SIGNING_SECRET": "a secret of the tests that is long enough",
+        ]
     }
 
     struct Outcome: Sendable {

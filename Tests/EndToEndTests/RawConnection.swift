@@ -35,6 +35,19 @@ struct RawConnection: Sendable {
         }
     }
 
+    /// Sends a head, and its body once the server has said something.
+    func exchange(_ head: [UInt8], then body: [UInt8]) async throws -> String {
+        try await send(head)
+        return try await channel.executeThenClose { inbound, outbound in
+            var text = ""
+            for try await part in inbound {
+                if text.isEmpty { try await outbound.write(ByteBuffer(bytes: body)) }
+                text += String(buffer: part)
+            }
+            return text
+        }
+    }
+
     /// Sends bytes, of which the server may refuse the rest, and gives its answer.
     func exchange(_ bytes: [UInt8]) async throws -> String {
         channel.channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)

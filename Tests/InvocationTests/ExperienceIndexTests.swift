@@ -64,13 +64,13 @@ import Testing
         }
     }
 
-    @Test func aRegisteredURLComesBeforeTheDefaultLink() throws {
-        let index = try ExperienceIndex([
-            Experience.default("https://example.com"), .advanced("https://appclip.apple.com/id"),
-        ])
-        let link = try InvocationURL("https://appclip.apple.com/id?p=com.example.MyApp.Clip")
-        #expect(index.mostSpecific(for: link)?.kind == .advanced)
-        #expect(index.mostSpecific(for: link, among: [.default])?.url.host == "example.com")
+    @Test func aDemoLinkThatIsMatchedWholeComesBeforeTheDefaultLink() throws {
+        let text = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
+        let index = try ExperienceIndex([Experience.default("https://example.com"), .demo(text)])
+        #expect(try index.mostSpecific(for: InvocationURL(text))?.kind == .demo)
+        #expect(try index.mostSpecific(for: InvocationURL(text + "&k=v"))?.kind == .default)
+        #expect(
+            try index.mostSpecific(for: InvocationURL(text), among: [.default])?.url.host == "example.com")
     }
 
     @Test func aRegisteredDefaultLinkNeedsPFirst() throws {

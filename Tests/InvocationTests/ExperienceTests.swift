@@ -15,6 +15,26 @@ import Testing
         #expect(ExperienceError.defaultLinkNamesAnotherClip.code == "default_link_names_another_clip")
     }
 
+    @Test func onApplesHostThereIsNothingButDefaultAndDemoLinks() throws {
+        let clip = try BundleID("com.example.MyApp.Clip")
+        for (url, kind) in [
+            ("https://appclip.apple.com", ExperienceKind.advanced),
+            ("https://appclip.apple.com/id", .advanced),
+            ("https://appclip.apple.com/id?p=com.example.MyApp.Clip", .advanced),
+            ("https://appclip.apple.com/id?p=com.example.MyApp.Clip&id=a", .advanced),
+            ("https://appclip.apple.com/id", .default), ("https://appclip.apple.com/id?k=v", .default),
+        ] {
+            let url = try URLPrefix(url)
+            #expect(throws: ExperienceError.appleHost, "\(url) \(kind)") {
+                try Experience(url: url, kind: kind, clip: clip)
+            }
+        }
+        #expect(throws: Never.self) {
+            try Experience(url: URLPrefix("https://appclip.apple.com/demo"), kind: .demo, clip: clip)
+        }
+        #expect(ExperienceError.appleHost.code == "apple_host")
+    }
+
     @Test func aDefaultLinkReadsItsClip() throws {
         let link = try #require(
             DefaultLink(InvocationURL("https://appclip.apple.com/id?p=com.example.MyApp%2EClip&k=v")))

@@ -96,7 +96,7 @@ import Testing
             "/restaurants/restaurant_b/order?x=1#top", "/restaurants",
             "/restaurants/restaurant_b/order?x=1"
         ),
-        ("/restaurants", "/restaurants", "/restaurants"),
+        ("/restaurants", "/restaurants", nil),
         // path:2
         ("/path/x/a/order?x=1", "/path", "/path/x/a"), ("/path/x/%2fa", "/path", "/path/x/%2Fa"),
         ("/path/x?y=1", "/path", "/path/x?y=1"), ("/path/x//a", "/path", "/path/x//a"),
@@ -106,14 +106,14 @@ import Testing
         ("/query?x=1", "/query", "/query?x=1"), ("/query?id&x=1", "/query", "/query?id&x=1"),
         ("/query?id=a&id=b", "/query", "/query?id=a"),
         // The rule reads an item that is the experience's own.
-        ("/fixed?id=a&x=1", "/fixed?id=a", "/fixed?id=a"),
+        ("/fixed?id=a&x=1", "/fixed?id=a", nil),
         // hash:h
         ("/hash?x=1&h=3kF", "/hash", "/hash?h=3kF"), ("/hash?x=1", "/hash", "/hash?x=1"),
         // coordinates:lat,lon
-        ("/place?lat=1&lon=2&sig=Z29vZA", "/place", "/place?lat=1&lon=2&sig=Z29vZA"),
+        ("/place?lat=1&lon=2&sig=Z29vZA", "/place", nil),
     ])
     func `A match for no one business is refused, with the experience to register`(
-        url: String, matched: String, register: String
+        url: String, matched: String, register: String?
     ) async throws {
         var court = court
         let url = "https://example.com" + url
@@ -123,13 +123,13 @@ import Testing
             return
         }
         #expect(experience.url.canonical == "https://example.com" + matched)
-        #expect(suggested == "https://example.com" + register)
+        #expect(suggested?.canonical == register.map { "https://example.com" + $0 })
         #expect(refusal.code == "not_business_specific")
-        #expect(refusal.description.contains(suggested))
 
         // What is asked for can be registered, and helps.
+        guard let suggested else { return }
         let registered = try Experience(
-            url: URLPrefix(suggested), kind: .advanced, clip: experience.clip,
+            url: suggested, kind: .advanced, clip: experience.clip,
             binding: .location(LocationIdentifier("a")))
         court.store.experiences[court.tenant]?.removeAll { $0.experience.url == registered.url }
         court.store.experiences[court.tenant]?.append(ClipExperience(registered, clipIsMultiBusiness: true))

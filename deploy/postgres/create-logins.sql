@@ -1,5 +1,5 @@
--- Three logins, each a member of one role of sql/roles.sql and of no other: a leaked password of the server
--- opens neither the administration nor the schema. Run once by a superuser, after sql/roles.sql, in the database
+-- Three logins with no more roles of sql/roles.sql than their work takes: a leaked password of the server opens
+-- neither the administration nor the schema. Run once by a superuser, after sql/roles.sql, in the database
 -- that Doorstep is to use:
 --
 --   psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql
@@ -14,7 +14,7 @@
 BEGIN;
 
 CREATE ROLE doorstep_migrate_login LOGIN PASSWORD :'migrate_password' IN ROLE doorstep_owner;
-CREATE ROLE doorstep_admin_login LOGIN PASSWORD :'admin_password' IN ROLE doorstep_admin;
+CREATE ROLE doorstep_admin_login LOGIN PASSWORD :'admin_password' IN ROLE doorstep_admin, doorstep_app; -- tries lookups too
 CREATE ROLE doorstep_serve_login LOGIN PASSWORD :'serve_password' IN ROLE doorstep_app;
 
 -- The migrations make the schema; nothing of Doorstep's is in "public".

@@ -15,6 +15,7 @@ struct LookUpCommand: AsyncParsableCommand {
         commandName: "lookup", abstract: "Answer GET /v1/locations for a tenant.")
 
     @OptionGroup var tenant: TenantOptions
+    @OptionGroup var output: OutputOptions
     @Argument(help: "The invocation URL.") var url: String
 
     func run() async throws {
@@ -25,9 +26,13 @@ struct LookUpCommand: AsyncParsableCommand {
 struct ConfirmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirm",
-        abstract: "Answer POST /v1/confirmations for a tenant; recorded like any other.")
+        abstract: "Answer POST /v1/confirmations for a tenant; recorded like any other.",
+        discussion: """
+            For trying things out, with made-up coordinates: a command's arguments are visible to others on the machine.
+            """)
 
     @OptionGroup var tenant: TenantOptions
+    @OptionGroup var output: OutputOptions
     @Argument(help: "The invocation URL.") var url: String
     @Option(help: "How the clip was launched.") var source: InvocationSource
     @Option(name: .customLong("location-access"), help: "Whether the person allows the clip to confirm.")
@@ -81,6 +86,7 @@ struct PayloadCommand: AsyncParsableCommand {
         commandName: "payload", abstract: "Answer POST /v1/payloads for a tenant.")
 
     @OptionGroup var tenant: TenantOptions
+    @OptionGroup var output: OutputOptions
     @Argument(help: "The URL that the notification leads to.") var url: String
     @Option(help: "The alert's title.") var title: String?
     @Option(help: "The alert's subtitle.") var subtitle: String?
@@ -102,7 +108,11 @@ struct PayloadCommand: AsyncParsableCommand {
     private func request() throws -> JSONObject {
         var aps = try Self.object(aps, "--aps") ?? [:]
         if title != nil || subtitle != nil || body != nil {
-            var alert = aps["alert"]?.objectValue ?? [:]
+            let given = aps["alert"] ?? [:]
+            guard var alert = given.objectValue else {
+                throw CommandError.invalidOption(
+                    "--aps", "holds an alert that --title, --subtitle and --body cannot be added to")
+            }
             for (key, value) in [("title", title), ("subtitle", subtitle), ("body", body)] {
                 if let value { alert[key] = .string(value) }
             }
@@ -131,7 +141,9 @@ extension TenantOptions {
         _ body: (APIAnswers, TenantID) async throws -> JSONValue
     ) async throws {
         do {
-            let answer = try await withPool { pool, _, tenant in try await body(APIAnswers(pool), tenant.id) }
+            let answer = try await withPool { pool, _, tenant in
+                try await body(try APIAnswers(pool), tenant.id)
+            }
             answer.printPretty()
         } catch let problem as Problem {
             JSONValue.object(problem.json).printPretty()
@@ -142,11 +154,10 @@ extension TenantOptions {
 
 extension APIAnswers {
     /// Answers from a database.
-    init(_ pool: ConnectionPool) {
+    init(_ pool: ConnectionPool) throws {
         self.init(
             directory: LocationDirectory(
-                store: PostgresLocationStore(pool),
-                signatures: (try? PlaceURLSigner.fromEnvironment()) ?? PlaceURLSigner(secrets: [])),
+                store: PostgresLocationStore(pool), signatures: try PlaceURLSigner.fromEnvironment()),
             composer: NotificationComposer(store: PostgresExperienceStore(pool)))
     }
 }

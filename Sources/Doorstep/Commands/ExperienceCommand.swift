@@ -98,7 +98,9 @@ struct ExperienceCommand: AsyncParsableCommand {
                 ]
             }
             output.print(rows, columns: ["code", "url", "other"])
-            if output.format == .table { print("\(findings.count) finding\(findings.count == 1 ? "" : "s")") }
+            if findings.count > rows.count {
+                output.note("\(findings.count - rows.count) more: --limit \(findings.count)")
+            }
         }
     }
 }

@@ -16,8 +16,12 @@ struct ImportFile: ParsableArguments {
         let bar = ProgressBar(total: file == "-" ? nil : try Self.length(of: file))
         defer { bar.finish() }
         let source = TableImport<Row> {
-            guard let chunk = try handle.read(upToCount: Self.chunkLength), !chunk.isEmpty else { return nil }
-            return Array(chunk)
+            do {
+                let chunk = try handle.read(upToCount: Self.chunkLength) ?? Data()
+                return chunk.isEmpty ? nil : Array(chunk)
+            } catch {
+                throw CommandError.unreadableFile(file)
+            }
         }
         return try await source.feed(sink) { bar.update($0) }
     }

@@ -18,6 +18,7 @@ struct KeyCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
         @Option(help: "What the key is for.") var kind: KeyKind
 
         func run() async throws {
@@ -51,13 +52,17 @@ struct KeyCommand: AsyncParsableCommand {
             abstract: "Create a key in place of another, which stays good for a while.")
 
         @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
         @Argument(help: "The old key's ID.") var id: KeyID
         @Option(help: "For how many hours both keys are good.") var overlap = 24.0
 
-        func run() async throws {
+        func validate() throws {
             guard (0...8_760).contains(overlap) else {
-                throw CommandError.invalidOption("--overlap", "must be from 0 to 8760 hours")
+                throw ValidationError("--overlap is from 0 to 8760 hours")
             }
+        }
+
+        func run() async throws {
             let (key, record) = try await tenant.withTenant { store, tenant in
                 try await store.rotateKey(
                     id,

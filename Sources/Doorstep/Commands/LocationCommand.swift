@@ -1,6 +1,7 @@
 import Administration
 import ArgumentParser
 import Foundation
+import HTTPAPI
 import Invocation
 import JSON
 import Tenancy
@@ -38,8 +39,11 @@ struct LocationCommand: AsyncParsableCommand {
         @Option(help: "Begin after this identifier.") var after: LocationIdentifier?
         @Option(help: "How many, at most.") var limit = 1_000
 
+        func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+        }
+
         func run() async throws {
-            guard limit > 0 else { throw CommandError.invalidOption("--limit", "must be 1 or more") }
             let locations = try await tenant.withTenant { store, tenant in
                 try await store.locations(of: tenant.id, after: after, limit: limit)
             }
@@ -54,13 +58,14 @@ struct LocationCommand: AsyncParsableCommand {
             abstract: "Delete a location that no experience is bound to.")
 
         @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
         @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
 
         func run() async throws {
             try await tenant.withTenant { store, tenant in
                 try await store.deleteLocation(identifier, of: tenant.id)
             }
-            print("Deleted location \(identifier)")
+            output.print(["deleted": .string(identifier.text)], line: "Deleted location \(identifier)")
         }
     }
 
@@ -69,13 +74,23 @@ struct LocationCommand: AsyncParsableCommand {
             abstract: "Sign a URL that holds its place in itself, for the identifier rule coordinates:….")
 
         @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
         @Argument(help: "The invocation URL, without the query item 'sig'.") var url: String
 
         func run() async throws {
             let signer = try PlaceURLSigner.fromEnvironment()
             let url = try InvocationURL(url)
-            let id = try await tenant.withTenant { _, tenant in tenant.id }
-            print(try signer.sign(url, of: id))
+            let signed = try await tenant.withPool { pool, _, tenant in
+                let signed = try signer.sign(url, of: tenant.id)
+                // A code is printed once: what would not be found must not be.
+                do {
+                    _ = try await APIAnswers(pool).lookUp(signed, of: tenant.id)
+                } catch let problem as Problem {
+                    throw CommandError.signedURLNotFound("\(problem)")
+                }
+                return signed
+            }
+            output.print(["url": .string(signed)], line: signed)
         }
     }
 }

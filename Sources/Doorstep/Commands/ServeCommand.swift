@@ -46,17 +46,15 @@ struct ServeCommand: AsyncParsableCommand {
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
         let poolSize = try poolSize ?? Environment.value("DOORSTEP_POOL_SIZE", as: Int.self) ?? 8
-        guard (1...1_000).contains(poolSize) else {
-            throw CommandError.invalidOption("--pool-size", "must be from 1 to 1000")
-        }
-        if Environment.text("DOORSTEP_SIGNING_SECRET") == nil {
+        guard (1...1_000).contains(poolSize) else { throw ValidationError("--pool-size is from 1 to 1000") }
+        if try PlaceURLSigner.fromEnvironment().isEmpty {
             logger.notice("DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused")
         }
         try await database.withPool(maximumConnections: poolSize) { pool in
             let pending = try await Schema.status(pool).pending.count
             guard pending == 0 else { throw CommandError.schemaIsBehind(pending) }
             let server = APIServer(
-                settings, dependencies(pool, registry), logger: logger,
+                settings, try dependencies(pool, registry), logger: logger,
                 onListening: { port in
                     logger.notice("listening", metadata: ["host": "\(settings.host)", "port": "\(port)"])
                 })
@@ -70,9 +68,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func dependencies(
         _ pool: ConnectionPool, _ registry: PrometheusRegistry
-    ) -> APIServer.Dependencies {
+    ) throws -> APIServer.Dependencies {
         APIServer.Dependencies(
-            answers: APIAnswers(pool),
+            answers: try APIAnswers(pool),
             authenticator: PostgresKeyAuthenticator(pool),
             isReady: {
                 let answer = try? await pool.withConnection { try await $0.execute("SELECT 1").count }
@@ -86,16 +84,14 @@ struct ServeCommand: AsyncParsableCommand {
         var settings = APIServer.Settings()
         settings.host = host ?? Environment.text("DOORSTEP_HOST") ?? settings.host
         settings.port = try port ?? Environment.value("DOORSTEP_PORT", as: Int.self) ?? settings.port
-        guard (0...65_535).contains(settings.port) else {
-            throw CommandError.invalidOption("--port", "must be from 0 to 65535")
-        }
+        guard (0...65_535).contains(settings.port) else { throw ValidationError("--port is from 0 to 65535") }
         switch (
             tlsCertificate ?? Environment.text("DOORSTEP_TLS_CERTIFICATE"),
             tlsKey ?? Environment.text("DOORSTEP_TLS_KEY")
         ) {
         case (nil, nil): break
         case (let certificate?, let key?): settings.tls = (certificate, key)
-        default: throw CommandError.pairedSettings("--tls-certificate", "--tls-key")
+        default: throw ValidationError("--tls-certificate and --tls-key go together")
         }
         return settings
     }
@@ -103,7 +99,8 @@ struct ServeCommand: AsyncParsableCommand {
     private func logger() throws -> Logger {
         let name = logLevel ?? Environment.text("DOORSTEP_LOG_LEVEL") ?? "info"
         guard let level = Logger.Level(rawValue: name) else {
-            throw CommandError.invalidOption("--log-level", "is not a level")
+            throw ValidationError(
+                "--log-level is one of trace, debug, info, notice, warning, error, critical")
         }
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)

@@ -1,7 +1,8 @@
 import ArgumentParser
+import Foundation
 import JSON
 
-/// Tables for people, JSON for scripts.
+/// Tables for people, JSON for scripts; answers of the API and new keys are JSON in both.
 struct OutputOptions: ParsableArguments {
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case table
@@ -17,6 +18,11 @@ struct OutputOptions: ParsableArguments {
         case .json: JSONValue.array(rows.map(JSONValue.object)).printPretty()
         case .table: Swift.print(Table(rows, columns: columns))
         }
+    }
+
+    /// Says on standard error what is not in the output.
+    func note(_ text: String) {
+        FileHandle.standardError.write(Data((text + "\n").utf8))
     }
 
     /// Prints what was done: the object, or one line.

@@ -14,6 +14,12 @@ struct DatabaseOptions: ParsableArguments {
         ))
     var embeddedPostgres: String?
 
+    func validate() throws {
+        guard url == nil || embeddedPostgres == nil else {
+            throw ValidationError("--database-url and --embedded-postgres exclude each other")
+        }
+    }
+
     /// Lends a pool, and leaves the private server afterwards if there is one.
     func withPool<Result: Sendable>(
         maximumConnections: Int = 2, _ body: (ConnectionPool) async throws -> Result
@@ -37,9 +43,6 @@ struct DatabaseOptions: ParsableArguments {
         _ body: (String) async throws -> Result
     ) async throws -> Result {
         if let embeddedPostgres {
-            guard url == nil else {
-                throw CommandError.invalidOption("--database-url", "not with --embedded-postgres")
-            }
             return try await PrivateServer.lend(in: embeddedPostgres) { try await body($0.conninfo) }
         }
         guard let url = url ?? Environment.text("DATABASE_URL") else { throw CommandError.noDatabase }

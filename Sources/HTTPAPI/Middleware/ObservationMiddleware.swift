@@ -27,6 +27,8 @@ struct ObservationMiddleware: RouterMiddleware {
         active.increment()
         defer { active.decrement() }
         var response = try await next(request, context)
+        // The router takes the body from answers of GET routes only; a body after HEAD would be read as the next answer.
+        if request.method == .head { response = response.createHeadResponse() }
         response.headers.requestID = context.requestID
         record(response.status, request.method, context, after: start.duration(to: clock.now))
         return response

@@ -28,7 +28,11 @@ struct ProblemMiddleware: RouterMiddleware {
         case let problem as Problem:
             return problem
         case let error as HTTPError where error.status == .notFound:
-            return methods[Self.normalized(path)].map(Problem.methodNotAllowed) ?? .notFound
+            let route = Self.normalized(path)
+            guard let methods = methods[route] else { return .notFound }
+            // So that metrics and log name the route whose method it was.
+            context.coreContext.endpointPath.value = route
+            return .methodNotAllowed(methods)
         case let error where isTransient(error):
             context.logger.warning("the database did not answer", metadata: ["error": "\(error)"])
             return .unavailable
