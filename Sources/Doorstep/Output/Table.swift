@@ -5,7 +5,7 @@ struct Table: CustomStringConvertible {
     private let lines: [[String]]
 
     init(_ rows: [JSONObject], columns: [String]) {
-        lines = [columns.map { $0.uppercased() }] + rows.map { row in columns.map { Self.text(row[$0]) } }
+        lines = [columns.map(Self.title)] + rows.map { row in columns.map { Self.text(row[$0]) } }
     }
 
     var description: String {
@@ -18,6 +18,14 @@ struct Table: CustomStringConvertible {
             }
             return String(padded.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
         }.joined(separator: "\n")
+    }
+
+    /// `identifierRule` is headed IDENTIFIER RULE.
+    private static func title(_ key: String) -> String {
+        key.reduce(into: "") { title, letter in
+            if letter.isUppercase, title.last?.isLowercase == true { title.append(" ") }
+            title.append(letter)
+        }.uppercased()
     }
 
     private static func text(_ value: JSONValue?) -> String {

@@ -1,0 +1,103 @@
+import Foundation
+import JSON
+import PostgreSQL
+import TestSupport
+import Testing
+
+/// The logins of `deploy/postgres/create-logins.sql` are enough for what each is for, and for nothing else.
+@Suite struct LoginTests {
+    @Test func everyCommandRunsWithItsOwnLogin() async throws {
+        try await TestServer.withDatabase { databaseURL in
+            let administration = try await TestServer.administration()
+            // Whatever an interrupted run has left: roles belong to the server, not to the database.
+            try await Self.dropLogins(administration)
+            try await Self.runFiles(["sql/roles.sql", "deploy/postgres/create-logins.sql"], databaseURL)
+            let migrate = DoorstepBinary(databaseURL: databaseURL + " user=doorstep_migrate_login")
+            let admin = DoorstepBinary(databaseURL: databaseURL + " user=doorstep_admin_login")
+            let serve = DoorstepBinary(databaseURL: databaseURL + " user=doorstep_serve_login")
+
+            try await migrate.succeed("migrate")
+            try await migrate.succeed("migrate")
+            try await admin.succeed("status")
+            try await admin.succeed("tenant", "create", "t", "--name", "T")
+            try await admin.succeed(
+                "clip", "create", "--tenant", "t", "--team-id", "ABCDE12345", "--bundle-id",
+                "com.example.App.Clip")
+            try await admin.succeed(
+                "location", "import", "--tenant", "t", "-",
+                input: "identifier,name,latitude,longitude,radius\na,A,1,2,100\nb,B,1,2,100\n")
+            try await admin.succeed(
+                "experience", "import", "--tenant", "t", "-",
+                input: "clip,url,location\ncom.example.App.Clip,https://example.com/a,a\n")
+            try await admin.succeed(
+                "experience", "add", "--tenant", "t", "--clip", "com.example.App.Clip", "--url",
+                "https://example.com/at",
+                "--identifier-rule", "path:1")
+            for arguments in [
+                ["tenant", "list"], ["clip", "list", "--tenant", "t"], ["location", "list", "--tenant", "t"],
+                ["experience", "list", "--tenant", "t"], ["experience", "lint", "--tenant", "t"],
+                ["location", "delete", "--tenant", "t", "b"], ["key", "list", "--tenant", "t"],
+                ["lookup", "--tenant", "t", "https://example.com/at/a"],
+                ["confirm", "--tenant", "t", "https://example.com/a", "--source", "nfc", "--in-region"],
+                ["payload", "--tenant", "t", "https://example.com/a", "--title", "Ready"],
+                ["tenant", "suspend", "t"], ["tenant", "resume", "t"],
+            ] {
+                let outcome = try await admin.run(arguments)
+                #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+            }
+            let key = try #require(
+                try await admin.succeed("key", "create", "--tenant", "t", "--kind", "publishable").json()
+                    .objectValue?["key"]?.stringValue)
+            let (_, status) = try await RunningServer.lend(serve) { server in
+                let answer = try await server.lookUp("https://example.com/a", key: key)
+                #expect(answer.status == 200)
+            }
+            #expect(status == 0)
+
+            for (binary, arguments) in [
+                (serve, ["tenant", "list"]), (serve, ["migrate"]), (admin, ["migrate"]),
+            ] {
+                let outcome = try await binary.run(arguments)
+                #expect(outcome.status == 1, "\(arguments)")
+                #expect(outcome.errors.contains("lacks a privilege"), "\(arguments): \(outcome.errors)")
+            }
+            try await Self.dropLogins(administration, owned: databaseURL)
+        }
+    }
+
+    private static let logins = ["doorstep_migrate_login", "doorstep_admin_login", "doorstep_serve_login"]
+
+    private static func runFiles(_ files: [String], _ databaseURL: String) async throws {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            ["psql", "--no-psqlrc", "--quiet", "--dbname", databaseURL]
+            + files.map { "--file=" + root.appendingPathComponent($0).path }
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["MIGRATE_PASSWORD": "m", "ADMIN_PASSWORD": "a", "SERVE_PASSWORD": "s"]) { $1 }
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+        #expect(status == 0)
+    }
+
+    private static func dropLogins(
+        _ administration: ConnectionPool, owned databaseURL: String? = nil
+    ) async throws {
+        if let databaseURL {
+            let pool = ConnectionPool(PoolConfiguration(conninfo: databaseURL, maximumConnections: 1))
+            try await pool.withConnection { connection in
+                for login in logins { _ = try await connection.execute("DROP OWNED BY \(identifier: login)") }
+            }
+            await pool.close()
+        }
+        try await administration.withConnection { connection in
+            for login in logins {
+                _ = try await connection.execute("DROP ROLE IF EXISTS \(identifier: login)")
+            }
+        }
+    }
+}
