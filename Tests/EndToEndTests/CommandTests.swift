@@ -185,7 +185,8 @@ import Testing
     @Test func onlyWhatIsFoundIsSigned() async throws {
         try await Installation.lend { installation in
             try await installation.binary.succeed(
-                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip", "--url",
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url",
                 "https://bikes.example/b", "--identifier-rule", "coordinates:lat,lon,r")
             for (url, reason) in [
                 ("https://bikes.example/b?lat=91&lon=2&r=50", "no_identifier"),

@@ -8,7 +8,8 @@ struct DoorstepBinary: Sendable {
 
     init(databaseURL: String) {
         environment = [
-            "DATABASE_URL": databaseURL, "DOORSTEP_SIGNING_SECRET": "a secret of the tests that is long enough",
+            "DATABASE_URL": databaseURL,
+            "DOORSTEP_SIGNING_SECRET": "a secret of the tests that is long enough",
         ]
     }
 
