@@ -124,6 +124,7 @@ let package = Package(
         tests(
             "AdministrationTests",
             ["Administration", "Geodesy", "Invocation", "JSON", "PropertyTesting", "Tenancy"]),
+        tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
         tests(
             "PersistenceTests",

@@ -43,7 +43,7 @@ ALTER FUNCTION doorstep.current_tenant_id() OWNER TO doorstep_owner;
 --
 
 CREATE FUNCTION doorstep.record_change() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$
 DECLARE
@@ -51,15 +51,15 @@ DECLARE
     hidden text[] := ARRAY['digest', 'last_used_on'];
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, after)
-        SELECT n.tenant_id, actor, 'insert', TG_TABLE_NAME, to_jsonb(n) - hidden FROM new_rows n;
+        INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, after)
+        SELECT n.tenant_id, actor, session_user, 'insert', TG_TABLE_NAME, to_jsonb(n) - hidden FROM new_rows n;
     ELSIF TG_OP = 'DELETE' THEN
-        INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, before)
-        SELECT o.tenant_id, actor, 'delete', TG_TABLE_NAME, to_jsonb(o) - hidden FROM old_rows o;
+        INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, before)
+        SELECT o.tenant_id, actor, session_user, 'delete', TG_TABLE_NAME, to_jsonb(o) - hidden FROM old_rows o;
     ELSE
         EXECUTE format(
-            'INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, before, after)
-             SELECT tenant_id, $1, ''update'', $2, to_jsonb(o) - $3, to_jsonb(n) - $3
+            'INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, before, after)
+             SELECT tenant_id, $1, session_user, ''update'', $2, to_jsonb(o) - $3, to_jsonb(n) - $3
              FROM old_rows o JOIN new_rows n USING (%s)
              WHERE to_jsonb(o) - $3 IS DISTINCT FROM to_jsonb(n) - $3', TG_ARGV[0])
         USING actor, TG_TABLE_NAME, hidden;
@@ -102,6 +102,7 @@ CREATE TABLE doorstep.audit_log (
     entry_id bigint NOT NULL,
     at timestamp with time zone DEFAULT now() NOT NULL,
     actor text NOT NULL,
+    login text DEFAULT SESSION_USER NOT NULL,
     action text NOT NULL COLLATE pg_catalog."C",
     relation text NOT NULL COLLATE pg_catalog."C",
     before jsonb,
@@ -756,7 +757,6 @@ GRANT ALL ON FUNCTION doorstep.authenticate(key_digest bytea) TO doorstep_app;
 --
 
 REVOKE ALL ON FUNCTION doorstep.record_change() FROM PUBLIC;
-GRANT ALL ON FUNCTION doorstep.record_change() TO doorstep_admin;
 
 --
 -- Name: TABLE api_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -783,42 +783,6 @@ GRANT UPDATE(revoked_at) ON TABLE doorstep.api_keys TO doorstep_admin;
 REVOKE ALL ON TABLE doorstep.audit_log FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,TRIGGER ON TABLE doorstep.audit_log TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.audit_log TO doorstep_admin;
-
---
--- Name: COLUMN audit_log.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
---
-
-GRANT INSERT(tenant_id) ON TABLE doorstep.audit_log TO doorstep_admin;
-
---
--- Name: COLUMN audit_log.actor; Type: ACL; Schema: doorstep; Owner: doorstep_owner
---
-
-GRANT INSERT(actor) ON TABLE doorstep.audit_log TO doorstep_admin;
-
---
--- Name: COLUMN audit_log.action; Type: ACL; Schema: doorstep; Owner: doorstep_owner
---
-
-GRANT INSERT(action) ON TABLE doorstep.audit_log TO doorstep_admin;
-
---
--- Name: COLUMN audit_log.relation; Type: ACL; Schema: doorstep; Owner: doorstep_owner
---
-
-GRANT INSERT(relation) ON TABLE doorstep.audit_log TO doorstep_admin;
-
---
--- Name: COLUMN audit_log.before; Type: ACL; Schema: doorstep; Owner: doorstep_owner
---
-
-GRANT INSERT(before) ON TABLE doorstep.audit_log TO doorstep_admin;
-
---
--- Name: COLUMN audit_log.after; Type: ACL; Schema: doorstep; Owner: doorstep_owner
---
-
-GRANT INSERT(after) ON TABLE doorstep.audit_log TO doorstep_admin;
 
 --
 -- Name: TABLE clips; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -6,6 +6,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case invalidName
     case invalidTitle
     case invalidSubtitle
+    case invalidShortCode
+    case unmatchableURL
     case clipWithoutParent
     case tenantExists(TenantSlug)
     case unknownTenant(TenantSlug)
@@ -26,6 +28,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .invalidName: "invalid_name"
         case .invalidTitle: "invalid_title"
         case .invalidSubtitle: "invalid_subtitle"
+        case .invalidShortCode: "invalid_short_code"
+        case .unmatchableURL: "unmatchable_url"
         case .clipWithoutParent: "clip_without_parent"
         case .tenantExists: "tenant_exists"
         case .unknownTenant: "unknown_tenant"
@@ -47,6 +51,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .invalidName: "a name is 1 to 128 characters, none of them a control character"
         case .invalidTitle: "a title is 1 to 30 characters, none of them a control character"
         case .invalidSubtitle: "a subtitle is 1 to 56 characters, none of them a control character"
+        case .invalidShortCode: "a short code is 1 to 128 characters, none of them a control character"
+        case .unmatchableURL: "the URL must be https, with a domain name for a host and without a port"
         case .clipWithoutParent:
             "a clip's bundle ID is its app's with a component added, such as com.example.MyApp.Clip"
         case .tenantExists(let slug): "there is a tenant '\(slug)' already"

@@ -33,6 +33,12 @@ public protocol AdministrationStore: Sendable {
     /// By URL, then kind.
     func experiences(of tenant: TenantID) async throws -> [ExperienceRecord]
 
+    func importShortCodes(
+        of tenant: TenantID, _ feed: (any RowSink<ShortCode>) async throws -> ImportProblems
+    ) async throws -> ImportOutcome
+    /// By code, up to `limit`.
+    func shortCodes(of tenant: TenantID, after: String?, limit: Int) async throws -> [ShortCode]
+
     func createKey(_ key: APIKey, expiresAt: Date?, of tenant: TenantID) async throws -> KeyRecord
     func keys(of tenant: TenantID) async throws -> [KeyRecord]
     func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord

@@ -68,7 +68,7 @@ struct CSVHeader {
         for (position, name) in names.enumerated() {
             guard !name.isEmpty else { throw .invalidHeader(reason: "column \(position + 1) has no name") }
             guard positions.updateValue(position, forKey: name) == nil else {
-                throw .invalidHeader(reason: "'\(name)' comes twice")
+                throw .invalidHeader(reason: "'\(name.escapingControlCharacters)' comes twice")
             }
         }
         if let missing = required.first(where: { positions[$0] == nil }) {

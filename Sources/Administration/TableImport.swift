@@ -56,12 +56,15 @@ public protocol ImportableRow: Sendable {
 }
 
 /// Why one row was refused.
-public struct RowRefusal: Error, Sendable, Hashable {
+public struct RowRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The column's name, then what is wrong with its value.
     public let reason: String
 
     init(_ column: String, _ reason: some CustomStringConvertible) {
-        self.reason = "\(column): \(reason)"
+        self.reason = "\(column.escapingControlCharacters): \(reason)"
     }
+
+    public var description: String { reason }
 
     /// Runs `body` and says of what it throws in which column it stood.
     static func naming<Value, Failure: Error & CustomStringConvertible>(

@@ -87,10 +87,7 @@ struct Cluster: Sendable {
         let lines = settings.sorted { $0.key < $1.key }.map { name, value in
             "\(name) = '\(value.replacing("\\", with: "\\\\").replacing("'", with: "''"))'\n"
         }
-        do {
-            try lines.joined().write(
-                toFile: "\(place.data)/postgresql.conf", atomically: false, encoding: .utf8)
-        } catch {
+        guard AccountFile.replace("postgresql.conf", in: place.data, with: lines.joined()) else {
             throw .directory(place.data, reason: "postgresql.conf cannot be written")
         }
     }
@@ -104,15 +101,29 @@ struct Cluster: Sendable {
     /// Only the number is replaced. The rest of the file tells the next server whether sessions of the one that
     /// died still use its memory; then it must not start.
     private func releaseStaleLocks() {
-        for file in ["\(place.data)/postmaster.pid", "\(socketDirectory)/.s.PGSQL.5432.lock"] {
-            guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { continue }
+        for (directory, name) in [(place.data, "postmaster.pid"), (socketDirectory, ".s.PGSQL.5432.lock")] {
+            guard let text = try? String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8) else {
+                continue
+            }
             var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-            guard let command = FileManager.default.contents(atPath: "/proc/\(lines[0])/cmdline"),
-                !String(decoding: command, as: UTF8.self).contains("postgres")
-            else { continue }
+            guard let process = pid_t(lines[0]), process > 0, isForeign(process) else { continue }
             lines[0] = Self.nobody[...]
-            try? lines.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+            _ = AccountFile.replace(name, in: directory, with: lines.joined(separator: "\n"))
         }
+    }
+
+    /// Whether a process that there is, is not the server. A server works in its data directory; of a process
+    /// that does not let us see where it works, only the name is known.
+    private func isForeign(_ process: pid_t) -> Bool {
+        guard let command = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") else {
+            return false
+        }
+        var (working, data) = (stat(), stat())
+        if stat("/proc/\(process)/cwd", &working) == 0, stat(place.data, &data) == 0 {
+            return (working.st_dev, working.st_ino) != (data.st_dev, data.st_ino)
+        }
+        let program = String(decoding: command.prefix { $0 != 0 }, as: UTF8.self)
+        return process == getpid() || program.split(separator: "/").last != "postgres"
     }
 
     private func waitUntilReady() throws(PrivateServerError) {

@@ -8,6 +8,12 @@ struct Command {
     var path: String
     var arguments: [String]
     var directory = "/"
+    /// Seconds after which it is ended: above what `pg_ctl` itself waits.
+    var timeout = 120
+    /// What errors call it, when it is run by way of another program.
+    var alias: String?
+
+    private var name: String { URL(fileURLWithPath: alias ?? path).lastPathComponent }
 
     struct Outcome {
         let status: Int32
@@ -20,7 +26,7 @@ struct Command {
     func runSuccessfully() throws(PrivateServerError) -> String {
         let outcome = try run()
         guard outcome.status == 0 else {
-            throw .failed(program: URL(fileURLWithPath: path).lastPathComponent, output: outcome.text)
+            throw .failed(program: name, output: outcome.text)
         }
         return outcome.text
     }
@@ -37,20 +43,48 @@ struct Command {
         close(ends[1])
         guard failed == 0 else { throw failure(failed) }
 
-        let data = (try? output.readToEnd()) ?? Data()
+        let data = read(output.fileDescriptor)
+        // It is the leader of its group.
+        if data == nil { kill(-process, SIGKILL) }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {
             guard errno == EINTR else { throw failure(errno) }
         }
-        // The exit status, or as in a shell 128 and the signal.
-        let signal = status & 0x7f
+        guard let data else {
+            throw .failed(program: name, output: "it did not end within \(timeout) seconds")
+        }
         return Outcome(
-            status: signal == 0 ? (status >> 8) & 0xff : 128 + signal,
+            status: Self.shellStatus(status),
             text: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
+    /// The exit status, or as in a shell 128 and the signal.
+    static func shellStatus(_ status: Int32) -> Int32 {
+        let signal = status & 0x7f
+        return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+    }
+
+    /// Reads to the end; nil when that does not come in time.
+    private func read(_ descriptor: Int32) -> Data? {
+        let deadline = ContinuousClock.now + .seconds(timeout)
+        var data = Data()
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let left = (deadline - .now) / .milliseconds(1)
+            guard left > 0 else { return nil }
+            var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&ready, 1, Int32(left) + 1) > 0 else { continue }
+            let count = Foundation.read(descriptor, &bytes, bytes.count)
+            if count > 0 {
+                data.append(contentsOf: bytes.prefix(count))
+            } else if count == 0 || errno != EINTR {
+                return data
+            }
+        }
+    }
+
     private func failure(_ number: Int32) -> PrivateServerError {
-        .failed(program: path, output: String(cString: strerror(number)))
+        .failed(program: name, output: String(cString: strerror(number)))
     }
 
     private func spawn(_ process: inout pid_t, output: Int32) -> Int32 {

@@ -4,9 +4,10 @@ import Foundation
 final class FileLock: Sendable {
     private let descriptor: Int32
 
-    /// Opens the file without locking it. It is closed on `exec`: the server must not inherit the lock.
+    /// Opens the file without locking it. It is closed on `exec`: the server must not inherit the lock. A link is
+    /// not followed: the directory may belong to another account than ours.
     init(path: String) throws(PrivateServerError) {
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .directory(path, reason: String(cString: strerror(errno)))
         }

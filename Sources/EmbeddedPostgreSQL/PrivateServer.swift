@@ -18,9 +18,13 @@ public struct PrivateServer: Sendable {
     ///
     /// The directory is made if it is missing. Root is not allowed to run PostgreSQL: then the directory is given
     /// to the account `postgres`, or else `nobody`, and the server runs as that. Takes some seconds the first time.
+    ///
+    /// Removes libpq's variables, such as `PGHOSTADDR` and `PGSERVICE`, from the process's environment: `conninfo`
+    /// would lead to another server with them.
     public static func startOrJoin(
         directory: String, options: PrivateServerOptions = PrivateServerOptions()
     ) async throws(PrivateServerError) -> PrivateServer {
+        LibpqEnvironment.clear()
         let result: Result<PrivateServer, PrivateServerError> = await withCheckedContinuation {
             continuation in
             // A thread: locks and programs are waited for.

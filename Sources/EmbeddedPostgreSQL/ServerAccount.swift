@@ -58,6 +58,8 @@ struct ServerAccount {
         if unprivileged.passesDirectories {
             options += ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
         }
-        return Command(path: unprivileged.setpriv, arguments: options + ["--", path] + arguments)
+        var command = Command(path: unprivileged.setpriv, arguments: options + ["--", path] + arguments)
+        command.alias = path
+        return command
     }
 }

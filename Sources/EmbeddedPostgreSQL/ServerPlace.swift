@@ -10,27 +10,50 @@ struct ServerPlace: Sendable {
     var lock: String { "\(directory)/lock" }
     var users: String { "\(directory)/users" }
 
-    /// Makes the directory, open to its owner alone, unless it is there.
+    /// Makes the directory unless it is there, and closes it to everyone but its owner.
     ///
-    /// Throws `foreignDirectory` for one that holds anything but a private server.
+    /// One that was there must hold a private server, or nothing at all: an empty directory is taken whoever owns it,
+    /// since a mounted volume is one, but not one that accounts share, such as `/tmp`.
+    ///
+    /// Throws `foreignDirectory` for any other, and leaves it as it was.
     init(directory: String) throws(PrivateServerError) {
-        self.directory = URL(fileURLWithPath: directory).standardizedFileURL.path
+        let named = URL(fileURLWithPath: directory).standardizedFileURL.path
         do {
             try FileManager.default.createDirectory(
-                atPath: self.directory, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
-            let contents = try FileManager.default.contentsOfDirectory(atPath: self.directory)
-            guard contents.isEmpty || contents.contains("lock") else {
-                throw PrivateServerError.foreignDirectory(self.directory)
-            }
-        } catch let error as PrivateServerError {
-            throw error
+                atPath: named, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw .directory(self.directory, reason: "it cannot be made or read")
+            throw .directory(named, reason: "it cannot be made")
         }
+        // One name for one directory: the socket's place may be made from it.
+        guard let resolved = realpath(named, nil) else {
+            throw .directory(named, reason: String(cString: strerror(errno)))
+        }
+        defer { free(resolved) }
+        self.directory = String(cString: resolved)
+        guard let contents = try? FileManager.default.contentsOfDirectory(atPath: self.directory) else {
+            throw .directory(named, reason: "it cannot be read")
+        }
+        guard contents.isEmpty ? !isShared : holdsServer(contents) else { throw .foreignDirectory(named) }
         guard chmod(self.directory, 0o700) == 0 else {
-            throw .directory(self.directory, reason: String(cString: strerror(errno)))
+            throw .directory(named, reason: String(cString: strerror(errno)))
         }
+    }
+
+    private static let names: Set = [
+        "data", "data.unfinished", "lock", "log", "users", ".s.PGSQL.5432", ".s.PGSQL.5432.lock",
+    ]
+
+    /// Many programs have a file named `lock`: ours is empty, and has none but our own beside it.
+    private func holdsServer(_ contents: [String]) -> Bool {
+        var status = stat()
+        return Self.names.isSuperset(of: contents) && lstat(lock, &status) == 0
+            && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+    }
+
+    /// Whether each account may make files there that the others may not remove.
+    private var isShared: Bool {
+        var status = stat()
+        return stat(directory, &status) != 0 || status.st_mode & S_ISVTX != 0
     }
 
     /// Where the socket is: the directory itself, or one below `/tmp` when its path is too long for the

@@ -36,10 +36,12 @@ extension PostgresAdministrationStore {
                         problems = try await feed(CopySink(staging: staging, writer: writer))
                     }
                     _ = try await transaction.execute("ANALYZE pg_temp.staged")
+                    // A row is refused once, for the first reason found.
+                    var refusedLines: Set<Int> = []
                     for query in staging.problems(of: tenant) {
                         for row in try await transaction.execute(query) {
                             let (line, reason) = try row.decode(Int.self, String.self)
-                            problems.add(line: line, reason)
+                            if refusedLines.insert(line).inserted { problems.add(line: line, reason) }
                         }
                     }
                     // Thrown, so that the transaction is rolled back; it had changed nothing that lasts.

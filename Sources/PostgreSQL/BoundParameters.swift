@@ -9,8 +9,14 @@ struct BoundParameters {
 
     private static let binary: Int32 = 1
 
-    /// Throws what a value could not be encoded for.
+    /// The protocol counts them in 16 bits.
+    private static let maximum = 65_535
+
+    /// Throws what a value could not be encoded for, and when there are more than the protocol can count.
     init(_ parameters: [Query.Parameter]) throws(PostgreSQLError) {
+        guard parameters.count <= Self.maximum else {
+            throw .encoding(reason: "a statement with more than \(Self.maximum) values")
+        }
         var values: [[UInt8]?] = []
         for parameter in parameters { values.append(try parameter.bytes.get()) }
         self.values = values

@@ -1,13 +1,14 @@
 /// A connection lent by a pool, outside any transaction.
 ///
 /// Usable until the closure it was lent to returns. Statements are run one after the other. What they change
-/// of the session's state stays: use a transaction and `SET LOCAL` for settings.
+/// of the session's state, as settings and locks, lasts until then and not longer.
 public struct Connection: Sendable {
     let lease: Lease
 
     /// Runs one statement in a transaction of its own.
     ///
-    /// After `connectionLost`, `timeout` or `cancelled` the statement may have been done or not.
+    /// After `outcomeUnknown`, `timeout(.statement)`, `cancelled` or `poolClosed` the statement may have been
+    /// done or not; after `connectionLost` it was not.
     @discardableResult
     public func execute(_ query: Query) async throws(PostgreSQLError) -> QueryResult {
         try await lease.execute(query)

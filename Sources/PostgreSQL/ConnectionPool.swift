@@ -3,8 +3,14 @@ import Synchronization
 /// A bounded set of connections to one server, or to the hosts of one connection string.
 ///
 /// Connections are made when they are needed and lent to one closure at a time. Tasks that wait are served in
-/// order. A connection comes back to the pool only in the state it was made in: outside any transaction, with
-/// no settings of a session.
+/// order.
+///
+/// What one user leaves behind does not reach the next: a connection still inside a transaction or a COPY is
+/// closed; settings and roles are reset by each BEGIN, in the same round trip; and after `withConnection` has
+/// run statements, locks, temporary tables, cursors and LISTEN are given up too. A *transaction* that makes
+/// such things for its session (`pg_advisory_lock`, `CREATE TEMPORARY TABLE` without `ON COMMIT DROP`, LISTEN)
+/// leaves them to the connection until a `withConnection` uses it: use `pg_advisory_xact_lock` and
+/// `ON COMMIT DROP`. Prepared statements are kept.
 public final class ConnectionPool: Sendable {
     private struct Shared {
         var machine: PoolStateMachine
@@ -169,32 +175,43 @@ public final class ConnectionPool: Sendable {
 
     /// A connection that the server has not closed meanwhile.
     private func acquireAlive() async throws(PostgreSQLError) -> Lease {
-        try await acquireFirst { lease throws(PostgreSQLError) in try await lease.checkAlive() }
+        try await acquireFirst { lease, deadline throws(PostgreSQLError) in
+            try await lease.clean(by: deadline)
+        }
     }
 
     /// A connection in a new transaction.
     private func acquireTransaction(_ mode: TransactionMode) async throws(PostgreSQLError) -> Lease {
-        try await acquireFirst { lease throws(PostgreSQLError) in try await lease.begin(mode) }
+        try await acquireFirst { lease, deadline throws(PostgreSQLError) in
+            try await lease.begin(mode, by: deadline)
+        }
     }
 
-    /// The first connection that a harmless step succeeds on: those found dead are thrown away.
+    /// The first connection that a harmless step succeeds on: those found dead, or silent, are thrown away.
+    ///
+    /// The step gets half of the time that is left, so that another connection can still be tried.
     private func acquireFirst(
-        _ step: (Lease) async throws(PostgreSQLError) -> Void
+        _ step: (Lease, Deadline) async throws(PostgreSQLError) -> Void
     ) async throws(PostgreSQLError) -> Lease {
         let deadline = Deadline.after(configuration.acquireTimeout)
         var left = configuration.maximumConnections
         while true {
             let lease = try await acquire(deadline)
             do throws(PostgreSQLError) {
-                try await step(lease)
+                try await step(lease, max(deadline.share(of: 2), .after(Self.leastToBegin)))
                 return lease
             } catch {
-                release(lease, isReusable: false)
-                guard error == .connectionLost, left > 0 else { throw error }
+                await giveBack(lease)
+                guard error == .connectionLost || error == .timeout(.statement) else { throw error }
+                if deadline.hasPassed { throw .timeout(.acquiring) }
+                guard left > 0 else { throw error }
                 left -= 1
             }
         }
     }
+
+    /// Who has waited until the last moment would otherwise throw away a connection that is only not instant.
+    private static let leastToBegin = Duration.seconds(1)
 
     private func giveBack(_ lease: Lease) async {
         let isClean = await lease.settle()
@@ -225,7 +242,9 @@ public final class ConnectionPool: Sendable {
                 if let worker {
                     continuation?.resume(returning: .success(Lease(connection: id, worker: worker)))
                 } else {
-                    continuation?.resume(returning: .failure(.connectionLost))
+                    // `closeBusy` came in between.
+                    handle { $0.release(id, isReusable: false) }
+                    continuation?.resume(returning: .failure(.poolClosed))
                 }
             case .fail(let waiter, let error):
                 shared.withLock { $0.waiters.removeValue(forKey: waiter) }?
@@ -242,8 +261,13 @@ public final class ConnectionPool: Sendable {
         do throws(PostgreSQLError) {
             let string = try connectionString.get()
             let worker = try ConnectionWorker(configuration: configuration)
-            shared.withLock { $0.workers[id] = worker }
-            worker.start(string, events(of: id))
+            // `close` may come before there is a worker to shut down.
+            let isWanted = shared.withLock { shared in
+                let isWanted = shared.machine.isConnecting(id)
+                if isWanted { shared.workers[id] = worker }
+                return isWanted
+            }
+            if isWanted { worker.start(string, events(of: id)) } else { handle { $0.ended(id) } }
         } catch {
             handle { $0.connectFailed(id, error) + $0.ended(id) }
         }

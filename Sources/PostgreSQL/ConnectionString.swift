@@ -1,7 +1,7 @@
 import CLibPQ
 
 /// A parsed connection string: the keywords libpq is given, once for each host.
-struct ConnectionString: Sendable, Equatable {
+struct ConnectionString: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     private(set) var keywords: [String: String]
 
     /// Parses a `key=value` string or a URI with libpq's own parser.
@@ -22,7 +22,25 @@ struct ConnectionString: Sendable, Equatable {
             }
             option += 1
         }
+        guard isPlausible else { throw .connectionString }
     }
+
+    /// Whether no part of a mistyped password stands where a host, a port or a database should.
+    ///
+    /// In a URI an `@` or `/` of a password must be written `%40` or `%2F`. Without that libpq takes what follows
+    /// for another part, and quotes it in its messages. So none of these may hold an `@`, but for the directory
+    /// of a Unix socket.
+    private var isPlausible: Bool {
+        func list(_ key: String) -> [Substring] { keywords[key]?.split(separator: ",") ?? [] }
+        let names = list("host").filter { !$0.hasPrefix("/") } + list("hostaddr") + list("dbname")
+        return !names.contains { $0.utf8.contains(UInt8(ascii: "@")) }
+            && list("port").allSatisfy { port in (UInt16(port) ?? 0) > 0 }
+    }
+
+    /// The password is among the keywords.
+    var description: String { "ConnectionString" }
+
+    var customMirror: Mirror { Mirror(self, children: []) }
 
     /// What each attempt is given, in order.
     ///

@@ -71,9 +71,11 @@ final class ConnectionWorker: Sendable {
     /// Runs a job on the thread and returns what it returns.
     ///
     /// `endsLease`: no job of the lease is taken any more behind this one. `isCancellable`: the job ends when
-    /// the task is cancelled, and the connection with it.
+    /// the task is cancelled, and the connection with it; before it has begun it costs nothing. `deadline`: a
+    /// moment, instead of the time that a statement may take from its beginning.
     func perform<R: Sendable>(
-        lease: LeaseID, timeout: Duration? = nil, endsLease: Bool = false, isCancellable: Bool = true,
+        lease: LeaseID, deadline: Deadline? = nil, timeout: Duration? = nil, endsLease: Bool = false,
+        isCancellable: Bool = true,
         _ work: @escaping @Sendable (Session, Limits) throws(PostgreSQLError) -> R
     ) async throws(PostgreSQLError) -> R {
         let cancellation = Cancellation()
@@ -81,8 +83,12 @@ final class ConnectionWorker: Sendable {
         let result: Result<R, PostgreSQLError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let job = Job { session in
+                    if isCancellable, cancellation.isRequested {
+                        return continuation.resume(returning: .failure(.cancelled))
+                    }
                     let limits = Limits(
-                        deadline: .after(timeout), cancellation: isCancellable ? cancellation : nil)
+                        deadline: deadline ?? .after(timeout),
+                        cancellation: isCancellable ? cancellation : nil)
                     continuation.resume(
                         returning: Result { () throws(PostgreSQLError) -> R in try work(session, limits) })
                 } refuse: { error in

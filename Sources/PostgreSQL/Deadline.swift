@@ -1,11 +1,12 @@
 /// A moment after which nobody waits any more; it goes on while the machine sleeps.
-struct Deadline: Sendable {
+struct Deadline: Sendable, Comparable {
     let instant: ContinuousClock.Instant?
 
     static let never = Deadline(instant: nil)
 
+    /// A duration beyond a human life is cut: the sum must not overflow.
     static func after(_ duration: Duration) -> Deadline {
-        Deadline(instant: .now + duration)
+        Deadline(instant: .now + min(max(duration, .zero), .seconds(3_000_000_000)))
     }
 
     /// What is left, for `poll`: rounded up so that it never returns early, −1 for ever, 0 when it is over.
@@ -19,6 +20,12 @@ struct Deadline: Sendable {
     }
 
     var hasPassed: Bool { pollMilliseconds == 0 }
+
+    static func < (one: Deadline, other: Deadline) -> Bool {
+        guard let instant = one.instant else { return false }
+        guard let later = other.instant else { return true }
+        return instant < later
+    }
 
     /// An equal part of the time that is left.
     func share(of parts: Int) -> Deadline {

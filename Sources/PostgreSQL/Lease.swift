@@ -35,21 +35,25 @@ final class Lease: Sendable {
 
     func execute(script: String) async throws(PostgreSQLError) {
         try await perform { session, limits throws(PostgreSQLError) in
-            _ = try session.runScript(script, limits)
+            try session.execute(script: script, limits)
         }
     }
 
     // MARK: - Beginning and ending
 
-    func checkAlive() async throws(PostgreSQLError) {
-        try await perform { session, _ throws(PostgreSQLError) in
+    /// Makes sure that the connection is alive, and that it carries nothing of an earlier user.
+    func clean(by deadline: Deadline) async throws(PostgreSQLError) {
+        try await perform(by: deadline) { session, limits throws(PostgreSQLError) in
             guard session.isAlive() else { throw .connectionLost }
+            try session.clean(limits)
         }
     }
 
-    func begin(_ mode: TransactionMode) async throws(PostgreSQLError) {
+    func begin(_ mode: TransactionMode, by deadline: Deadline) async throws(PostgreSQLError) {
         state.withLock { $0.mode = mode }
-        try await perform { session, limits throws(PostgreSQLError) in try session.begin(mode, limits) }
+        try await perform(by: deadline) { session, limits throws(PostgreSQLError) in
+            try session.begin(mode, limits)
+        }
     }
 
     /// Commits; returns whether the connection can be lent again.
@@ -66,9 +70,15 @@ final class Lease: Sendable {
         await end { session, limits in session.rollBack(limits) }
     }
 
-    /// Returns whether the connection can be lent again: it cannot from inside a transaction or a COPY.
+    /// Takes away what was left in the session; returns whether the connection can be lent again.
+    ///
+    /// It cannot from inside a transaction or a COPY.
     func settle() async -> Bool {
-        await end { session, _ in session.settle() }
+        await end { session, limits in
+            session.settle()
+            guard !session.isBroken else { return }
+            do throws(PostgreSQLError) { try session.clean(limits) } catch { session.breakOff(error) }
+        }
     }
 
     private func end(_ work: @escaping @Sendable (Session, Limits) -> Void) async -> Bool {
@@ -85,13 +95,13 @@ final class Lease: Sendable {
     // MARK: - Jobs
 
     func perform<R: Sendable>(
-        endsLease: Bool = false, isCancellable: Bool = true,
+        by deadline: Deadline? = nil, endsLease: Bool = false, isCancellable: Bool = true,
         _ work: @escaping @Sendable (Session, Limits) throws(PostgreSQLError) -> R
     ) async throws(PostgreSQLError) -> R {
         let mode = state.withLock(\.mode)
         do throws(PostgreSQLError) {
             return try await worker.perform(
-                lease: id, timeout: mode?.statementTimeout, endsLease: endsLease,
+                lease: id, deadline: deadline, timeout: mode?.statementTimeout, endsLease: endsLease,
                 isCancellable: isCancellable, work)
         } catch {
             if error.sqlState == "25006", mode?.isReadOnly != true {

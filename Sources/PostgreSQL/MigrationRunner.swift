@@ -65,18 +65,30 @@ public struct MigrationRunner: Sendable {
     }
 
     private func apply(_ migration: Migration, _ transaction: Transaction) async throws {
+        try await transaction.execute(script: "SAVEPOINT migration_script")
         do throws(PostgreSQLError) {
             try await transaction.execute(script: migration.sql)
-            try await transaction.requireInProgress()
         } catch .server(let error) {
+            try await requireSavepoint("ROLLBACK TO SAVEPOINT", transaction)
             throw PostgreSQLError.migrationFailed(
                 version: migration.version, name: migration.name, error: error)
         }
+        try await requireSavepoint("RELEASE SAVEPOINT", transaction)
         try await transaction.execute(
             """
             INSERT INTO \(identifier: schema).schema_migrations (version, name, checksum)
             VALUES (\(migration.version), \(migration.name), encode(sha256(\(Array(migration.sql.utf8))), 'hex'))
             """)
+    }
+
+    /// The savepoint is gone exactly when the script has ended our transaction, even if it began another one.
+    private func requireSavepoint(_ command: String, _ transaction: Transaction) async throws(PostgreSQLError)
+    {
+        do throws(PostgreSQLError) {
+            try await transaction.execute(script: "\(command) migration_script")
+        } catch .server {
+            throw .transactionEnded
+        }
     }
 
     // MARK: - The table

@@ -40,3 +40,21 @@ public struct PoolConfiguration: Sendable {
         self.onNotice = onNotice
     }
 }
+
+/// Says nothing of the connection string, which may hold a password.
+extension PoolConfiguration: CustomStringConvertible, CustomReflectable {
+    public var description: String {
+        "PoolConfiguration(maximumConnections: \(maximumConnections), applicationName: \(applicationName))"
+    }
+
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "maximumConnections": maximumConnections, "maximumWaiters": maximumWaiters,
+                "acquireTimeout": acquireTimeout, "connectTimeout": connectTimeout,
+                "statementTimeout": statementTimeout, "idleTimeout": idleTimeout,
+                "preparedStatements": preparedStatements, "applicationName": applicationName,
+            ])
+    }
+}

@@ -77,8 +77,13 @@ struct PoolStateMachine {
 
     // MARK: - Connections
 
+    /// Whether the attempt is still wanted: `close` may have come since it was asked for.
+    func isConnecting(_ connection: ConnectionID) -> Bool { connecting.contains(connection) }
+
+    /// A connection is up; it is closed again when nobody wants it any more.
     mutating func connected(_ connection: ConnectionID) -> [Action] {
-        guard connecting.remove(connection) != nil else { return [] }
+        guard connecting.remove(connection) != nil else { return [.close(connection)] }
+        guard connection >= staleBelow else { return [.close(connection)] + connectIfNeeded() }
         return lendOrKeep(connection)
     }
 

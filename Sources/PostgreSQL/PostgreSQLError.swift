@@ -2,7 +2,7 @@
 ///
 /// `description` is safe to log: names of constraints, tables and columns, never values.
 public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The connection string is not one libpq can parse.
+    /// The connection string is not one libpq can parse, or names no possible host, port or database.
     case connectionString
     /// No host could be connected to; the reason is libpq's, with host and user names but no password.
     case connectFailed(reason: String)
@@ -37,6 +37,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case rowCount(found: Int)
     /// A statement began a COPY where none was expected, or none where one was.
     case unexpectedCopy
+    /// A statement was run inside the closure of a COPY; nothing was sent and the COPY goes on.
+    case notSent
     /// The migrations given are not numbered from 1 without gaps.
     case migrationNumbering
     /// The database has a migration that this program does not know.
@@ -74,6 +76,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .noColumn: "no_column"
         case .rowCount: "row_count"
         case .unexpectedCopy: "unexpected_copy"
+        case .notSent: "not_sent"
         case .migrationNumbering: "migration_numbering"
         case .databaseIsNewer: "database_is_newer"
         case .migrationChanged: "migration_changed"
@@ -107,6 +110,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .noColumn(let name): "The result has no column \(name)"
         case .rowCount(let found): "The result has \(found) rows, not 1"
         case .unexpectedCopy: "A COPY was run as a statement, or a statement as a COPY"
+        case .notSent: "A statement was run while a COPY was under way"
         case .migrationNumbering: "The migrations are not numbered from 1 without gaps"
         case .databaseIsNewer(let database, let binary):
             "The database is at migration \(database), this program knows only \(binary)"

@@ -16,6 +16,8 @@ extension Session {
         _ query: Query, _ expected: ExecStatusType, _ limits: Limits
     ) throws(PostgreSQLError) {
         let parameters = try BoundParameters(query.parameters)
+        try checkText(query.sql)
+        isClean = false
         try send { parameters.sendQuery(connection, query.sql) }
         try flush(limits)
         let result = try nextResult(limits)
@@ -41,7 +43,7 @@ extension Session {
             switch taken {
             case 1: return try flush(limits)
             case 0: try flush(limits)
-            default: throw breakOff(.connectionLost)
+            default: throw refused(.unexpectedCopy)
             }
         }
     }
@@ -52,7 +54,7 @@ extension Session {
             switch PQputCopyEnd(connection, reason) {
             case 1: return try collect(limits).last?.affectedRows ?? 0
             case 0: try flush(limits)
-            default: throw breakOff(.connectionLost)
+            default: throw refused(.unexpectedCopy)
             }
         }
     }

@@ -5,6 +5,8 @@ extension Session {
     /// Runs one statement with its values, prepared where that is worth it.
     func execute(_ query: Query, _ limits: Limits) throws(PostgreSQLError) -> QueryResult {
         let parameters = try BoundParameters(query.parameters)
+        guard transactionStatus != PQTRANS_ACTIVE else { throw .notSent }
+        isClean = false
         let wasIdle = transactionStatus == PQTRANS_IDLE
         do throws(PostgreSQLError) {
             return try run(query, parameters, limits)
@@ -18,6 +20,7 @@ extension Session {
     private func run(
         _ query: Query, _ parameters: BoundParameters, _ limits: Limits
     ) throws(PostgreSQLError) -> QueryResult {
+        let isWhole = transactionStatus == PQTRANS_IDLE
         let key = StatementCache.Key(sql: query.sql, types: parameters.types)
         // In a transaction that has failed nothing can be prepared, nor given up.
         let isPreparable = query.isPreparable && transactionStatus != PQTRANS_INERROR
@@ -28,7 +31,7 @@ extension Session {
         case .execute(let name):
             do throws(PostgreSQLError) {
                 try send { parameters.sendPrepared(connection, name) }
-                return try collectOne(limits)
+                return try collectOne(limits, isWhole: isWhole)
             } catch {
                 if case .server(let report) = error, report.sqlState == "26000" || report.isStalePlan {
                     statements.forget(name: name)
@@ -50,7 +53,7 @@ extension Session {
             statements.prepared(key, name: name)
             try send { parameters.sendPrepared(connection, name) }
         }
-        return try collectOne(limits)
+        return try collectOne(limits, isWhole: isWhole)
     }
 
     /// Runs statements separated by semicolons, without values; returns the last one's result.
@@ -60,13 +63,30 @@ extension Session {
         return try collect(limits).last
     }
 
+    /// Runs a user's statements separated by semicolons, without values.
+    func execute(script: String, _ limits: Limits) throws(PostgreSQLError) {
+        isClean = false
+        guard transactionStatus == PQTRANS_IDLE else {
+            _ = try runScript(script, limits)
+            return
+        }
+        try checkText(script)
+        try send { PQsendQuery(connection, script) }
+        _ = try collectWhole(limits)
+    }
+
     /// libpq would run the part before a zero byte.
-    private func checkText(_ sql: String) throws(PostgreSQLError) {
+    func checkText(_ sql: String) throws(PostgreSQLError) {
         guard !sql.utf8.contains(0) else { throw .encoding(reason: "a statement with a zero byte") }
     }
 
     func send(_ call: () -> Int32) throws(PostgreSQLError) {
-        guard call() == 1 else { throw breakOff(.connectionLost) }
+        guard call() == 1 else { throw refused(.notSent) }
+    }
+
+    /// What it means that libpq did not take something: the connection is lost, or the call was out of turn.
+    func refused(_ error: PostgreSQLError) -> PostgreSQLError {
+        PQstatus(connection) == CONNECTION_OK ? error : breakOff(.connectionLost)
     }
 
     func flush(_ limits: Limits) throws(PostgreSQLError) {
@@ -90,9 +110,24 @@ extension Session {
         return PQgetResult(connection)
     }
 
-    private func collectOne(_ limits: Limits) throws(PostgreSQLError) -> QueryResult {
-        guard let result = try collect(limits).last else { throw breakOff(.connectionLost) }
+    private func collectOne(_ limits: Limits, isWhole: Bool) throws(PostgreSQLError) -> QueryResult {
+        guard let result = try isWhole ? collectWhole(limits).last : collect(limits).last else {
+            throw breakOff(isWhole ? .outcomeUnknown : .connectionLost)
+        }
         return result
+    }
+
+    /// Takes the results of what was sent outside any transaction, and is thereby committed.
+    private func collectWhole(_ limits: Limits) throws(PostgreSQLError) -> [QueryResult] {
+        notices.commitIsLocalOnly = false
+        let results: [QueryResult]
+        do throws(PostgreSQLError) {
+            results = try collect(limits)
+        } catch .connectionLost {
+            throw .outcomeUnknown
+        }
+        if notices.commitIsLocalOnly { throw .outcomeUnknown }
+        return results
     }
 
     /// Takes all results of what was sent; throws the first error among them.

@@ -3,6 +3,7 @@ import CLibPQ
 extension Session {
     func begin(_ mode: TransactionMode, _ limits: Limits) throws(PostgreSQLError) {
         _ = try runScript(mode.beginStatement, limits)
+        isClean = false
     }
 
     /// Commits, and returns only if the server said so.
@@ -30,6 +31,19 @@ extension Session {
             breakOff(error)
         }
         settle()
+    }
+
+    /// Undoes what statements have left in the session: `DISCARD ALL`, but for the prepared statements.
+    ///
+    /// Nothing when none has been run since the last time.
+    func clean(_ limits: Limits) throws(PostgreSQLError) {
+        guard !isClean else { return }
+        _ = try runScript(
+            """
+            \(TransactionMode.resetSettings); CLOSE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all();
+            DISCARD TEMP; DISCARD SEQUENCES
+            """, limits)
+        isClean = true
     }
 
     /// Makes sure that nothing is left open before the next user comes.

@@ -11,6 +11,8 @@ final class Session {
     private let isShutDown: () -> Bool
     let notices: NoticeSink
     var statements: StatementCache
+    /// Whether nothing was run that may have changed the state of the session.
+    var isClean = true
 
     private(set) var isBroken = false
     /// Whether a statement is under way that the server should be told to give up.
@@ -58,8 +60,6 @@ final class Session {
     var socket: Int32 { PQsocket(connection) }
 
     var transactionStatus: PGTransactionStatusType { PQtransactionStatus(connection) }
-
-    var isInTransaction: Bool { transactionStatus == PQTRANS_INTRANS }
 }
 
 /// When a job must end.
@@ -74,6 +74,8 @@ extension Session {
         while true {
             if isShutDown() { throw abandon(.poolClosed) }
             if limits.cancellation?.isRequested == true { throw abandon(.cancelled) }
+            // Here, and not only behind `poll`: a server that goes on sending must not go on for ever.
+            if limits.deadline.hasPassed { throw abandon(.timeout(.statement)) }
             // `poll` passes over a negative descriptor and would wait for nothing.
             guard socket >= 0 else { throw breakOff(.connectionLost) }
             var files = [
@@ -84,7 +86,6 @@ extension Session {
             if ready < 0 && errno != EINTR { throw breakOff(.connectionLost) }
             if ready > 0, files[1].revents != 0 { wakeup.drain() }
             if ready > 0, files[0].revents != 0 { return files[0].revents }
-            if limits.deadline.hasPassed { throw abandon(.timeout(.statement)) }
         }
     }
 

@@ -27,7 +27,8 @@ public struct Transaction: Sendable {
             return result
         } catch {
             // Without cancellation: the transaction may go on where the closure could not.
-            try await lease.perform(isCancellable: false) { session, limits throws(PostgreSQLError) in
+            // When it cannot, its next statement or its end says so; what is thrown here is why.
+            _ = try? await lease.perform(isCancellable: false) { session, limits throws(PostgreSQLError) in
                 _ = try session.runScript("ROLLBACK TO SAVEPOINT s; RELEASE SAVEPOINT s", limits)
             }
             throw error
@@ -76,13 +77,6 @@ public struct Transaction: Sendable {
             }
             guard let bytes else { return }
             try await body(bytes)
-        }
-    }
-
-    /// Throws `transactionEnded` when a script has ended the transaction by itself.
-    func requireInProgress() async throws(PostgreSQLError) {
-        try await lease.perform { session, _ throws(PostgreSQLError) in
-            guard session.isInTransaction else { throw .transactionEnded }
         }
     }
 }

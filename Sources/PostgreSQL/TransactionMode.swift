@@ -25,11 +25,22 @@ public struct TransactionMode: Sendable, Hashable {
     /// One snapshot for all its statements.
     public static let snapshot = TransactionMode(isolation: .repeatableRead, isReadOnly: true)
 
+    /// Settings and roles back to what the connection was made with.
+    ///
+    /// The encoding by its name: behind PgBouncer the session was made by the pooler, perhaps with another one.
+    static let resetSettings =
+        "RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; SET client_encoding = 'UTF8'"
+
+    /// One round trip; none of it reads a table, so `SET TRANSACTION` can still follow.
     var beginStatement: String {
         var sql = "BEGIN ISOLATION LEVEL \(isolation.rawValue) READ \(isReadOnly ? "ONLY" : "WRITE")"
+        // A login may hide warnings; COMMIT's must be seen.
+        sql += "; \(Self.resetSettings); SET LOCAL client_min_messages = notice"
         if let statementTimeout {
             // A second beyond our own deadline: for the server to stop by itself when we are no more there.
-            sql += "; SET LOCAL statement_timeout = \(statementTimeout.components.seconds * 1000 + 1000)"
+            // The server counts milliseconds in 31 bits.
+            let seconds = min(max(statementTimeout, .zero), .seconds(2_147_482)).components.seconds
+            sql += "; SET LOCAL statement_timeout = \(seconds * 1000 + 1000)"
         }
         return sql
     }

@@ -10,11 +10,19 @@ final class Wakeup: Sendable {
     /// Throws `PostgreSQLError.connectFailed` when the process has no descriptors left.
     init() throws(PostgreSQLError) {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw .connectFailed(reason: "no file descriptors left") }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
+        #if os(Linux)
+            // In one step: a process started by another thread in between would inherit them. Swift does not
+            // see `pipe2`; a pair of sockets does the same.
+            let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+            let isMade = socketpair(AF_UNIX, Int32(type), 0, &ends) == 0
+        #else
+            let isMade = pipe(&ends) == 0
+            for end in ends where isMade {
+                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+                _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            }
+        #endif
+        guard isMade else { throw .connectFailed(reason: "no file descriptors left") }
         readEnd = ends[0]
         writeEnd = ends[1]
     }

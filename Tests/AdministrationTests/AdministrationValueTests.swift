@@ -80,7 +80,7 @@ import Testing
             .unknownTenant(slug), .clipExists(clip), .unknownClip(clip), .experienceExists,
             .unknownExperience,
             .secondDefaultExperience(clip), .unknownLocation(location), .locationInUse(location), .unknownKey,
-            .keyNotActive, .invalidHeader(reason: "'name' is missing"),
+            .keyNotActive, .invalidHeader(reason: "'name' is missing"), .invalidShortCode, .unmatchableURL,
         ]
     }
 

@@ -40,6 +40,10 @@ import Testing
         ("a\n1,2", "'b' is missing"), ("1,2\n", "'a' is missing"), ("A,b\n", "'a' is missing"),
         (" a,b\n", "'a' is missing"),
         ("a,b,a\n", "'a' comes twice"), ("a,b,c,c\n", "'c' comes twice"),
+        // Control characters of the file are told, not printed.
+        ("a,b,x\u{1B}[2J,x\u{1B}[2J\n", #"'x\u{1B}[2J' comes twice"#),
+        ("a,b,\"x\r\ny\",\"x\r\ny\"\n", #"'x\u{D}\u{A}y' comes twice"#),
+        ("a,b,é\u{9B}\u{7F},é\u{9B}\u{7F}\n", #"'é\u{9B}\u{7F}' comes twice"#),
         ("a,b,\n", "column 3 has no name"), ("a,\"\",b\n", "column 2 has no name"),
         ("\"a\"x,b\n1,2", "a closing quote is followed by text"),
         ("\"a,b\n1,2", "a quote is opened and never closed"),

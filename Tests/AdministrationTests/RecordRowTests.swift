@@ -80,11 +80,20 @@ import Testing
         ("radius", "", "not a number"), ("radius", "100m", "not a number"),
         ("radius", "0", "a radius is more than 0 and at most 500 metres"), ("radius", "-1", "a radius"),
         ("radius", "500.0001", "a radius"), ("radius", "1e-400", "a radius"),
-        ("note", "a\u{0}b", "holds a NUL character"), ("a\u{0}b", "x", "holds a NUL character"),
+        ("note", "a\u{0}b", "holds a NUL character"),
     ])
     func `A location is refused by column`(column: String, value: String, reason: String) throws {
         let refusal = #expect(throws: RowRefusal.self) { try location((column, value)) }
         #expect(refusal?.reason.hasPrefix("\(column): \(reason)") == true)
+    }
+
+    @Test func `A column's name is told without its control characters`() throws {
+        let refusal = #expect(throws: RowRefusal.self) { try location(("\u{1B}[2J\n\u{0}", "x")) }
+        #expect(refusal?.reason == #"\u{1B}[2J\u{A}\u{0}: holds a NUL character"#)
+    }
+
+    @Test func `A refusal is described by its reason`() {
+        #expect("\(RowRefusal("radius", "not a number"))" == "radius: not a number")
     }
 
     // MARK: Experiences
@@ -142,5 +151,43 @@ import Testing
                 ("url", "https://appclip.apple.com/id?p=com.example.Other.Clip"), ("kind", "default"))
         }
         #expect(link?.reason.hasPrefix("url: the default App Clip link names another clip") == true)
+    }
+
+    // MARK: Short codes
+
+    private func shortCode(_ changed: (String, String)...) throws -> ShortCode {
+        try read(ShortCode.self, columns([("code", "c1"), ("url", "https://example.com/a")], changed))
+    }
+
+    @Test func `A short code stands for the canonical URL`() throws {
+        let code = try shortCode(("code", "Ä_1 "), ("url", "HTTPS://Example.COM:443/a/?x=é&y=#f"), ("n", "1"))
+        #expect(code.code == "Ä_1 ")
+        #expect(code.url.canonical == "https://example.com/a?x=%C3%A9&y#f")
+        let longest = String(repeating: "\u{1F600}", count: 128)
+        #expect(try shortCode(("code", longest)).code == longest)
+    }
+
+    @Test(arguments: [
+        ("code", "", "a short code is 1 to 128 characters, none of them a control character"),
+        ("code", String(repeating: "x", count: 129), "a short code is 1 to 128 characters"),
+        ("code", "a\nb", "a short code"), ("code", "a\u{0}", "a short code"),
+        ("code", "\u{9B}", "a short code"),
+        ("url", "", "the URL is empty"), ("url", "example.com/a", "the URL is not absolute"),
+        ("url", "https://example.com/a b", "the URL holds a space"),
+        ("url", "https://example.com/" + String(repeating: "a", count: 2_029), "the URL, or its canonical"),
+        ("url", "http://example.com/a", "the URL must be https, with a domain name for a host"),
+        ("url", "https://example.com:8443/a", "the URL must be https"),
+        ("url", "https://192.0.2.1/a", "the URL must be https"),
+    ])
+    func `A short code is refused by column`(column: String, value: String, reason: String) throws {
+        let refusal = #expect(throws: RowRefusal.self) { try shortCode((column, value)) }
+        #expect(refusal?.reason.hasPrefix("\(column): \(reason)") == true)
+    }
+
+    @Test func `Short codes are equal by bytes`() throws {
+        #expect(try shortCode(("code", "\u{E9}")) == shortCode(("code", "\u{E9}")))
+        #expect(try shortCode(("code", "\u{E9}")) != shortCode(("code", "e\u{301}")))
+        #expect(
+            try shortCode(("url", "https://example.com/a")) != shortCode(("url", "https://example.com/A")))
     }
 }

@@ -71,16 +71,6 @@ import Testing
         }
     }
 
-    @Test func aDirectoryWithOtherThingsIsRefused() async throws {
-        try await withDirectory { directory in
-            try FileManager.default.createDirectory(
-                atPath: "\(directory)/photographs", withIntermediateDirectories: true)
-            await #expect(throws: PrivateServerError.foreignDirectory(directory)) {
-                try await PrivateServer.startOrJoin(directory: directory)
-            }
-        }
-    }
-
     @Test func dataOfAReleaseThatIsNotInstalledIsRefused() async throws {
         try await withDirectory { directory in
             try FileManager.default.createDirectory(
@@ -106,7 +96,7 @@ import Testing
             let lines = try String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8)
             let process = try #require(lines.split(separator: "\n").first.flatMap { pid_t($0) })
             kill(process, SIGQUIT)
-            try await until { (try? await answer(server.conninfo)) == nil }
+            while (try? await answer(server.conninfo)) != nil { try Task.checkCancellation() }
 
             // Its process number stays behind, and perhaps for a while its process.
             let second = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
@@ -115,6 +105,47 @@ import Testing
             let count = try await after.withConnection { try await $0.execute("TABLE kept").count }
             #expect(count == 1)
             await after.close()
+        }
+    }
+
+    /// In a process of its own: the variables are those of all its threads.
+    @Test func theEnvironmentDoesNotLeadToAnotherServer() async throws {
+        await #expect(processExitsWith: .success) {
+            let foreign = [
+                "PGHOSTADDR": "127.0.0.2", "PGSERVICE": "elsewhere", "PGSERVICEFILE": "/nowhere",
+                "PGTARGETSESSIONATTRS": "standby", "PGGSSENCMODE": "require", "PGREQUIREPEER": "somebody",
+                "PGCHANNELBINDING": "require", "PGOPTIONS": "--work_mem=unreadable", "PGDATESTYLE": "none",
+                "PGCLIENTENCODING": "none",
+            ]
+            for (name, value) in foreign { setenv(name, value, 1) }
+            let tests = PrivateServerTests()
+            try await tests.withDirectory { directory in
+                let server = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
+                defer { try? server.leave() }
+                #expect(try await tests.answer(server.conninfo) == 42)
+                let command = ForegroundCommand(["sh", "-c", "env | grep '^PG'"])
+                #expect(try await command.run(environment: [:]) == 1)
+            }
+        }
+    }
+
+    /// As after a container's restart: what is said of a process by its words is not what it is.
+    @Test(arguments: ["exec sleep 60", "exec -a postgres sleep 60", "sleep 60; exit # postgres"])
+    func aNumberThatAnotherProgramHasNowIsLetGo(_ script: String) async throws {
+        try await withDirectory { directory in
+            let server = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
+            try server.leave()
+            let other = Process()
+            other.executableURL = URL(fileURLWithPath: "/bin/bash")
+            other.arguments = ["-c", script, "postgres"]
+            try other.run()
+            defer { other.terminate() }
+            try "\(other.processIdentifier)\n\(directory)/data\n".write(
+                toFile: "\(directory)/data/postmaster.pid", atomically: false, encoding: .utf8)
+
+            let again = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
+            defer { try? again.leave() }
+            #expect(try await answer(again.conninfo) == 42)
         }
     }
 }

@@ -10,6 +10,7 @@ import Testing
 @Suite struct AuditLogTests {
     private struct Entry: Sendable, Hashable {
         let actor: String
+        let login: String
         let action: String
         let relation: String
         let before: String?
@@ -22,11 +23,15 @@ import Testing
 
     private static func entries(_ transaction: Transaction) async throws -> [Entry] {
         try await transaction.execute(
-            "SELECT actor, action, relation, before::text, after::text FROM doorstep.audit_log ORDER BY entry_id"
+            """
+            SELECT actor, login, action, relation, before::text, after::text
+            FROM doorstep.audit_log ORDER BY entry_id
+            """
         ).map { row in
-            let (actor, action, relation, before, after) = try row.decode(
-                String.self, String.self, String.self, String?.self, String?.self)
-            return Entry(actor: actor, action: action, relation: relation, before: before, after: after)
+            let (actor, login, action, relation, before, after) = try row.decode(
+                String.self, String.self, String.self, String.self, String?.self, String?.self)
+            return Entry(
+                actor: actor, login: login, action: action, relation: relation, before: before, after: after)
         }
     }
 
@@ -73,8 +78,8 @@ import Testing
                     ) async throws {
                         let entries = try await Self.entries(transaction)
                         let entry = Entry(
-                            actor: "operator:bob", action: action, relation: table.name, before: before,
-                            after: after)
+                            actor: "operator:bob", login: TestLogin.admin.rawValue, action: action,
+                            relation: table.name, before: before, after: after)
                         #expect(entries.dropFirst(seen) == [entry])
                         seen = entries.count
                     }
@@ -163,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func nobodyChangesAnEntry() async throws {
+    @Test func nobodyWritesOrChangesAnEntry() async throws {
         let tenant = TenantID(UUID())
         try await MigratedDatabase.withDatabase { database in
             try await database.insertSampleRows(of: tenant)
@@ -173,8 +178,8 @@ import Testing
                         "UPDATE doorstep.audit_log SET actor = 'nobody'", "DELETE FROM doorstep.audit_log",
                         "TRUNCATE doorstep.audit_log",
                         """
-                        INSERT INTO doorstep.audit_log (tenant_id, at, actor, action, relation, after)
-                        VALUES ('\(tenant)', '2000-01-01', 'x', 'insert', 'x', '{}')
+                        INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, after)
+                        VALUES ('\(tenant)', 'x', 'insert', 'x', '{}')
                         """,
                     ] where login != .migrate || !statement.hasPrefix("INSERT") {
                         let state = try await sqlState {
@@ -185,6 +190,50 @@ import Testing
                         }
                         #expect(state == "42501", "\(login): \(statement)")
                     }
+                }
+            }
+        }
+    }
+
+    /// The function that writes entries runs as the owner: a trigger of one's own must not reach it.
+    @Test func nobodyLetsTheFunctionWriteAnEntry() async throws {
+        let tenant = TenantID(UUID())
+        try await MigratedDatabase.withDatabase { database in
+            try await database.withPool(as: .admin) { pool in
+                let state = try await sqlState {
+                    try await pool.withTransaction { transaction in
+                        try await transaction.setTenant(tenant.description)
+                        try await transaction.execute(
+                            script: """
+                                CREATE TEMPORARY TABLE locations (tenant_id uuid, identifier text);
+                                CREATE TRIGGER record_insert AFTER INSERT ON pg_temp.locations
+                                REFERENCING NEW TABLE AS new_rows
+                                FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+                                """)
+                    }
+                }
+                #expect(state == "42501")
+            }
+        }
+    }
+
+    /// What the function reads and writes is not to be replaced by tables of one's own.
+    @Test func aTemporaryTableDoesNotStandInForTheLog() async throws {
+        let tenant = TenantID(UUID())
+        try await MigratedDatabase.withDatabase { database in
+            try await database.withPool(as: .admin) { pool in
+                try await pool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute(
+                        script: """
+                            CREATE TEMPORARY TABLE new_rows (tenant_id uuid) ON COMMIT DROP;
+                            CREATE TEMPORARY TABLE audit_log (LIKE doorstep.audit_log) ON COMMIT DROP;
+                            """)
+                    try await transaction.execute(
+                        script: SampleRows.insertion(into: Self.audited[0], of: tenant))
+                    let entries = try await Self.entries(transaction)
+                    #expect(entries.map(\.relation) == ["tenants"])
+                    #expect(entries.map(\.login) == [TestLogin.admin.rawValue])
                 }
             }
         }

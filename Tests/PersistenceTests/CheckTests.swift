@@ -127,7 +127,7 @@ import Testing
 
             // Each row as it is would be taken: only what is changed in it is refused.
             try await database.insertSampleRows(of: tenant)
-            for login in [TestLogin.admin, .app] {
+            for login in [TestLogin.admin, .app, .migrate] {
                 try await database.withPool(as: login) { pool in
                     for (check, (name, changes)) in Self.cases {
                         let table = try #require(SampleRows.tables.first { $0.name == name })

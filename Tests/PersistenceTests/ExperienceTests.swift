@@ -170,6 +170,21 @@ import Testing
         }
     }
 
+    @Test func aRowWithSeveralProblemsIsRefusedOnce() async throws {
+        try await Self.withClips { stores, tenant in
+            let bad = try ExperienceRecord.sample(
+                "https://example.com/1", kind: .default, clip: "com.example.None.Clip", location: "none")
+            let outcome = try await stores.importExperiences([bad, bad], of: tenant)
+            #expect(
+                outcome.problems == [
+                    "2: clip: the tenant has no clip com.example.None.Clip",
+                    "3: url: it is on line 2 already",
+                ])
+            guard case .refused(let problems) = outcome else { return }
+            #expect(problems.count == 2)
+        }
+    }
+
     /// The temporary table of an import is another one each time, on a connection that knows its statements.
     @Test func importsFollowEachOtherOnOneConnection() async throws {
         try await Self.withClips { stores, tenant in

@@ -12,9 +12,7 @@ enum Grants {
         doorstep_admin DELETE locations
         doorstep_admin DELETE short_codes
         doorstep_admin DELETE tenants
-        doorstep_admin EXECUTE record_change()
         doorstep_admin INSERT api_keys
-        doorstep_admin INSERT audit_log (action, actor, after, before, relation, tenant_id)
         doorstep_admin INSERT clips
         doorstep_admin INSERT domains
         doorstep_admin INSERT experiences

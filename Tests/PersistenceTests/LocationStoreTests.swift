@@ -35,20 +35,37 @@ import Testing
     @Test func resolvesItsOwnTenantsShortCodes() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
-            try await stores.adminPool.withTransaction { transaction in
-                try await transaction.setTenant(tenant.description)
-                try await transaction.execute(
-                    """
-                    INSERT INTO doorstep.short_codes (tenant_id, code, url)
-                    VALUES (\(tenant.uuid), 'c1', 'https://example.com/long')
-                    """)
-            }
+            try await stores.importShortCodes([.sample("c1")], of: tenant)
             for (tenant, expected) in [(tenant, "https://example.com/long"), (other, nil)] {
                 try await stores.locations.withCatalogue(of: tenant) { catalogue in
                     let url = try await catalogue.url(ofShortCode: "c1")
                     #expect(url?.canonical == expected)
                     #expect(try await catalogue.url(ofShortCode: "C1") == nil)
                 }
+            }
+        }
+    }
+
+    @Test func aHashRuleFollowsAnImportedCode() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.createClip(of: tenant)
+            try await stores.importLocations([.sample("a")], of: tenant)
+            try await stores.importExperiences(
+                [
+                    .sample("https://example.com/s", rule: "hash:c"),
+                    .sample("https://example.com/long", rule: "path:1"),
+                ], of: tenant)
+            try await stores.importShortCodes(
+                [
+                    .sample("k 1", "https://EXAMPLE.com/long/a/?menu=today"),
+                    .sample("k2", "https://example.com/s?c=k%201"),
+                ], of: tenant)
+            let directory = LocationDirectory(store: stores.locations, signatures: NoSignatures())
+            // A code leads to no other code, and one that nobody imported leads nowhere.
+            for (query, identifier) in [("k%201", "a"), ("k2", nil), ("K%201", nil)] {
+                let found = try await directory.lookUp(
+                    InvocationURL("https://example.com/s?c=\(query)"), of: tenant)
+                #expect(found.location?.identifier.text == identifier, "\(query)")
             }
         }
     }

@@ -8,7 +8,7 @@ import TestSupport
 enum SampleRows {
     struct Table: Sendable {
         let name: String
-        /// Who writes the table.
+        /// Who writes the table; the owner, where none of the others may.
         let login: TestLogin
         let row: [String: String]
         /// A change of the row, made as SET makes it; nil where nobody changes rows.
@@ -63,7 +63,7 @@ enum SampleRows {
             ],
             change: nil, key: "confirmation_id = '00000000-0000-0000-0000-000000000002'"),
         Table(
-            name: "audit_log", login: .admin,
+            name: "audit_log", login: .migrate,
             row: ["actor": "'x'", "action": "'insert'", "relation": "'x'", "after": "'{}'"],
             change: nil, key: "relation = 'x'"),
     ]
@@ -83,7 +83,7 @@ enum SampleRows {
 extension MigratedDatabase {
     /// Inserts a row into each table, as the login that writes the table.
     func insertSampleRows(of tenant: TenantID) async throws {
-        for login in [TestLogin.admin, .app] {
+        for login in [TestLogin.admin, .app, .migrate] {
             try await withPool(as: login) { pool in
                 try await pool.withTransaction { transaction in
                     try await transaction.setTenant(tenant.description)

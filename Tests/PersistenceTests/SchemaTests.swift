@@ -85,6 +85,9 @@ import Testing
             "ALTER FUNCTION doorstep.authenticate RESET search_path",
             "doorstep.authenticate(bytea): a function that runs with its owner's rights"),
         Offence(
+            "ALTER FUNCTION doorstep.record_change RESET search_path",
+            "doorstep.record_change(): a function that runs with its owner's rights"),
+        Offence(
             "ALTER TABLE doorstep.confirmations OWNER TO doorstep_app",
             "confirmations: an object that is not the owner's",
             "confirmations_pkey: an object that is not the owner's",

@@ -116,7 +116,7 @@ struct SchemaWalker {
             """
             SELECT p.oid::regprocedure::text FROM pg_proc p
             WHERE p.pronamespace = 'doorstep'::regnamespace AND p.prosecdef
-                AND NOT (p.oid::regprocedure::text = 'doorstep.authenticate(bytea)'
+                AND NOT (p.oid::regprocedure::text IN ('doorstep.authenticate(bytea)', 'doorstep.record_change()')
                     AND coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))
             """
         ),

@@ -70,6 +70,14 @@ struct Stores: Sendable {
         }
     }
 
+    @discardableResult
+    func importShortCodes(_ records: [ShortCode], of tenant: TenantID) async throws -> ImportOutcome {
+        try await administration.importShortCodes(of: tenant) { sink in
+            for (index, record) in records.enumerated() { try await sink.append(record, line: index + 2) }
+            return ImportProblems()
+        }
+    }
+
     /// How many rows a statement finds, as superuser: every tenant's.
     func count(_ query: Query) async throws -> Int {
         try await database.withSuperuser { pool in
@@ -102,6 +110,12 @@ extension ExperienceRecord {
                 url: URLPrefix(url), kind: kind, clip: BundleID(clip),
                 binding: LocationBinding(location: location, rule: rule)),
             title: title, subtitle: subtitle)
+    }
+}
+
+extension ShortCode {
+    static func sample(_ code: String, _ url: String = "https://example.com/long") throws -> ShortCode {
+        try ShortCode(code: code, url: InvocationURL(url))
     }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import PostgreSQL
 import Testing
 
-@Suite struct CopyTests {
+@Suite(.timeLimit(.minutes(5))) struct CopyTests {
     private func withTable(_ body: (ConnectionPool) async throws -> Void) async throws {
         try await withPool { pool in
             try await pool.withConnection {
@@ -114,6 +114,51 @@ import Testing
             #expect(error?.sqlState == "42P01")
             let result = try await pool.withConnection { try await $0.execute("TABLE t") }
             #expect(result.isEmpty)
+        }
+    }
+
+    @Test func aStatementInsideACopyIsRefusedAndTheCopyGoesOn() async throws {
+        try await withTable { pool in
+            let copied = try await pool.withTransaction { transaction in
+                try await transaction.copyIn("COPY t (id) FROM STDIN") { writer in
+                    try await writer.writeRow(["1"])
+                    let error = await #expect(throws: PostgreSQLError.notSent) {
+                        try await transaction.execute("SELECT 1")
+                    }
+                    #expect(error?.isRetryable == false)
+                    await #expect(throws: PostgreSQLError.notSent) {
+                        try await transaction.execute(script: "SELECT 1")
+                    }
+                    try await writer.writeRow(["2"])
+                }
+            }
+            #expect(copied == 2)
+        }
+    }
+
+    @Test func aWriterIsOfNoUseAfterItsCopy() async throws {
+        try await withTable { pool in
+            try await pool.withTransaction { transaction in
+                let kept = Shared<CopyWriter?>(nil)
+                try await transaction.copyIn("COPY t (id) FROM STDIN") { writer in kept.change { $0 = writer }
+                }
+                let writer = try #require(kept.value)
+                await #expect(throws: PostgreSQLError.unexpectedCopy) {
+                    try await writer.write([UInt8](repeating: 0, count: 100_000))
+                }
+                try await transaction.execute("INSERT INTO t VALUES (1)")
+            }
+        }
+    }
+
+    @Test func aCopyWithAZeroByteIsRefused() async throws {
+        try await withTable { pool in
+            let error = await #expect(throws: PostgreSQLError.self) {
+                try await pool.withTransaction {
+                    try await $0.copyIn("COPY t FROM STDIN\0 WITH CSV") { _ in }
+                }
+            }
+            #expect(error?.code == "encoding")
         }
     }
 

@@ -2,7 +2,7 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-@Suite struct ListenerTests {
+@Suite(.timeLimit(.minutes(5))) struct ListenerTests {
     @Test func notificationsArriveInOrderAndAfterALoss() async throws {
         try await TestServer.withDatabase { conninfo in
             let pool = ConnectionPool(PoolConfiguration(conninfo: conninfo))

@@ -4,7 +4,7 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-@Suite struct LostConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct LostConnectionTests {
     @Test func aTerminatedStatementIsAConnectionLost() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
@@ -62,7 +62,9 @@ import Testing
             options: PrivateServerOptions(
                 settings: ["synchronous_standby_names": "nobody", "synchronous_commit": "local"]))
         defer { try? server.leave() }
-        let pool = ConnectionPool(PoolConfiguration(conninfo: server.conninfo, connectTimeout: .seconds(60)))
+        // Not even a login that hides warnings hides this one.
+        let conninfo = "\(server.conninfo) options='-c client_min_messages=error'"
+        let pool = ConnectionPool(PoolConfiguration(conninfo: conninfo, connectTimeout: .seconds(60)))
         try await pool.withConnection { try await $0.execute("CREATE TABLE t (id int8)") }
         let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
         async let outcome: Void = pool.withTransaction { transaction in
@@ -102,14 +104,51 @@ import Testing
         }
     }
 
-    @Test func aTransactionWhoseConnectionBrokeBeforeCommitIsNotUnknown() async throws {
+    @Test(.enabled(if: isServerOurs, "its processes may be on another machine"))
+    func aTransactionWhoseConnectionBrokeBeforeCommitIsNotUnknown() async throws {
         try await withPool { pool in
             await #expect(throws: PostgreSQLError.connectionLost) {
                 try await pool.withTransaction { transaction in
                     let process = try await transaction.process()
                     try await terminate(process, whenWaitingFor: "ClientRead")
-                    // From here the server's end is known to be closed.
-                    _ = try? await transaction.execute("SELECT 1")
+                    try await until { kill(process, 0) != 0 }
+                }
+            }
+        }
+    }
+
+    /// Outside a transaction a statement is its own COMMIT.
+    @Test(arguments: ["SELECT pg_sleep(600)", "SELECT 1; SELECT pg_sleep(600)"])
+    func aStatementOfItsOwnLeavesTheOutcomeUnknown(sql: String) async throws {
+        try await withPool { pool in
+            let (processes, continuation) = AsyncStream.makeStream(of: Int32.self)
+            async let outcome: Void = pool.withConnection { connection in
+                continuation.yield(try await connection.process())
+                if sql.contains(";") {
+                    try await connection.execute(script: sql)
+                } else {
+                    try await connection.execute("\(unsafeSQL: sql)")
+                }
+            }
+            let process = try #require(await processes.first { _ in true })
+            try await terminate(process, whenWaitingFor: "PgSleep")
+            do {
+                try await outcome
+                Issue.record("the statement returned")
+            } catch let error as PostgreSQLError {
+                #expect(error == .outcomeUnknown && !error.isRetryable)
+            }
+        }
+    }
+
+    @Test func aSavepointSaysWhyItsClosureEnded() async throws {
+        try await withPool { pool in
+            await #expect(throws: PostgreSQLError.timeout(.statement)) {
+                try await pool.withTransaction(TransactionMode(statementTimeout: .milliseconds(200))) {
+                    transaction in
+                    try await transaction.withSavepoint {
+                        try await transaction.execute("SELECT pg_sleep(600)")
+                    }
                 }
             }
         }

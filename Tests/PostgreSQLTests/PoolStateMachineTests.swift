@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgreSQL
 
-@Suite struct PoolStateMachineTests {
+@Suite(.timeLimit(.minutes(5))) struct PoolStateMachineTests {
     private func machine(connections: Int = 2, waiters: Int = 10) -> PoolStateMachine {
         PoolStateMachine(maximumConnections: connections, maximumWaiters: waiters)
     }
@@ -115,6 +115,24 @@ import Testing
         #expect(pool.ended(0) == [])
         #expect(pool.close() == [])
         #expect(pool.release(0, isReusable: false) == [.close(0), .finished])
+    }
+
+    @Test func aConnectionThatComesUpAfterClosingIsClosed() {
+        var pool = machine(connections: 1)
+        #expect(pool.acquire(1) == [.connect(0)])
+        #expect(pool.isConnecting(0))
+        #expect(pool.close() == [.fail(1, .poolClosed), .close(0)])
+        #expect(!pool.isConnecting(0))
+        #expect(pool.connected(0) == [.close(0)])
+        #expect(pool.ended(0) == [.finished])
+    }
+
+    @Test func aConnectionBegunBeforeInvalidationIsNotLent() {
+        var pool = machine(connections: 1)
+        #expect(pool.acquire(1) == [.connect(0)])
+        #expect(pool.invalidate() == [])
+        #expect(pool.connected(0) == [.close(0), .connect(1)])
+        #expect(pool.connected(1) == [.lend(1, to: 1)])
     }
 
     @Test func anEmptyPoolClosesAtOnce() {

@@ -1,8 +1,9 @@
+import Foundation
 import PostgreSQL
 import TestSupport
 import Testing
 
-@Suite struct PoolTests {
+@Suite(.timeLimit(.minutes(5))) struct PoolTests {
     @Test func neverLendsMoreThanItHas() async throws {
         try await withPool({ $0.maximumConnections = 3 }) { pool in
             let lent = Shared((now: 0, most: 0))
@@ -127,12 +128,87 @@ import Testing
     @Test func aCancelledTaskDoesNotBegin() async throws {
         try await withPool { pool in
             let task = Task {
-                try await until { Task.isCancelled }
+                while !Task.isCancelled { await Task.yield() }
                 try await pool.withConnection { _ in }
             }
             task.cancel()
-            await #expect(throws: (any Error).self) { try await task.value }
+            await #expect(throws: PostgreSQLError.cancelled) { try await task.value }
             #expect(pool.statistics.busy == 0)
+        }
+    }
+
+    /// Nothing of them is sent: they neither run nor cost their connection.
+    @Test func statementsOfACancelledTaskCostNothing() async throws {
+        try await withPool({ $0.maximumConnections = 1 }) { pool in
+            let before = try await pool.withConnection { try await $0.process() }
+            try await pool.withConnection { try await $0.execute("CREATE TABLE t (id int8)") }
+            let (began, continuation) = AsyncStream.makeStream(of: Void.self)
+            let task = Task {
+                var refused = 0
+                try await pool.withConnection { connection in
+                    continuation.yield()
+                    while !Task.isCancelled { await Task.yield() }
+                    for number in 0..<10 {
+                        await #expect(throws: PostgreSQLError.cancelled) {
+                            try await connection.execute("INSERT INTO t VALUES (\(number))")
+                        }
+                        refused += 1
+                    }
+                }
+                return refused
+            }
+            _ = await began.first { _ in true }
+            task.cancel()
+            let refused = try await task.value
+            #expect(refused == 10)
+            let (after, rows) = try await pool.withConnection { connection in
+                (try await connection.process(), try await connection.execute("TABLE t").count)
+            }
+            #expect(before == after && rows == 0)
+        }
+    }
+
+    @Test func aServerThatGoesOnSendingDoesNotOutrunTheDeadline() async throws {
+        try await withPool({ $0.statementTimeout = .milliseconds(300) }) { pool in
+            await #expect(throws: PostgreSQLError.timeout(.statement)) {
+                try await pool.withConnection { connection in
+                    try await connection.execute(
+                        script: """
+                            DO $$BEGIN LOOP RAISE NOTICE '%', repeat('x', 1000); END LOOP; END$$
+                            """)
+                }
+            }
+        }
+    }
+
+    /// No duration is too long for a clock, nor for the server's `statement_timeout`.
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(3_000_000), .milliseconds(-5)])
+    func durationsOfAnyLengthAreTaken(limit: Duration) async throws {
+        try await withPool({ $0.acquireTimeout = .seconds(Int64.max) }) { pool in
+            let mode = TransactionMode(statementTimeout: limit)
+            if limit < .zero {
+                await #expect(throws: PostgreSQLError.timeout(.statement)) {
+                    try await pool.withTransaction(mode) { try await $0.execute("SELECT 1") }
+                }
+            } else {
+                let count = try await pool.withTransaction(mode) { try await $0.execute("SELECT 1").count }
+                #expect(count == 1)
+            }
+        }
+    }
+
+    /// It takes the connection, and nothing comes back.
+    @Test(.enabled(if: isServerOurs, "its processes may be on another machine"))
+    func aSilentConnectionIsLeftForAnother() async throws {
+        try await withPool({
+            $0.maximumConnections = 1
+            $0.acquireTimeout = .seconds(8)
+        }) { pool in
+            let process = try await pool.withTransaction { try await $0.process() }
+            kill(process, SIGSTOP)
+            defer { kill(process, SIGCONT) }
+            let next = try await pool.withTransaction { try await $0.process() }
+            #expect(next != process)
         }
     }
 
@@ -161,16 +237,17 @@ import Testing
         await pool.close()
     }
 
-    @Test func theSecondHostServesWhenTheFirstIsSilent() async throws {
+    @Test(.enabled(if: isServerOurs, "the test server is not our own"))
+    func theSecondHostServesWhenTheFirstIsSilent() async throws {
         // A socket that listens and never answers.
         let silent = try SilentServer()
         let conninfo = try await TestServer.conninfo()
-        guard let keywords = conninfo.wholeMatch(of: #/host='([^']+)' port=5432 (.*)/#) else { return }
+        let keywords = try #require(conninfo.wholeMatch(of: #/host='([^']+)' port=5432 (.*)/#))
         let pool = ConnectionPool(
             PoolConfiguration(
                 conninfo:
                     "host=127.0.0.1,\(keywords.1) port=\(silent.port),5432 \(keywords.2) sslmode=disable",
-                acquireTimeout: .seconds(60), connectTimeout: .seconds(1)))
+                acquireTimeout: .seconds(60), connectTimeout: .seconds(6)))
         #expect(try await pool.withConnection { try await $0.execute("SELECT 1") }.count == 1)
         await pool.close()
     }
@@ -187,6 +264,29 @@ import Testing
             await pool.close()
             await pool.close()
             await #expect(throws: PostgreSQLError.poolClosed) { try await pool.withConnection { _ in } }
+        }
+    }
+
+    /// Whatever `close` comes in between, no connection is left that it would have to wait for.
+    @Test func closingMayRaceWithConnecting() async throws {
+        let conninfo = try await TestServer.conninfo()
+        for round in 0..<40 {
+            let pool = ConnectionPool(
+                PoolConfiguration(conninfo: conninfo, maximumConnections: 4, acquireTimeout: .seconds(60)))
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        do {
+                            try await pool.withConnection { _ in }
+                        } catch {
+                            #expect(error as? PostgreSQLError == .poolClosed)
+                        }
+                    }
+                }
+                for _ in 0..<round { await Task.yield() }
+                let duration = await ContinuousClock().measure { await pool.close(within: .seconds(50)) }
+                #expect(duration < .seconds(20))
+            }
         }
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PostgreSQL
 
-@Suite struct QueryTests {
+@Suite(.timeLimit(.minutes(5))) struct QueryTests {
     @Test func valuesAreBoundInOrder() {
         let query: Query = "SELECT a FROM t WHERE b = \(1) AND c = \("x' OR 1=1 --")"
         #expect(query.sql == "SELECT a FROM t WHERE b = $1 AND c = $2")
@@ -29,7 +29,7 @@ import Testing
     }
 }
 
-@Suite struct StatementCacheTests {
+@Suite(.timeLimit(.minutes(5))) struct StatementCacheTests {
     private func key(_ sql: String) -> StatementCache.Key {
         StatementCache.Key(sql: sql, types: [])
     }
@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-@Suite struct ConnectionStringTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionStringTests {
     private func attempts(_ text: String) throws -> [[String: String]] {
         try ConnectionString(text).attempts(applicationName: "test")
     }
@@ -90,6 +90,41 @@ import Testing
         let rounds = try attempts("host=a,b target_session_attrs=prefer-standby")
         #expect(rounds.map { $0["target_session_attrs"] } == ["standby", "standby", "any", "any"])
         #expect(rounds.map { $0["host"] } == ["a", "b", "a", "b"])
+    }
+
+    /// The canary `hunter2` is the password, with a character in it that should have been escaped.
+    @Test(arguments: [
+        "postgresql://u:hunter@hunter2@host/db", "postgresql://u:hun/hunter2@host/db",
+        "postgresql://u:hunter2/x@host/db", "postgresql://u:123/hunter2@host/db",
+        "postgresql://u:@/hunter2@host/db", "postgresql://u@hunter2:pw@host/db",
+        "postgresql://u:a@b:hunter2@host:5432/db", "postgresql://u:p@a,hunter2@host/db",
+        "host=h port=hunter2", "host=h port=0", "host=h port=65536", "host=h port=1,-1",
+    ])
+    func aMistypedPasswordIsNotTakenForAHost(text: String) async {
+        #expect(throws: PostgreSQLError.connectionString) { try ConnectionString(text) }
+        let pool = ConnectionPool(PoolConfiguration(conninfo: text))
+        let error = await #expect(throws: PostgreSQLError.self) { try await pool.withConnection { _ in } }
+        #expect(error == .connectionString && error?.description.contains("hunter2") == false)
+        await pool.close()
+    }
+
+    @Test(arguments: [
+        "postgresql://u:hunter%40%2F2@host:5433/db", "host=/tmp/a@b", "host=a,b port=,5433", "host=a",
+        "postgresql://u@[::1]:65535/db?sslmode=require", "",
+    ])
+    func whatIsWellFormedIsTaken(text: String) {
+        #expect(throws: Never.self) { try ConnectionString(text) }
+    }
+
+    @Test func aConfigurationDoesNotShowItsPassword() {
+        let configuration = PoolConfiguration(conninfo: "host=h password=hunter2", applicationName: "name")
+        let pool = ConnectionPool(configuration)
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        dump(pool, to: &dumped)
+        dump([configuration], to: &dumped)
+        let texts = ["\(configuration)", String(reflecting: configuration), "\([configuration])", dumped]
+        #expect(texts.allSatisfy { $0.contains("name") && !$0.contains("hunter2") })
     }
 
     @Test func aMalformedStringIsRefusedWithoutQuotingIt() {

@@ -1,6 +1,10 @@
+import Foundation
 import PostgreSQL
 import TestSupport
 import Testing
+
+/// A server given by the environment may be on another machine, and is reached in a way of its own.
+let isServerOurs = ProcessInfo.processInfo.environment["DOORSTEP_TEST_DATABASE_URL"] == nil
 
 /// Lends a pool on a new database, and closes it.
 @discardableResult

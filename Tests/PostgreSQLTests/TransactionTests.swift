@@ -4,7 +4,7 @@ import Testing
 
 struct Refusal: Error, Equatable {}
 
-@Suite struct TransactionTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionTests {
     private func withTable(_ body: (ConnectionPool) async throws -> Void) async throws {
         try await withPool({ $0.maximumConnections = 2 }) { pool in
             try await pool.withConnection { connection in
@@ -183,6 +183,82 @@ struct Refusal: Error, Equatable {}
             }
             let second = try await pool.withConnection { connection in try await connection.process() }
             #expect(first != second)
+        }
+    }
+
+    /// What one user sets for the session does not reach the next, however both use the connection.
+    @Test(arguments: [false, true], [false, true])
+    func settingsOfASessionDoNotReachTheNextUser(setInTransaction: Bool, readInTransaction: Bool) async throws
+    {
+        try await withPool({ $0.maximumConnections = 1 }) { pool in
+            let set: Query = """
+                SELECT pg_backend_pid(), set_config('doorstep.tenant_id', 'x', false),
+                    set_config('role', 'pg_monitor', false), set_config('client_min_messages', 'error', false)
+                """
+            let setter: Int32 =
+                if setInTransaction {
+                    try await pool.withTransaction { try await $0.execute(set).one().decode(at: 0) }
+                } else {
+                    try await pool.withConnection { try await $0.execute(set).one().decode(at: 0) }
+                }
+            let read: Query = """
+                SELECT pg_backend_pid(), coalesce(current_setting('doorstep.tenant_id', true), ''),
+                    current_setting('role'), current_setting('client_min_messages')
+                """
+            let row =
+                if readInTransaction {
+                    try await pool.withTransaction { try await $0.execute(read).one() }
+                } else {
+                    try await pool.withConnection { try await $0.execute(read).one() }
+                }
+            let (reader, tenant, role, messages) = try row.decode(
+                Int32.self, String.self, String.self, String.self)
+            #expect(setter == reader && tenant == "" && role == "none" && messages == "notice")
+        }
+    }
+
+    @Test func whatALeaseLeavesInTheSessionIsGivenUpWithIt() async throws {
+        try await withPool({ $0.maximumConnections = 1 }) { pool in
+            let process = try await pool.withConnection { connection in
+                try await connection.execute("SELECT pg_advisory_lock(4711)")
+                try await connection.execute("CREATE TEMPORARY TABLE t ()")
+                try await connection.execute("LISTEN t")
+                try await connection.execute("DECLARE c CURSOR WITH HOLD FOR VALUES (1), (2)")
+                return try await connection.process()
+            }
+            let (same, left) = try await pool.withTransaction { transaction in
+                try await transaction.execute(
+                    """
+                    SELECT pg_backend_pid(),
+                        (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())
+                        + (SELECT count(*) FROM pg_listening_channels())
+                        + (SELECT count(*) FROM pg_cursors WHERE is_holdable)
+                        + (SELECT count(*) FROM pg_class WHERE relpersistence = 't')
+                    """
+                ).one().decode(Int32.self, Int.self)
+            }
+            #expect(same == process && left == 0)
+        }
+    }
+
+    @Test func moreValuesThanTheProtocolCountsAreRefused() async throws {
+        try await withPool { pool in
+            func query(_ count: Int) -> Query {
+                var query = Query.StringInterpolation(literalCapacity: 0, interpolationCount: count)
+                query.appendLiteral("VALUES (0)")
+                for number in 0..<count {
+                    query.appendLiteral(",(")
+                    query.appendInterpolation(number)
+                    query.appendLiteral(")")
+                }
+                return Query(stringInterpolation: query)
+            }
+            let rows = try await pool.withTransaction { try await $0.execute(query(65_535)).count }
+            #expect(rows == 65_536)
+            let error = await #expect(throws: PostgreSQLError.self) {
+                try await pool.withTransaction { try await $0.execute(query(65_536)) }
+            }
+            #expect(error?.code == "encoding" && error?.isRetryable == false)
         }
     }
 

@@ -160,13 +160,15 @@ CREATE INDEX confirmations_location_minute
 
 -- Audit log ---------------------------------------------------------------------------------------------------
 
--- Who changed what, with the row before and after. No role of Doorstep's may change or delete an entry, and there is
--- no foreign key: that a tenant was deleted is an entry too.
+-- Who changed what, with the row before and after. No role that serves or administers may write, change or delete an
+-- entry: only the function below writes them. There is no foreign key: that a tenant was deleted is an entry too.
 CREATE TABLE doorstep.audit_log (
     tenant_id uuid NOT NULL,
     entry_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
     at timestamptz NOT NULL DEFAULT now(),
+    -- Who the program says made the change; `login` is who the server knows it to be.
     actor text NOT NULL,
+    login text NOT NULL DEFAULT session_user,
     action text COLLATE "C" NOT NULL,
     relation text COLLATE "C" NOT NULL,
     before jsonb,
@@ -180,23 +182,27 @@ CREATE TABLE doorstep.audit_log (
 -- One statement of SQL is one insert into the log, however many rows it changed: an import of a million locations must
 -- not call a function a million times. The trigger's argument names the key columns. Digests of keys are left out, and
 -- that a key was used is no change.
+--
+-- It runs as its owner, so that who makes a change need not be able to write an entry; the tenant is the transaction's
+-- all the same, and row-level security holds. Nobody else may EXECUTE it, which a trigger that is there does not ask
+-- for: with that right, a trigger on a temporary table would write whatever entries its maker likes.
 CREATE FUNCTION doorstep.record_change() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     actor text := coalesce(nullif(current_setting('doorstep.actor', true), ''), session_user);
     hidden text[] := ARRAY['digest', 'last_used_on'];
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, after)
-        SELECT n.tenant_id, actor, 'insert', TG_TABLE_NAME, to_jsonb(n) - hidden FROM new_rows n;
+        INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, after)
+        SELECT n.tenant_id, actor, session_user, 'insert', TG_TABLE_NAME, to_jsonb(n) - hidden FROM new_rows n;
     ELSIF TG_OP = 'DELETE' THEN
-        INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, before)
-        SELECT o.tenant_id, actor, 'delete', TG_TABLE_NAME, to_jsonb(o) - hidden FROM old_rows o;
+        INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, before)
+        SELECT o.tenant_id, actor, session_user, 'delete', TG_TABLE_NAME, to_jsonb(o) - hidden FROM old_rows o;
     ELSE
         EXECUTE format(
-            'INSERT INTO doorstep.audit_log (tenant_id, actor, action, relation, before, after)
-             SELECT tenant_id, $1, ''update'', $2, to_jsonb(o) - $3, to_jsonb(n) - $3
+            'INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, before, after)
+             SELECT tenant_id, $1, session_user, ''update'', $2, to_jsonb(o) - $3, to_jsonb(n) - $3
              FROM old_rows o JOIN new_rows n USING (%s)
              WHERE to_jsonb(o) - $3 IS DISTINCT FROM to_jsonb(n) - $3', TG_ARGV[0])
         USING actor, TG_TABLE_NAME, hidden;
@@ -289,7 +295,6 @@ GRANT SELECT ON doorstep.schema_migrations TO doorstep_app, doorstep_admin;
 
 REVOKE ALL ON FUNCTION doorstep.authenticate(bytea), doorstep.record_change() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION doorstep.authenticate(bytea) TO doorstep_app;
-GRANT EXECUTE ON FUNCTION doorstep.record_change() TO doorstep_admin;
 
 GRANT SELECT ON doorstep.tenants, doorstep.clips, doorstep.domains, doorstep.locations, doorstep.experiences,
     doorstep.short_codes TO doorstep_app;
@@ -308,9 +313,8 @@ GRANT UPDATE (url) ON doorstep.short_codes TO doorstep_admin;
 GRANT UPDATE (expires_at, revoked_at) ON doorstep.api_keys TO doorstep_admin;
 GRANT SELECT, DELETE ON doorstep.confirmations TO doorstep_admin;
 GRANT SELECT ON doorstep.audit_log TO doorstep_admin;
--- Not `entry_id` nor `at`: an entry comes after those before it, and its time is the server's.
-GRANT INSERT (tenant_id, actor, action, relation, before, after) ON doorstep.audit_log TO doorstep_admin;
--- An owner may do anything with a table, unless told not to.
+-- An owner may do anything with a table, unless told not to. It could give itself the right again: this is against
+-- mistakes.
 REVOKE UPDATE, DELETE, TRUNCATE ON doorstep.audit_log FROM doorstep_owner;
 
 GRANT SELECT (tenant_id, slug, suspended_at) ON doorstep.tenants TO doorstep_router;

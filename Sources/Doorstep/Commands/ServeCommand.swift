@@ -50,7 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
         if try PlaceURLSigner.fromEnvironment().isEmpty {
             logger.notice("DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused")
         }
-        try await database.withPool(maximumConnections: poolSize) { pool in
+        try await database.withPool(maximumConnections: poolSize, trapsSignals: false) { pool in
             let pending = try await Schema.status(pool).pending.count
             guard pending == 0 else { throw CommandError.schemaIsBehind(pending) }
             let server = APIServer(

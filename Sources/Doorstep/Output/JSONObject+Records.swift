@@ -46,6 +46,10 @@ extension JSONObject {
         }
     }
 
+    init(_ code: ShortCode) {
+        self = ["code": .string(code.code), "url": .string(code.url.canonical)]
+    }
+
     init(_ key: KeyRecord, at now: Date) {
         self = [
             "id": .string(key.id.description), "kind": .string(key.kind.rawValue), "hint": .string(key.hint),

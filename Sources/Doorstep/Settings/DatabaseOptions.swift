@@ -1,6 +1,8 @@
 import ArgumentParser
 import EmbeddedPostgreSQL
+import Foundation
 import PostgreSQL
+import UnixSignals
 
 /// Which database a command works on.
 struct DatabaseOptions: ParsableArguments {
@@ -21,10 +23,12 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// Lends a pool, and leaves the private server afterwards if there is one.
+    /// - Parameter trapsSignals: false for a body that ends by itself at SIGINT and SIGTERM.
     func withPool<Result: Sendable>(
-        maximumConnections: Int = 2, _ body: (ConnectionPool) async throws -> Result
+        maximumConnections: Int = 2, trapsSignals: Bool = true,
+        _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
-        try await withConnectionString { conninfo in
+        try await withConnectionString(trapsSignals: trapsSignals) { conninfo in
             let pool = ConnectionPool(
                 PoolConfiguration(
                     conninfo: conninfo, maximumConnections: maximumConnections, applicationName: "doorstep"))
@@ -40,10 +44,12 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     private func withConnectionString<Result: Sendable>(
-        _ body: (String) async throws -> Result
+        trapsSignals: Bool, _ body: (String) async throws -> Result
     ) async throws -> Result {
         if let embeddedPostgres {
-            return try await PrivateServer.lend(in: embeddedPostgres) { try await body($0.conninfo) }
+            return try await PrivateServer.lend(in: embeddedPostgres, trapsSignals: trapsSignals) { server in
+                try await body(server.conninfo)
+            }
         }
         guard let url = url ?? Environment.text("DATABASE_URL") else { throw CommandError.noDatabase }
         return try await body(url)
@@ -52,18 +58,31 @@ struct DatabaseOptions: ParsableArguments {
 
 extension PrivateServer {
     /// Starts or joins the server of a directory, and leaves it when the closure has returned or thrown.
+    /// - Parameter trapsSignals: whether SIGINT and SIGTERM leave the server and end the process with 128 and the
+    ///   signal; without that the server would be left running.
     static func lend<Result: Sendable>(
-        in directory: String, _ body: (PrivateServer) async throws -> Result
+        in directory: String, trapsSignals: Bool, _ body: (PrivateServer) async throws -> Result
     ) async throws -> Result {
+        // Before the start: a signal in the midst of it is kept until there is a server to leave.
+        let signals = trapsSignals ? await UnixSignalsSequence(trapping: .sigint, .sigterm) : nil
         let server = try await startOrJoin(directory: directory)
-        let result: Result
-        do {
-            result = try await body(server)
-        } catch {
-            try server.leave()
-            throw error
+        let trap = Task {
+            guard let signals else { return }
+            for await signal in signals {
+                try? server.leave()
+                exit(128 + signal.rawValue)
+            }
         }
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await body(server))
+        } catch {
+            result = .failure(error)
+        }
+        // A trap that has caught a signal never returns: the process ends there, and with its status.
+        trap.cancel()
+        await trap.value
         try server.leave()
-        return result
+        return try result.get()
     }
 }

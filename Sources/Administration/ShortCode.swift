@@ -1,0 +1,46 @@
+public import Invocation
+
+/// A code that stands for a URL too long to print, read by the identifier rule `hash:NAME`.
+///
+/// Source: Apple, "Encoding a URL in an App Clip Code", "Hash long URLs".
+public struct ShortCode: Sendable {
+    /// 1 to 128 Unicode scalars, none of them a control character.
+    public let code: String
+    /// Resolved as if it had been scanned itself.
+    public let url: InvocationURL
+
+    /// - Throws: `AdministrationError.invalidShortCode`, or `.unmatchableURL` for a URL that no experience can
+    ///   match.
+    public init(code: String, url: InvocationURL) throws(AdministrationError) {
+        // What the rule reads from a URL is what an identifier can be.
+        guard (try? LocationIdentifier(code)) != nil else { throw .invalidShortCode }
+        guard url.isMatchable else { throw .unmatchableURL }
+        self.code = code
+        self.url = url
+    }
+}
+
+/// Codes are compared by bytes: `String` takes the composed and the decomposed form of a character for equal.
+extension ShortCode: Hashable {
+    public static func == (one: Self, other: Self) -> Bool {
+        one.code.utf8.elementsEqual(other.code.utf8) && one.url == other.url
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(url)
+    }
+}
+
+extension ShortCode: ImportableRow {
+    public static let requiredColumns = ["code", "url"]
+
+    public static func read(_ fields: CSVFields) throws(RowRefusal) -> ShortCode {
+        let url = try RowRefusal.naming("url") { () throws(InvocationURLError) in
+            try InvocationURL(fields["url"])
+        }
+        return try RowRefusal.naming({ $0 == .invalidShortCode ? "code" : "url" }) {
+            () throws(AdministrationError) in
+            try ShortCode(code: fields["code"], url: url)
+        }
+    }
+}

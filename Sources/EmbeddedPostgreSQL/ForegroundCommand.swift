@@ -1,0 +1,108 @@
+import Foundation
+import Synchronization
+
+/// A command that is run in this process's place: with its terminal, input and output.
+///
+/// Not Foundation's `Process`: that puts the command in a process group of its own, where Ctrl-C does not reach it
+/// and the terminal cannot be read.
+public final class ForegroundCommand: Sendable {
+    private enum State: Sendable {
+        case waiting
+        case running(pid_t)
+        /// It is not to be run any more, or has ended.
+        case over(status: Int32)
+    }
+
+    private let words: [String]
+    private let state = Mutex(State.waiting)
+
+    /// - Parameter words: a program, found on PATH, and its arguments.
+    public init(_ words: [String]) {
+        self.words = words
+    }
+
+    /// Passes a signal on to the command, or keeps it from being run when it has not been yet.
+    public func send(_ signal: Int32) {
+        state.withLock { state in
+            switch state {
+            case .waiting: state = .over(status: 128 + signal)
+            case .running(let process):
+                // The terminal's Ctrl-C goes to all of the foreground: the command has it already.
+                if signal != SIGINT || !Self.isInForeground { kill(process, signal) }
+            case .over: break
+            }
+        }
+    }
+
+    /// Runs the command with this process's environment and the variables given, and waits until it has ended.
+    /// - Returns: its status, or as in a shell 128 and the signal that ended it.
+    public func run(environment: [String: String]) async throws(PrivateServerError) -> Int32 {
+        let started = state.withLock { state in
+            guard case .waiting = state else { return Int32(0) }
+            var process = pid_t()
+            let failure = spawn(&process, environment)
+            state = failure == 0 ? .running(process) : .over(status: 126)
+            return failure
+        }
+        guard started == 0 else {
+            throw .failed(program: words.first ?? "env", output: String(cString: strerror(started)))
+        }
+        return await withCheckedContinuation { continuation in
+            Thread { continuation.resume(returning: self.wait()) }.start()
+        }
+    }
+
+    private func wait() -> Int32 {
+        if case .running(let process) = state.withLock({ $0 }) {
+            // Not reaped yet: until the state says that it is over, the number is nobody else's.
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        }
+        return state.withLock { state in
+            switch state {
+            case .waiting: return 0
+            case .over(let status): return status
+            case .running(let process):
+                var status: Int32 = 0
+                while waitpid(process, &status, 0) < 0, errno == EINTR {}
+                let ended = Command.shellStatus(status)
+                state = .over(status: ended)
+                return ended
+            }
+        }
+    }
+
+    private static var isInForeground: Bool {
+        let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0 else { return false }
+        defer { close(terminal) }
+        return tcgetpgrp(terminal) == getpgrp()
+    }
+
+    private func spawn(_ process: inout pid_t, _ additions: [String: String]) -> Int32 {
+        #if canImport(Darwin)
+            var attributes: posix_spawnattr_t?
+        #else
+            var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Those that this process traps: the command has them as if it had been started without it.
+        var (none, trapped) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigemptyset(&trapped)
+        sigaddset(&trapped, SIGINT)
+        sigaddset(&trapped, SIGTERM)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &trapped)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        var arguments = (["env", "--"] + words).map { strdup($0) }
+        var environment = ProcessInfo.processInfo.environment.merging(additions) { $1 }
+            .map { name, value in strdup("\(name)=\(value)") }
+        defer { for pointer in arguments + environment { free(pointer) } }
+        arguments.append(nil)
+        environment.append(nil)
+        return posix_spawn(&process, "/usr/bin/env", nil, &attributes, arguments, environment)
+    }
+}
