@@ -73,9 +73,10 @@ let package = Package(
         leaf("Geodesy"),
         leaf("Invocation", ["Tenancy"]),
         leaf("APNsPayload", ["JSON"]),
+        leaf("Routing", ["Geodesy", "Invocation", "Tenancy"]),
 
-        useCase("Locations", ["Geodesy", "Invocation", "Tenancy"]),
-        useCase("Notifications", ["APNsPayload", "Invocation", "JSON", "Tenancy"]),
+        useCase("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
+        useCase("Notifications", ["APNsPayload", "Invocation", "JSON", "Routing", "Tenancy"]),
         useCase("Administration", ["Geodesy", "Invocation", "JSON", "Tenancy"]),
 
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -84,15 +85,14 @@ let package = Package(
         adapter(
             "Persistence",
             [
-                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "PostgreSQL",
+                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "PostgreSQL", "Routing",
                 "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
         adapter(
             "HTTPAPI",
             [
-                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations",
-                "Notifications",
+                "APNsPayload", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "Routing",
                 "Tenancy", crypto, hummingbird, hummingbirdCore, hummingbirdHTTP2, httpTypes, logging,
                 metrics, nioCore, nioHTTP1,
                 nioHTTPTypes, nioSSL, serviceLifecycle,
@@ -102,8 +102,16 @@ let package = Package(
             name: "Doorstep",
             dependencies: [
                 "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation",
-                "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL", "Tenancy", argumentParser,
+                "JSON", "Locations", "Persistence", "PostgreSQL", "Routing", "Tenancy", argumentParser,
                 crypto, logging, metrics, serviceLifecycle, unixSignals,
+            ],
+            swiftSettings: settings),
+        .target(name: "CAllocations"),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "CAllocations", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
+                "PostgreSQL", "Routing", "Tenancy", argumentParser,
             ],
             swiftSettings: settings),
 
@@ -119,8 +127,18 @@ let package = Package(
         tests(
             "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
         tests("APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
-        tests("LocationsTests", ["Geodesy", "Invocation", "Locations", "Tenancy"]),
-        tests("NotificationsTests", ["APNsPayload", "Invocation", "JSON", "Notifications", "Tenancy"]),
+        tests(
+            "RoutingTests",
+            ["Geodesy", "Invocation", "PropertyTesting", "Routing", "RoutingSupport", "Tenancy"],
+            resources: [.copy("Vectors")]),
+        .target(
+            name: "RoutingSupport", dependencies: ["Invocation", "Routing", "Tenancy"],
+            path: "Tests/RoutingSupport", swiftSettings: settings),
+        tests(
+            "LocationsTests", ["Geodesy", "Invocation", "Locations", "Routing", "RoutingSupport", "Tenancy"]),
+        tests(
+            "NotificationsTests",
+            ["APNsPayload", "Invocation", "JSON", "Notifications", "Routing", "RoutingSupport", "Tenancy"]),
         tests(
             "AdministrationTests",
             ["Administration", "Geodesy", "Invocation", "JSON", "PropertyTesting", "Tenancy"]),
@@ -129,16 +147,17 @@ let package = Package(
         tests(
             "PersistenceTests",
             [
-                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications",
+                "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON", "Locations",
                 "Persistence",
-                "PostgreSQL", "PropertyTesting", "Tenancy", "TestSupport",
+                "PostgreSQL", "PropertyTesting", "Routing", "Tenancy", "TestSupport",
             ]),
         tests(
             "HTTPAPITests",
             [
-                "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications",
+                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Routing", "RoutingSupport",
                 "Tenancy",
-                httpTypes, hummingbird, hummingbirdTesting, logging, metrics, nioCore,
+                crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging, metrics,
+                nioCore,
             ]),
         tests(
             "EndToEndTests",

@@ -11,24 +11,6 @@ CREATE SCHEMA doorstep;
 ALTER SCHEMA doorstep OWNER TO doorstep_owner;
 
 --
--- Name: authenticate(bytea); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
---
-
-CREATE FUNCTION doorstep.authenticate(key_digest bytea) RETURNS TABLE(tenant_id uuid, key_id uuid, kind text, tenant_is_suspended boolean)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-        SELECT k.tenant_id, k.key_id, k.kind, t.suspended_at IS NOT NULL
-        FROM doorstep.api_keys k
-        JOIN doorstep.tenants t USING (tenant_id)
-        WHERE k.digest = key_digest
-            AND k.revoked_at IS NULL
-            AND (k.expires_at IS NULL OR k.expires_at > now())
-    $$;
-
-ALTER FUNCTION doorstep.authenticate(key_digest bytea) OWNER TO doorstep_owner;
-
---
 -- Name: current_tenant_id(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -37,6 +19,48 @@ CREATE FUNCTION doorstep.current_tenant_id() RETURNS uuid
     AS $$ SELECT nullif(current_setting('doorstep.tenant_id', true), '')::uuid $$;
 
 ALTER FUNCTION doorstep.current_tenant_id() OWNER TO doorstep_owner;
+
+--
+-- Name: delete_confirmations_of_tenant(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.delete_confirmations_of_tenant() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM doorstep.confirmations WHERE tenant_id = OLD.tenant_id;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.delete_confirmations_of_tenant() OWNER TO doorstep_owner;
+
+--
+-- Name: prune_changes(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.prune_changes() RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+        WITH own AS (
+            SELECT pg_snapshot_xmin(s) AS ended, pg_snapshot_xmax(s) AS next FROM pg_current_snapshot() AS s
+        ), pruned AS (
+            DELETE FROM doorstep.changes USING own
+            WHERE at < now() - interval '1 hour' AND (xid < ended OR xid >= next)
+            RETURNING xid
+        ), newest AS (
+            SELECT xid FROM pruned, own WHERE xid < ended ORDER BY xid DESC LIMIT 1
+        ), marked AS (
+            UPDATE doorstep.change_horizon
+            SET pruned_xid = CASE WHEN pruned_xid < next THEN greatest(pruned_xid, xid) ELSE xid END
+            FROM newest, own
+        )
+        SELECT count(*) FROM pruned
+    $$;
+
+ALTER FUNCTION doorstep.prune_changes() OWNER TO doorstep_owner;
 
 --
 -- Name: record_change(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
@@ -69,6 +93,68 @@ END
 $_$;
 
 ALTER FUNCTION doorstep.record_change() OWNER TO doorstep_owner;
+
+--
+-- Name: record_routing_change(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.record_routing_change() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+    key_columns text := concat_ws(', ', 'tenant_id', nullif(TG_ARGV[0], ''));
+    all_columns text := concat_ws(', ', key_columns, TG_ARGV[1]);
+    changed text := CASE TG_OP
+        WHEN 'INSERT' THEN format('SELECT %s FROM new_rows', key_columns)
+        WHEN 'DELETE' THEN format('SELECT %s FROM old_rows', key_columns)
+        -- A row whose key was changed is two: the one that is gone, and the one that came.
+        ELSE format(
+            'SELECT DISTINCT %1$s FROM (
+                (SELECT %2$s FROM old_rows EXCEPT SELECT %2$s FROM new_rows)
+                UNION ALL
+                (SELECT %2$s FROM new_rows EXCEPT SELECT %2$s FROM old_rows)) AS d', key_columns, all_columns)
+    END;
+    is_changed boolean;
+BEGIN
+    EXECUTE format(
+        'WITH r AS (%1$s),
+              n AS (SELECT tenant_id, count(*) > 1000 AS are_many FROM r GROUP BY tenant_id),
+              i AS (INSERT INTO doorstep.changes (tenant_id, relation, key)
+                    SELECT tenant_id, $1, ARRAY[%2$s]::text[] FROM n JOIN r USING (tenant_id) WHERE NOT are_many
+                    UNION ALL
+                    SELECT tenant_id, $1, NULL FROM n WHERE are_many
+                    RETURNING 1)
+         SELECT EXISTS (SELECT FROM i)', changed, TG_ARGV[0])
+    INTO is_changed USING TG_TABLE_NAME;
+    IF is_changed THEN
+        NOTIFY doorstep_changes;
+    END IF;
+    RETURN NULL;
+END
+$_$;
+
+ALTER FUNCTION doorstep.record_routing_change() OWNER TO doorstep_owner;
+
+--
+-- Name: require_confirmed_tenant(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.require_confirmed_tenant() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    -- Held until the end of the transaction, as a foreign key would.
+    PERFORM FROM doorstep.tenants WHERE tenant_id = doorstep.current_tenant_id() FOR KEY SHARE;
+    IF NOT FOUND THEN
+        RAISE foreign_key_violation USING MESSAGE = 'a confirmation is of a tenant that there is not';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.require_confirmed_tenant() OWNER TO doorstep_owner;
 
 --
 -- Name: api_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -129,6 +215,48 @@ ALTER TABLE doorstep.audit_log ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDE
 );
 
 --
+-- Name: change_horizon; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.change_horizon (
+    is_only boolean DEFAULT true NOT NULL,
+    pruned_xid xid8 NOT NULL,
+    CONSTRAINT change_horizon_is_only CHECK (is_only)
+);
+
+ALTER TABLE doorstep.change_horizon OWNER TO doorstep_owner;
+
+--
+-- Name: changes; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.changes (
+    tenant_id uuid NOT NULL,
+    change_id bigint NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    relation text NOT NULL COLLATE pg_catalog."C",
+    key text[] COLLATE pg_catalog."C"
+);
+
+ALTER TABLE ONLY doorstep.changes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.changes OWNER TO doorstep_owner;
+
+--
+-- Name: changes_change_id_seq; Type: SEQUENCE; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME doorstep.changes_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+--
 -- Name: clips; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -153,13 +281,13 @@ ALTER TABLE doorstep.clips OWNER TO doorstep_owner;
 
 CREATE TABLE doorstep.confirmations (
     tenant_id uuid NOT NULL,
-    confirmation_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    confirmation_id uuid NOT NULL,
     location_identifier text COLLATE pg_catalog."C",
     outcome text NOT NULL COLLATE pg_catalog."C",
     source text NOT NULL COLLATE pg_catalog."C",
     minute timestamp with time zone NOT NULL,
     CONSTRAINT confirmations_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
-    CONSTRAINT confirmations_minute_is_whole CHECK (((EXTRACT(epoch FROM minute) % (60)::numeric) = (0)::numeric)),
+    CONSTRAINT confirmations_minute_is_whole CHECK ((isfinite(minute) AND (date_trunc('minute'::text, minute, 'UTC'::text) = minute))),
     CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
     CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text])))
 );
@@ -301,6 +429,20 @@ ALTER TABLE ONLY doorstep.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, entry_id);
 
 --
+-- Name: change_horizon change_horizon_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.change_horizon
+    ADD CONSTRAINT change_horizon_pkey PRIMARY KEY (is_only);
+
+--
+-- Name: changes changes_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.changes
+    ADD CONSTRAINT changes_pkey PRIMARY KEY (tenant_id, change_id);
+
+--
 -- Name: clips clips_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -370,10 +512,10 @@ ALTER TABLE ONLY doorstep.tenants
 CREATE INDEX api_keys_digest ON doorstep.api_keys USING btree (digest);
 
 --
--- Name: confirmations_location_minute; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+-- Name: changes_xid; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX confirmations_location_minute ON doorstep.confirmations USING btree (tenant_id, location_identifier, minute);
+CREATE INDEX changes_xid ON doorstep.changes USING btree (xid);
 
 --
 -- Name: domains_proved_host; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -398,6 +540,12 @@ CREATE INDEX experiences_match_key ON doorstep.experiences USING btree (tenant_i
 --
 
 CREATE UNIQUE INDEX experiences_one_default_per_clip ON doorstep.experiences USING btree (tenant_id, bundle_id) WHERE (kind = 'default'::text);
+
+--
+-- Name: tenants delete_confirmations; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER delete_confirmations AFTER DELETE ON doorstep.tenants FOR EACH ROW EXECUTE FUNCTION doorstep.delete_confirmations_of_tenant();
 
 --
 -- Name: api_keys record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -484,6 +632,114 @@ CREATE TRIGGER record_insert AFTER INSERT ON doorstep.short_codes REFERENCING NE
 CREATE TRIGGER record_insert AFTER INSERT ON doorstep.tenants REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
 --
+-- Name: api_keys record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('key_id');
+
+--
+-- Name: clips record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.clips REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id');
+
+--
+-- Name: experiences record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('kind, url');
+
+--
+-- Name: locations record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.locations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier');
+
+--
+-- Name: short_codes record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.short_codes REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('code');
+
+--
+-- Name: tenants record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('');
+
+--
+-- Name: api_keys record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('key_id');
+
+--
+-- Name: clips record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.clips REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id');
+
+--
+-- Name: experiences record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.experiences REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('kind, url');
+
+--
+-- Name: locations record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.locations REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier');
+
+--
+-- Name: short_codes record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.short_codes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('code');
+
+--
+-- Name: tenants record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.tenants REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('');
+
+--
+-- Name: api_keys record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('key_id', 'digest, expires_at, revoked_at');
+
+--
+-- Name: clips record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id', 'multi_business');
+
+--
+-- Name: experiences record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('kind, url', 'bundle_id, location_identifier, identifier_rule');
+
+--
+-- Name: locations record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier', 'name, latitude, longitude, radius');
+
+--
+-- Name: short_codes record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.short_codes REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('code', 'url');
+
+--
+-- Name: tenants record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('', 'suspended_at');
+
+--
 -- Name: api_keys record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -526,6 +782,12 @@ CREATE TRIGGER record_update AFTER UPDATE ON doorstep.short_codes REFERENCING OL
 CREATE TRIGGER record_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id');
 
 --
+-- Name: confirmations require_tenant; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.confirmations FOR EACH STATEMENT EXECUTE FUNCTION doorstep.require_confirmed_tenant();
+
+--
 -- Name: api_keys api_keys_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -538,13 +800,6 @@ ALTER TABLE ONLY doorstep.api_keys
 
 ALTER TABLE ONLY doorstep.clips
     ADD CONSTRAINT clips_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
-
---
--- Name: confirmations confirmations_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
---
-
-ALTER TABLE ONLY doorstep.confirmations
-    ADD CONSTRAINT confirmations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
 -- Name: domains domains_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -600,6 +855,12 @@ ALTER TABLE doorstep.api_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.audit_log ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: changes; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.changes ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: clips; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -630,16 +891,28 @@ ALTER TABLE doorstep.experiences ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.locations ENABLE ROW LEVEL SECURITY;
 
 --
--- Name: api_keys owner_authenticates; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+-- Name: changes owner_finds_what_to_prune; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE POLICY owner_authenticates ON doorstep.api_keys FOR SELECT TO doorstep_owner USING (true);
+CREATE POLICY owner_finds_what_to_prune ON doorstep.changes FOR SELECT TO doorstep_owner USING ((at < (now() - '01:00:00'::interval)));
 
 --
--- Name: tenants owner_authenticates; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+-- Name: changes owner_prunes; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE POLICY owner_authenticates ON doorstep.tenants FOR SELECT TO doorstep_owner USING (true);
+CREATE POLICY owner_prunes ON doorstep.changes FOR DELETE TO doorstep_owner USING ((at < (now() - '01:00:00'::interval)));
+
+--
+-- Name: api_keys router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.api_keys FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: changes router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.changes FOR SELECT TO doorstep_router USING (true);
 
 --
 -- Name: clips router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -688,6 +961,12 @@ CREATE POLICY tenant_isolation ON doorstep.api_keys USING ((tenant_id = ( SELECT
 --
 
 CREATE POLICY tenant_isolation ON doorstep.audit_log USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: changes tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.changes USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: clips tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -746,11 +1025,17 @@ GRANT USAGE ON SCHEMA doorstep TO doorstep_admin;
 GRANT USAGE ON SCHEMA doorstep TO doorstep_router;
 
 --
--- Name: FUNCTION authenticate(key_digest bytea); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+-- Name: FUNCTION delete_confirmations_of_tenant(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
-REVOKE ALL ON FUNCTION doorstep.authenticate(key_digest bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION doorstep.authenticate(key_digest bytea) TO doorstep_app;
+REVOKE ALL ON FUNCTION doorstep.delete_confirmations_of_tenant() FROM PUBLIC;
+
+--
+-- Name: FUNCTION prune_changes(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.prune_changes() FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.prune_changes() TO doorstep_router;
 
 --
 -- Name: FUNCTION record_change(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -759,22 +1044,62 @@ GRANT ALL ON FUNCTION doorstep.authenticate(key_digest bytea) TO doorstep_app;
 REVOKE ALL ON FUNCTION doorstep.record_change() FROM PUBLIC;
 
 --
+-- Name: FUNCTION record_routing_change(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.record_routing_change() FROM PUBLIC;
+
+--
+-- Name: FUNCTION require_confirmed_tenant(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.require_confirmed_tenant() FROM PUBLIC;
+
+--
 -- Name: TABLE api_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
+REVOKE ALL ON TABLE doorstep.api_keys FROM doorstep_owner;
+GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.api_keys TO doorstep_owner;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.api_keys TO doorstep_admin;
+
+--
+-- Name: COLUMN api_keys.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_router;
+
+--
+-- Name: COLUMN api_keys.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(key_id) ON TABLE doorstep.api_keys TO doorstep_router;
+
+--
+-- Name: COLUMN api_keys.kind; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(kind) ON TABLE doorstep.api_keys TO doorstep_router;
+
+--
+-- Name: COLUMN api_keys.digest; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(digest) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
 -- Name: COLUMN api_keys.expires_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(expires_at) ON TABLE doorstep.api_keys TO doorstep_admin;
+GRANT SELECT(expires_at) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
 -- Name: COLUMN api_keys.revoked_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(revoked_at) ON TABLE doorstep.api_keys TO doorstep_admin;
+GRANT SELECT(revoked_at) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
 -- Name: TABLE audit_log; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -785,9 +1110,23 @@ GRANT SELECT,INSERT,REFERENCES,TRIGGER ON TABLE doorstep.audit_log TO doorstep_o
 GRANT SELECT ON TABLE doorstep.audit_log TO doorstep_admin;
 
 --
+-- Name: TABLE change_horizon; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.change_horizon TO doorstep_router;
+
+--
+-- Name: TABLE changes; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.changes TO doorstep_router;
+
+--
 -- Name: TABLE clips; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
+REVOKE ALL ON TABLE doorstep.clips FROM doorstep_owner;
+GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.clips TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.clips TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.clips TO doorstep_admin;
 
@@ -858,6 +1197,8 @@ GRANT UPDATE(proved_at) ON TABLE doorstep.domains TO doorstep_admin;
 -- Name: TABLE experiences; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
+REVOKE ALL ON TABLE doorstep.experiences FROM doorstep_owner;
+GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.experiences TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.experiences TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.experiences TO doorstep_admin;
 
@@ -916,6 +1257,8 @@ GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_admin;
 -- Name: TABLE locations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
+REVOKE ALL ON TABLE doorstep.locations FROM doorstep_owner;
+GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.locations TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.locations TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.locations TO doorstep_admin;
 
@@ -976,6 +1319,8 @@ GRANT SELECT ON TABLE doorstep.schema_migrations TO doorstep_admin;
 -- Name: TABLE short_codes; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
+REVOKE ALL ON TABLE doorstep.short_codes FROM doorstep_owner;
+GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.short_codes TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.short_codes TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.short_codes TO doorstep_admin;
 
@@ -1002,6 +1347,8 @@ GRANT SELECT(url) ON TABLE doorstep.short_codes TO doorstep_router;
 -- Name: TABLE tenants; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
+REVOKE ALL ON TABLE doorstep.tenants FROM doorstep_owner;
+GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.tenants TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.tenants TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.tenants TO doorstep_admin;
 

@@ -9,10 +9,10 @@ extension APS {
         "aps.input-push-channel", "aps.sound", "aps.sound.name", "aps.target-content-id", "aps.thread-id",
     ]
 
-    /// Refuses what APNs or the system would reject, ignore or misread.
-    func validate(for pushType: PushType) throws(PayloadError) {
+    /// Refuses what APNs or the system would reject, ignore or misread; `json` is the dictionary as it is sent.
+    func validate(_ json: JSONObject, for pushType: PushType) throws(PayloadError) {
         try validateValues(for: pushType)
-        try validateTexts()
+        try validateTexts(json)
         switch pushType {
         case .alert: try validateAlertNotification()
         case .background: try validateBackgroundNotification()
@@ -40,17 +40,21 @@ extension APS {
                 throw .invalid(field: "aps.relevance-score", reason: "must be from 0 to 1")
             }
         }
-        let times = [
-            ("timestamp", liveActivity?.timestamp), ("stale-date", liveActivity?.staleDate),
-            ("dismissal-date", liveActivity?.dismissalDate),
-        ]
-        for case (let key, let time?) in times where time < 0 {
+        if let liveActivity {
+            try Self.validate(time: liveActivity.timestamp, "timestamp")
+            try Self.validate(time: liveActivity.staleDate, "stale-date")
+            try Self.validate(time: liveActivity.dismissalDate, "dismissal-date")
+        }
+    }
+
+    private static func validate(time: Int?, _ key: String) throws(PayloadError) {
+        if let time, time < 0 {
             throw .invalid(field: "aps.\(key)", reason: "must not be negative")
         }
     }
 
     /// Refuses empty names and texts that say nothing. [ours]
-    private func validateTexts() throws(PayloadError) {
+    private func validateTexts(_ json: JSONObject) throws(PayloadError) {
         switch alert {
         case nil: break
         case .body(let text):
@@ -65,29 +69,29 @@ extension APS {
                 throw .invalid(field: "aps.alert.sound", reason: "belongs to a Live Activity's alert alone")
             }
         }
-        try Self.forEachString(in: .object(json), path: "aps") { text, path throws(PayloadError) in
-            if text.utf8.contains(0) {
-                throw .invalid(field: path, reason: "must not contain U+0000")
-            }
-            if text.isEmpty, Self.names.contains(path) {
-                throw .invalid(field: path, reason: "must not be empty")
-            }
+        // Paths are put together only where there may be something to refuse.
+        let value = JSONValue.object(json)
+        if value.containsString(where: { $0.isEmpty || $0.containsNull }) {
+            try Self.validateTexts(in: value, path: "aps")
         }
     }
 
-    private static func forEachString(
-        in value: JSONValue, path: String, _ body: (String, String) throws(PayloadError) -> Void
-    ) throws(PayloadError) {
+    private static func validateTexts(in value: JSONValue, path: String) throws(PayloadError) {
         switch value {
         case .string(let text):
-            try body(text, path)
+            if text.containsNull {
+                throw .invalid(field: path, reason: "must not contain U+0000")
+            }
+            if text.isEmpty, names.contains(path) {
+                throw .invalid(field: path, reason: "must not be empty")
+            }
         case .array(let elements):
             for (index, element) in elements.enumerated() {
-                try forEachString(in: element, path: JSONPath.element(index, of: path), body)
+                try validateTexts(in: element, path: JSONPath.element(index, of: path))
             }
         case .object(let members):
             for (key, value) in members {
-                try forEachString(in: value, path: JSONPath.member(key, of: path), body)
+                try validateTexts(in: value, path: JSONPath.member(key, of: path))
             }
         case .null, .bool, .number:
             break
@@ -123,5 +127,12 @@ extension APS {
         if liveActivity.contentState == nil, liveActivity.event != .end {
             throw .invalid(field: "aps.content-state", reason: "is missing")
         }
+    }
+}
+
+extension String {
+    /// Whether U+0000 is in the text; looked for in the bytes as a whole, where they are in one piece.
+    fileprivate var containsNull: Bool {
+        utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? utf8.contains(0)
     }
 }

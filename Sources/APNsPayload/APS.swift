@@ -72,16 +72,17 @@ extension APS {
         }
     }
 
-    private init(reading reader: consuming JSONObjectReader) throws(JSONFieldError) {
+    private init(reading reader: JSONObjectReader) throws(JSONFieldError) {
         self.init()
+        var reader = reader
         liveActivity = try LiveActivity(from: &reader)
         let style: Alert.Style = liveActivity == nil ? .notification : .liveActivity
         if let value = reader.optionalValue("alert") {
-            alert = try Alert(json: value, path: reader.path(of: "alert"), style: style)
+            alert = try Alert(json: value, key: "alert", of: reader, style: style)
         }
         badge = try reader.optionalInteger("badge")
         if let value = reader.optionalValue("sound") {
-            sound = try Sound(json: value, path: reader.path(of: "sound"))
+            sound = try Sound(json: value, key: "sound", of: reader)
         }
         threadID = try reader.optionalString("thread-id")
         category = try reader.optionalString("category")
@@ -102,19 +103,20 @@ extension APS {
 
     /// The dictionary with Apple's own keys; flags that are off are left out.
     public var json: JSONObject {
-        var object = JSONObject()
+        // In the order of the keys, which is the cheapest to build.
+        var object = JSONObject(minimumCapacity: 8)
         let style: Alert.Style = liveActivity == nil ? .notification : .liveActivity
         object["alert"] = alert?.json(style: style)
         object["badge"] = badge.map { JSONValue($0) }
-        object["sound"] = sound?.json
-        object["thread-id"] = threadID.map { .string($0) }
         object["category"] = category.map { .string($0) }
         object["content-available"] = contentAvailable ? 1 : nil
-        object["mutable-content"] = mutableContent ? 1 : nil
-        object["target-content-id"] = targetContentID.map { .string($0) }
-        object["interruption-level"] = interruptionLevel.map { .string($0.rawValue) }
-        object["relevance-score"] = relevanceScore.flatMap { JSONNumber($0) }.map { .number($0) }
         object["filter-criteria"] = filterCriteria.map { .string($0) }
+        object["interruption-level"] = interruptionLevel.map { .string($0.rawValue) }
+        object["mutable-content"] = mutableContent ? 1 : nil
+        object["relevance-score"] = relevanceScore.flatMap { JSONNumber($0) }.map { .number($0) }
+        object["sound"] = sound?.json
+        object["target-content-id"] = targetContentID.map { .string($0) }
+        object["thread-id"] = threadID.map { .string($0) }
         liveActivity?.write(into: &object)
         return object
     }

@@ -64,15 +64,17 @@ extension Alert {
         static let body = Keys(plain: "body", key: "loc-key", arguments: "loc-args")
     }
 
-    init(json: JSONValue, path: String, style: Style) throws(JSONFieldError) {
+    init(
+        json: JSONValue, key: String, of parent: JSONObjectReader, style: Style
+    ) throws(JSONFieldError) {
         if case .string(let text) = json {
             self = .body(text)
             return
         }
         guard case .object(let members) = json else {
-            throw .wrongType(path: path, expected: "a string or an object")
+            throw .wrongType(path: parent.path(of: key), expected: "a string or an object")
         }
-        var reader = JSONObjectReader(members, path: path)
+        var reader = JSONObjectReader(members, key: key, of: parent)
         var parts = Parts()
         parts.title = try Self.readText(.title, from: &reader, style: style)
         parts.subtitle = try Self.readText(.subtitle, from: &reader, style: style)
@@ -104,19 +106,18 @@ extension Alert {
                 return plain.map { .plain($0) }
             }
         case .liveActivity:
-            let path = reader.path(of: keys.plain)
             guard let value = reader.optionalValue(keys.plain) else { return nil }
             switch value {
             case .string(let text):
                 return .plain(text)
             case .object(let members):
-                var reader = JSONObjectReader(members, path: path)
+                var reader = JSONObjectReader(members, key: keys.plain, of: reader)
                 let key = try reader.requiredString("loc-key")
                 let arguments = try reader.optionalStrings("loc-args") ?? []
                 try reader.finish()
                 return .localized(key: key, arguments: arguments)
             default:
-                throw .wrongType(path: path, expected: "a string or an object")
+                throw .wrongType(path: reader.path(of: keys.plain), expected: "a string or an object")
             }
         }
     }
@@ -126,12 +127,12 @@ extension Alert {
         case .body(let text):
             return .string(text)
         case .parts(let parts):
-            var object = JSONObject()
-            Self.write(parts.title, as: .title, into: &object, style: style)
-            Self.write(parts.subtitle, as: .subtitle, into: &object, style: style)
+            var object = JSONObject(minimumCapacity: 4)
             Self.write(parts.body, as: .body, into: &object, style: style)
             object["launch-image"] = parts.launchImage.map { .string($0) }
             object["sound"] = parts.sound.map { .string($0) }
+            Self.write(parts.subtitle, as: .subtitle, into: &object, style: style)
+            Self.write(parts.title, as: .title, into: &object, style: style)
             return .object(object)
         }
     }

@@ -76,12 +76,11 @@ extension LiveActivity {
         let inputToken = try aps.optionalFlag("input-push-token")
         let inputChannel = try aps.optionalString("input-push-channel")
 
-        let startKeys = [
-            ("attributes-type", attributesType != nil), ("attributes", attributes != nil),
-            ("input-push-token", inputToken != nil), ("input-push-channel", inputChannel != nil),
-        ].filter(\.1).map(\.0)
+        let startKey =
+            attributesType.map { _ in "attributes-type" } ?? attributes.map { _ in "attributes" }
+            ?? inputToken.map { _ in "input-push-token" } ?? inputChannel.map { _ in "input-push-channel" }
         if timestamp == nil, event == nil, contentState == nil, staleDate == nil, dismissalDate == nil,
-            startKeys.isEmpty
+            startKey == nil
         {
             return nil
         }
@@ -105,8 +104,8 @@ extension LiveActivity {
             self.event = .start(
                 Start(attributesType: attributesType, attributes: attributes, updates: updates))
         case .update, .end:
-            if let key = startKeys.first {
-                throw .invalid(path: aps.path(of: key), reason: "belongs to the event start alone")
+            if let startKey {
+                throw .invalid(path: aps.path(of: startKey), reason: "belongs to the event start alone")
             }
             self.event = event == .end ? .end : .update
         }

@@ -36,9 +36,10 @@ public struct NotificationPayload: Sendable, Hashable {
     public func encoded(
         for pushType: PushType, isBroadcast: Bool = false
     ) throws(PayloadError) -> EncodedPayload {
-        try aps.validate(for: pushType)
+        let dictionary = aps.json
+        try aps.validate(dictionary, for: pushType)
         var object = custom
-        object["aps"] = .object(aps.json)
+        object["aps"] = .object(dictionary)
         let json = JSONValue.object(object)
         let bytes = json.serialized()
         let limit = isBroadcast ? PushType.maximumBroadcastPayloadSize : pushType.maximumPayloadSize

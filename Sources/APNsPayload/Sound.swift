@@ -11,19 +11,19 @@ public enum Sound: Sendable, Hashable {
 }
 
 extension Sound {
-    init(json: JSONValue, path: String) throws(JSONFieldError) {
+    init(json: JSONValue, key: String, of parent: JSONObjectReader) throws(JSONFieldError) {
         switch json {
         case .string(let name):
             self = .named(name)
         case .object(let members):
-            var reader = JSONObjectReader(members, path: path)
+            var reader = JSONObjectReader(members, key: key, of: parent)
             let isCritical = try reader.optionalFlag("critical") ?? false
             let name = try reader.requiredString("name")
             let volume = try reader.optionalDouble("volume")
             try reader.finish()
             self = .dictionary(isCritical: isCritical, name: name, volume: volume)
         default:
-            throw .wrongType(path: path, expected: "a string or an object")
+            throw .wrongType(path: parent.path(of: key), expected: "a string or an object")
         }
     }
 

@@ -3,14 +3,17 @@ import Geodesy
 import Invocation
 public import JSON
 import Locations
+public import Routing
 public import Tenancy
 
 extension APIAnswers {
     /// `POST /v1/confirmations`: whether the person is at the business.
-    /// - Throws: A ``Problem``, or what the store throws.
-    public func confirm(_ body: JSONObject, of tenant: TenantID, at now: Date) async throws -> JSONValue {
-        let request = try ConfirmationRequest(body)
-        return JSONValue(try await directory.confirm(request, of: tenant, at: now))
+    public func confirm(
+        _ body: JSONObject, of tenant: TenantID, in table: RoutingTable, at now: Date
+    ) throws(Problem) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.write(directory.confirm(try ConfirmationRequest(body), of: tenant, in: table, at: now))
+        return writer.bytes
     }
 }
 

@@ -4,14 +4,16 @@ import HTTPTypes
 import Invocation
 public import JSON
 import Notifications
+public import Routing
 public import Tenancy
 
 extension APIAnswers {
     /// `POST /v1/payloads`: the payload and headers of a notification, as APNs takes them.
-    /// - Throws: A ``Problem``, or what the store throws.
-    public func compose(_ body: JSONObject, of tenant: TenantID, at now: Date) async throws -> JSONValue {
-        switch try await composer.compose(NotificationRequest(body), of: tenant, at: now) {
-        case .composed(let notification): return JSONValue(notification)
+    public func compose(
+        _ body: JSONObject, of tenant: TenantID, in table: RoutingTable, at now: Date
+    ) throws(Problem) -> [UInt8] {
+        switch composer.compose(try NotificationRequest(body), of: tenant, in: table, at: now) {
+        case .composed(let notification): return JSONValue(notification).serialized()
         case .refused(let refusal): throw Problem(refusal)
         }
     }

@@ -1,30 +1,35 @@
 import HTTPTypes
-import Invocation
-public import JSON
+public import Invocation
+import JSON
 public import Locations
-public import Notifications
+import Notifications
+public import Routing
 public import Tenancy
 
-/// What the API answers, apart from HTTP: the routes send it, and the commands print it.
+/// What the API answers, as JSON in UTF-8, apart from HTTP: the routes send it, and the commands print it.
 public struct APIAnswers: Sendable {
     let directory: LocationDirectory
-    let composer: NotificationComposer
+    let composer = NotificationComposer()
 
-    public init(directory: LocationDirectory, composer: NotificationComposer) {
+    public init(directory: LocationDirectory) {
         self.directory = directory
-        self.composer = composer
     }
 
     /// `GET /v1/locations`: the business an invocation URL stands for.
-    /// - Throws: A ``Problem``, or what the store throws.
-    public func lookUp(_ text: String, of tenant: TenantID) async throws -> JSONValue {
-        let url = try InvocationURL(requested: text)
-        switch try await directory.lookUp(url, of: tenant) {
+    public func lookUp(
+        _ url: InvocationURL, of tenant: TenantID, in table: RoutingTable
+    ) throws(Problem) -> [UInt8] {
+        switch directory.lookUp(url, of: tenant, in: table) {
         case .found(let experience, let location):
-            return [
-                "url": .string(url.canonical), "experience": JSONValue(experience),
-                "location": JSONValue(location),
-            ]
+            var writer = JSONWriter()
+            writer.write(literal: #"{"experience":"#)
+            writer.write(experience)
+            writer.write(literal: #","location":"#)
+            writer.write(location)
+            writer.write(literal: #","url":"#)
+            writer.write(quoted: url.canonical)
+            writer.write(literal: "}")
+            return writer.bytes
         case .doesNotMatch:
             throw Problem(.notFound, "does_not_match", "no experience matches the URL")
         case .noIdentifier(let experience):

@@ -1,4 +1,3 @@
-public import Administration
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -6,8 +5,8 @@ import HummingbirdHTTP2
 public import Logging
 import NIOCore
 import NIOSSL
+public import Routing
 public import ServiceLifecycle
-import Tenancy
 
 /// The HTTP API as a service: it listens until its service group shuts it down gracefully.
 public struct APIServer: Service {
@@ -33,24 +32,17 @@ public struct APIServer: Service {
     /// What the API stands on.
     public struct Dependencies: Sendable {
         public var answers: APIAnswers
-        public var authenticator: any KeyAuthenticator
-        /// Whether the stores answer.
-        public var isReady: @Sendable () async -> Bool
+        /// What is answered from.
+        public var table: LiveRoutingTable
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
-        /// Whether an error of a store says that it did not answer, rather than that the request was wrong.
-        public var isTransient: @Sendable (any Error) -> Bool
 
         public init(
-            answers: APIAnswers, authenticator: any KeyAuthenticator,
-            isReady: @escaping @Sendable () async -> Bool,
-            metrics: @escaping @Sendable () -> String, isTransient: @escaping @Sendable (any Error) -> Bool
+            answers: APIAnswers, table: LiveRoutingTable, metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
-            self.authenticator = authenticator
-            self.isReady = isReady
+            self.table = table
             self.metrics = metrics
-            self.isTransient = isTransient
         }
     }
 
@@ -70,23 +62,34 @@ public struct APIServer: Service {
     /// Listens until graceful shutdown: no new connections then, requests under way are answered.
     /// - Throws: When address, certificate or key cannot be used.
     public func run() async throws {
+        let observer = RequestObserver()
         let application = Application(
-            responder: Self.routes(settings, dependencies).buildResponder(),
-            server: try server(),
+            responder: Self.routes(settings, dependencies, observer).buildResponder(),
+            server: try server(observer),
             configuration: ApplicationConfiguration(
-                address: .hostname(settings.host, port: settings.port), serverName: "Doorstep", backlog: 1024),
+                address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024),
             onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
             logger: logger)
         try await application.run()
     }
 
-    private func server() throws -> HTTPServerBuilder {
+    static let name = "Doorstep"
+
+    /// The largest header: of one field, of all together, and how many fields.
+    static let headerLimits = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)
+
+    private func server(_ observer: RequestObserver) throws -> HTTPServerBuilder {
         var connection = HTTP1Channel.Configuration(
             additionalChannelHandlers: [ExchangeHandler()],
             idleTimeout: TimeAmount(settings.idleTimeout))
-        connection.httpDecoder = .init(
-            maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)
-        guard let tls = settings.tls else { return .http1(configuration: connection) }
+        connection.httpDecoder = Self.headerLimits
+        guard let tls = settings.tls else {
+            let front = FrontHandler.Factory(
+                service: AnswerService(dependencies), observer: observer, logger: logger,
+                headTimeout: TimeAmount(settings.bodyTimeout))
+            return .frontedHTTP1(front, connection, idleTimeout: TimeAmount(settings.idleTimeout))
+        }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMFile(tls.certificate).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(file: tls.key, format: .pem)))
@@ -96,18 +99,23 @@ public struct APIServer: Service {
             configuration: .init(idleTimeout: settings.idleTimeout, streamConfiguration: connection))
     }
 
-    static func routes(_ settings: Settings, _ dependencies: Dependencies) -> Router<APIContext> {
-        let answers = AnswerRoutes(answers: dependencies.answers, bodyTimeout: settings.bodyTimeout)
-        let operations = OperationsRoutes(isReady: dependencies.isReady, metrics: dependencies.metrics)
+    static func routes(
+        _ settings: Settings, _ dependencies: Dependencies, _ observer: RequestObserver
+    ) -> Router<APIContext> {
+        let answers = AnswerRoutes(service: AnswerService(dependencies), bodyTimeout: settings.bodyTimeout)
+        let operations = OperationsRoutes(table: dependencies.table, metrics: dependencies.metrics)
         return Route.router(
-            [
-                Route(.get, "/v1/locations", scope: .lookUp, answers.lookUp),
-                Route(.post, "/v1/confirmations", scope: .confirm, answers.confirm),
-                Route(.post, "/v1/payloads", scope: .composePayload, answers.compose),
+            AnswerRoute.allCases.map { Route($0.method, $0.path, answers.handler(of: $0)) } + [
                 Route(.get, "/livez", operations.livez),
                 Route(.get, "/readyz", operations.readyz),
                 Route(.get, "/metrics", operations.metrics),
                 Route(.get, "/openapi.json", operations.openAPI),
-            ], dependencies)
+            ], observer)
+    }
+}
+
+extension AnswerService {
+    init(_ dependencies: APIServer.Dependencies) {
+        self.init(answers: dependencies.answers, table: dependencies.table)
     }
 }

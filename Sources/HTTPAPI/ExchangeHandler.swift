@@ -21,8 +21,13 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private static let discardedLength = 262_144
     private static let discardingTime = TimeAmount.seconds(2)
 
+    /// Called when everything that was received has been answered.
+    var onIdle: () -> Void = {}
+    /// Whether a request has begun and has not ended, or has not been answered, or nothing may be answered any more.
+    var isBusy: Bool { unanswered > 0 || isReceiving || malformed != nil || isOver }
+    /// Whether a request has begun and has not ended.
+    private(set) var isReceiving = false
     private var unanswered = 0
-    private var isReceiving = false
     private var discarded = 0
     private var cutOff: Scheduled<Void>?
     private var malformed: HTTPParserError?
@@ -63,6 +68,8 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             cutOff = context.eventLoop.assumeIsolated().scheduleTask(in: Self.discardingTime) {
                 context.close(promise: nil)
             }
+        } else if !isBusy {
+            onIdle()
         }
     }
 

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 public import JSON
-import NIOCore
 
 /// A refusal as RFC 9457 describes it, with the stable `code` that clients branch on.
 ///
@@ -39,15 +38,15 @@ public struct Problem: Error, CustomStringConvertible {
         return object
     }
 
-    func response(requestID: String) -> Response {
+    /// The problem as JSON.
+    func body(requestID: String) -> [UInt8] {
         var object = json
         object["requestID"] = .string(requestID)
-        var headers = headers
-        headers[.contentType] = "application/problem+json"
-        headers[.cacheControl] = "no-store"
-        return Response(
-            status: status, headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONValue.object(object).serialized())))
+        return JSONValue.object(object).serialized()
+    }
+
+    func response(requestID: String) -> Response {
+        Response(Answer(self, requestID: requestID))
     }
 }
 
@@ -58,12 +57,17 @@ extension Problem {
     static let keyLacksScope = Problem(
         .forbidden, "forbidden", "this key does not reach this route; a secret key does")
     static let tenantSuspended = Problem(.forbidden, "forbidden", "the tenant is suspended")
+    static let unsupportedMediaType = Problem(
+        .unsupportedMediaType, "unsupported_media_type", "send the body as 'Content-Type: application/json'")
+    static let bodyTooLarge = Problem(
+        .contentTooLarge, "body_too_large", "a body is at most \(AnswerRoute.maximumBodyLength) bytes")
+    static let notAnObject = Problem(.badRequest, "invalid_json", "the body must be a JSON object")
     static let notFound = Problem(.notFound, "not_found", "there is nothing at this path")
     static let internalError = Problem(
         .internalServerError, "internal_error",
         "the request failed; the request ID finds it in the server's log")
     static let unavailable = Problem(
-        .serviceUnavailable, "unavailable", "the database does not answer; try again",
+        .serviceUnavailable, "unavailable", "the database has not answered yet; try again",
         headers: [.retryAfter: "1"])
 
     static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> Problem {
@@ -74,5 +78,10 @@ extension Problem {
 
     static func field(_ path: String, code: String, _ detail: String) -> Problem {
         Problem(.badRequest, code, detail, members: ["field": .string(path)])
+    }
+
+    /// A field that is missing, unknown or of the wrong kind.
+    init(_ error: JSONFieldError) {
+        self = .field(error.path, code: error.code, "\(error)")
     }
 }

@@ -4,14 +4,25 @@ import JSON
 import NIOCore
 
 extension Response {
-    init(status: HTTPResponse.Status = .ok, json bytes: [UInt8], headers: HTTPFields = [:]) {
-        var headers = headers
-        headers[.contentType] = "application/json"
-        self.init(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    init(_ answer: Answer) {
+        var headers = answer.problem?.headers ?? [:]
+        if answer.body != nil {
+            headers[.contentType] = answer.problem == nil ? "application/json" : "application/problem+json"
+        }
+        switch answer.caching {
+        case .none: headers[.cacheControl] = "no-store"
+        case .tagged(let tag):
+            headers[.eTag] = tag
+            headers[.cacheControl] = "private, max-age=\(Answer.maximumAge)"
+            headers[.vary] = "Authorization"
+        }
+        self.init(
+            status: answer.status, headers: headers,
+            body: answer.body.map { ResponseBody(byteBuffer: ByteBuffer(bytes: $0)) } ?? ResponseBody())
     }
 
     /// An answer for this request alone, which nobody may keep.
     init(uncached json: JSONValue) {
-        self.init(json: json.serialized(), headers: [.cacheControl: "no-store"])
+        self.init(Answer(uncached: json.serialized()))
     }
 }

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import Tenancy
 
 /// One method of one path, and who may use it.
 struct Route {
@@ -8,37 +7,24 @@ struct Route {
 
     let method: HTTPRequest.Method
     let path: String
-    /// What a key must be good for; nil for a route that needs no key.
-    let scope: Scope?
     let handler: Handler
 
-    init(_ method: HTTPRequest.Method, _ path: String, scope: Scope? = nil, _ handler: @escaping Handler) {
+    init(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
         self.method = method
         self.path = path
-        self.scope = scope
         self.handler = handler
     }
 
-    /// Each request is observed, its errors made problems, and authenticated, in this order. A GET route answers HEAD
-    /// too.
-    static func router(_ routes: [Route], _ dependencies: APIServer.Dependencies) -> Router<APIContext> {
+    /// Each request is observed and its errors made problems, in this order. A GET route answers HEAD too.
+    static func router(_ routes: [Route], _ observer: RequestObserver) -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: [.autoGenerateHeadEndpoints])
         var methods: [String: [HTTPRequest.Method]] = [:]
         for route in routes {
             methods[route.path, default: []] += route.method == .get ? [.get, .head] : [route.method]
         }
-        router.add(middleware: ObservationMiddleware())
-        router.add(
-            middleware: ProblemMiddleware(methods: methods, isTransient: dependencies.isTransient))
-        for route in routes {
-            let group = router.group()
-            if let scope = route.scope {
-                group.add(
-                    middleware: AuthenticationMiddleware(
-                        authenticator: dependencies.authenticator, scope: scope))
-            }
-            group.on(RouterPath(route.path), method: route.method, use: route.handler)
-        }
+        router.add(middleware: ObservationMiddleware(observer))
+        router.add(middleware: ProblemMiddleware(methods: methods))
+        for route in routes { router.on(RouterPath(route.path), method: route.method, use: route.handler) }
         return router
     }
 }

@@ -61,23 +61,26 @@ public struct AppClipCodeURL: Sendable, Hashable {
     /// - Parameter text: the URL exactly as it would be encoded.
     public init(_ text: String) throws(InvocationURLError) {
         let url = try InvocationURL(text)
-        let parts = try URLParts(Array(text.utf8))
+        let bytes = Array(text.utf8)
+        let parts = try URLParts(bytes.span)
         self.text = text
-        refusals = Self.refusals(url, parts)
+        refusals = Self.refusals(url, bytes, parts)
         advice = refusals.isEmpty ? AppClipCodeAdvisor(url, text: text).advice : []
     }
 
-    private static func refusals(_ url: InvocationURL, _ parts: URLParts) -> [Refusal] {
+    private static func refusals(
+        _ url: InvocationURL, _ bytes: [UInt8], _ parts: URLParts
+    ) -> [Refusal] {
         var refusals: [Refusal] = []
-        if !parts.scheme.elementsEqual("https".utf8) { refusals.append(.scheme) }
+        if !bytes[parts.scheme].elementsEqual("https".utf8) { refusals.append(.scheme) }
         let isHostCharacter = { (byte: UInt8) in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || ".-".utf8.contains(byte)
         }
-        if !parts.host.allSatisfy(isHostCharacter) || !parts.port.isEmpty { refusals.append(.host) }
+        if !bytes[parts.host].allSatisfy(isHostCharacter) || !parts.port.isEmpty { refusals.append(.host) }
         let isOtherCharacter = { (byte: UInt8) in
             byte.isASCIILetter || byte.isASCIIDigit || "/#?=%-._,+;:&".utf8.contains(byte)
         }
-        if ![parts.path, parts.query, parts.fragment].allSatisfy({ $0.allSatisfy(isOtherCharacter) }) {
+        if ![parts.path, parts.query, parts.fragment].allSatisfy({ bytes[$0].allSatisfy(isOtherCharacter) }) {
             refusals.append(.character)
         }
         if DefaultLink(url) != nil { refusals.append(.defaultLink) }

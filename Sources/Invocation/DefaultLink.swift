@@ -7,29 +7,25 @@ public import Tenancy
 /// first query item is `p` is [observed].
 public struct DefaultLink: Sendable, Hashable {
     /// Apple's, which no other domain's clips can be associated with.
-    static let host = "appclip.apple.com"
+    public static let host = "appclip.apple.com"
 
     /// The clip that the link opens.
     public let clip: BundleID
 
     /// Nil when the URL is no default link.
     public init?(_ invocation: InvocationURL) {
-        guard invocation.isMatchable else { return nil }
-        self.init(
-            host: invocation.host, pathComponents: invocation.pathComponents,
-            firstQueryItem: invocation.queryItems.first)
+        let query = invocation.bytes[invocation.queryRange]
+        guard invocation.isMatchable, invocation.hasHost(Self.host),
+            invocation.bytes[invocation.pathRange].elementsEqual("/id".utf8), query.starts(with: "p=".utf8),
+            let value = PercentEncoding.decoded(query.dropFirst(2).prefix { $0 != UInt8(ascii: "&") }),
+            let clip = try? BundleID(value)
+        else { return nil }
+        self.clip = clip
     }
 
     /// Nil when the registered URL is no default link.
     public init?(_ prefix: URLPrefix) {
-        self.init(
-            host: prefix.host, pathComponents: prefix.pathComponents, firstQueryItem: prefix.firstQueryItem)
-    }
-
-    private init?(host: String, pathComponents: [String], firstQueryItem: QueryItem?) {
-        guard host == Self.host, pathComponents == ["id"], let item = firstQueryItem,
-            item.name == "p", let value = item.decodedValue, let clip = try? BundleID(value)
-        else { return nil }
-        self.clip = clip
+        guard let link = prefix.defaultLink else { return nil }
+        self = link
     }
 }

@@ -71,17 +71,14 @@ extension EncodedPlace {
             byte.isASCIILetter || byte.isASCIIDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
         }
         guard !text.isEmpty, text.utf8.allSatisfy(isAllowed) else { return nil }
-        let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
-        let padding = String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
-        return Data(base64Encoded: base64 + padding).map(Array.init)
-    }
-}
-
-extension InvocationURL {
-    /// The canonical text without the fragment and without the query items of a name.
-    fileprivate func text(withoutItemsNamed name: String) -> String {
-        let items = queryItems.filter { $0.name != name }.map(\.text)
-        let beforeQuery = String(canonical.prefix { $0 != "?" && $0 != "#" })
-        return items.isEmpty ? beforeQuery : beforeQuery + "?" + items.joined(separator: "&")
+        var base64 = text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        base64 += repeatElement(UInt8(ascii: "="), count: (4 - base64.count % 4) % 4)
+        return Data(base64Encoded: Data(base64)).map(Array.init)
     }
 }

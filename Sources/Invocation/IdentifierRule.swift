@@ -22,7 +22,7 @@ public enum IdentifierRule: Sendable, Hashable {
         let argument = String(text[text.utf8.index(after: colon)...])
         switch text[..<colon] {
         case "path":
-            guard let number = Int(argument), (1...InvocationURL.maximumLength).contains(number),
+            guard let number = Int(argument), Self.pathNumbers.contains(number),
                 String(number) == argument
             else { throw .invalidIdentifierRule }
             self = .path(number)
@@ -50,13 +50,24 @@ public enum IdentifierRule: Sendable, Hashable {
     /// A value is percent-decoded; it is an identifier only when it is one of 1 to 128 characters. A path
     /// rule reads nothing when the experience was reached by its default link, whose path is Apple's.
     public func read(_ invocation: InvocationURL, after prefix: URLPrefix) -> IdentifierReading {
+        read(
+            invocation,
+            afterPathComponents: prefix.matches(invocation) ? prefix.pathComponents.count : nil)
+    }
+
+    /// What the rule finds in a URL that an experience was chosen for.
+    ///
+    /// A value is percent-decoded; it is an identifier only when it is one of 1 to 128 characters.
+    /// - Parameter count: how many path components the experience's own URL has; nil when the experience was
+    ///   reached by its default link, whose path is Apple's: a path rule reads nothing then.
+    public func read(_ invocation: InvocationURL, afterPathComponents count: Int?) -> IdentifierReading {
         switch self {
         case .path(let number):
-            let index = prefix.pathComponents.count + number - 1
-            guard prefix.matches(invocation), number >= 1, index < invocation.pathComponents.count,
-                let identifier = Self.identifier(PercentEncoding.decoded(invocation.pathComponents[index]))
-            else { return .absent }
-            return .identifier(identifier)
+            guard let count, Self.pathCounts.contains(count), Self.pathNumbers.contains(number) else {
+                return .absent
+            }
+            return Self.identifier(invocation.decodedPathComponent(at: count + number - 1))
+                .map { .identifier($0) } ?? .absent
         case .query(let name):
             return Self.identifier(invocation.firstValue(named: name)).map { .identifier($0) } ?? .absent
         case .hash(let name):
@@ -67,15 +78,20 @@ public enum IdentifierRule: Sendable, Hashable {
         }
     }
 
+    /// No URL has more components than bytes.
+    private static let pathCounts = 0...InvocationURL.maximumLength
+    private static let pathNumbers = 1...InvocationURL.maximumLength
+
     private static func name(_ text: String) throws(ExperienceError) -> String {
         guard (1...LocationIdentifier.maximumLength).contains(text.unicodeScalars.count),
-            PercentEncoding.isWellFormed(text.utf8),
+            PercentEncoding.isWellFormed(text.utf8.span), !text.utf8.span.hasControlCharacter,
             !text.unicodeScalars.contains(where: {
                 $0 == "&" || $0 == "=" || $0 == "#" || $0 == " " || $0 == "\\"
-                    || $0.properties.generalCategory == .control
             })
         else { throw .invalidIdentifierRule }
-        return PercentEncoding.canonical(text.utf8, allowing: \.isQueryCharacter)
+        var name: [UInt8] = []
+        PercentEncoding.appendCanonical(text.utf8.span, allowing: .query, to: &name)
+        return String(decoding: name, as: UTF8.self)
     }
 
     private static func identifier(_ value: String?) -> LocationIdentifier? {
@@ -93,12 +109,5 @@ extension IdentifierRule: CustomStringConvertible {
         case .coordinates(let latitude, let longitude, let radius):
             "coordinates:" + [latitude, longitude, radius].compactMap(\.self).joined(separator: ",")
         }
-    }
-}
-
-extension InvocationURL {
-    /// The percent-decoded value of the first query item of a name, which is in canonical form.
-    func firstValue(named name: String) -> String? {
-        queryItems.first { $0.name == name }.flatMap(\.decodedValue)
     }
 }

@@ -6,64 +6,76 @@ import Foundation
 /// digits, hyphens and underscores, no hyphen at either end, 253 bytes in all. An underscore is no part of a
 /// host name in RFC 1123 §2.1, but the DNS holds such names, so it passes [ours]. Percent-encoding in a host
 /// is refused: no domain name needs it [ours].
-struct InvocationHost {
-    let text: String
+enum InvocationHost {
+    /// Bytes of a domain name.
+    static let maximumLength = 253
 
-    /// Whether the host is an IP address in any spelling.
+    /// Appends the host in canonical form.
+    /// - Parameter text: the host as written, without its port.
+    /// - Returns: whether the host is an IP address in any spelling.
+    static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) throws(InvocationURLError) -> Bool {
+        guard !text.isEmpty else { throw .noHost }
+        if text[0] == UInt8(ascii: "[") {
+            try appendIPv6Literal(text, to: &bytes)
+            return true
+        }
+        let start = bytes.count
+        if text.allSatisfy({ $0 < 0x80 }) {
+            for index in text.indices { bytes.append(text[index].lowercasedASCII) }
+        } else {
+            guard let name = asciiName(string(text)) else { throw .invalidHost }
+            for byte in name.utf8 { bytes.append(byte.lowercasedASCII) }
+        }
+        if bytes.count > start, bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
+        return try isNumeric(name: bytes.span.extracting(start...))
+    }
+
+    /// Whether a label's length and its ends are as they must be.
+    static func hasLabelShape(_ label: Span<UInt8>) -> Bool {
+        (1...63).contains(label.count) && label[0] != UInt8(ascii: "-")
+            && label[label.count - 1] != UInt8(ascii: "-")
+    }
+
+    /// Whether a name counts as an IP address: its last label is a number, decimal or `0x…`.
     ///
-    /// A name whose last label is a number, decimal or `0x…`, counts as one: browsers read all of `127.1`,
-    /// `0x7f000001` and `2130706433` as IPv4 addresses (WHATWG URL, "ends in a number").
-    let isIPAddress: Bool
-
-    /// - Parameter bytes: the host as written, without its port.
-    init(_ bytes: some Collection<UInt8>) throws(InvocationURLError) {
-        guard !bytes.isEmpty else { throw .noHost }
-        if bytes.first == UInt8(ascii: "[") {
-            text = try Self.ipv6Literal(bytes)
-            isIPAddress = true
-            return
-        }
-        var name = Array(bytes)
-        if name.contains(where: { $0 >= 0x80 }) {
-            guard let converted = Self.asciiName(String(decoding: name, as: UTF8.self)) else {
-                throw .invalidHost
-            }
-            name = converted
-        }
-        name = name.map(\.lowercasedASCII)
-        if name.last == UInt8(ascii: ".") { name.removeLast() }
+    /// Browsers read all of `127.1`, `0x7f000001` and `2130706433` as IPv4 addresses (WHATWG URL, "ends in a
+    /// number").
+    private static func isNumeric(name: Span<UInt8>) throws(InvocationURLError) -> Bool {
         guard !name.isEmpty else { throw .noHost }
-        let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard name.count <= 253, labels.allSatisfy(Self.isLabel) else { throw .invalidHost }
-        text = String(decoding: name, as: UTF8.self)
-        isIPAddress = labels.last.map(Self.isNumber) ?? false
+        guard name.count <= maximumLength else { throw .invalidHost }
+        var start = 0
+        while true {
+            let end = name.firstIndex(of: UInt8(ascii: "."), in: start..<name.count)
+            let label = name.extracting(start..<end)
+            guard hasLabelShape(label), label.allSatisfy(ByteClass.label.contains) else { throw .invalidHost }
+            guard end < name.count else { return isNumber(label) }
+            start = end + 1
+        }
+    }
+
+    private static func isNumber(_ label: Span<UInt8>) -> Bool {
+        label.allSatisfy(\.isASCIIDigit)
+            || label.hasBytes(of: "0x", at: 0) && label.extracting(2...).allSatisfy(\.isHexDigit)
     }
 
     /// The A-label form of a name with other characters than ASCII, by Foundation's UTS 46.
-    private static func asciiName(_ name: String) -> [UInt8]? {
+    private static func asciiName(_ name: String) -> String? {
         guard let encoded = URLComponents(string: "https://\(name)/")?.encodedHost else { return nil }
-        let bytes = Array(encoded.utf8)
-        return bytes.allSatisfy { $0 < 0x80 } ? bytes : nil
+        return encoded.utf8.allSatisfy { $0 < 0x80 } ? encoded : nil
     }
 
-    private static func isLabel(_ label: some BidirectionalCollection<UInt8>) -> Bool {
-        (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
-            && label.allSatisfy {
-                $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-            }
-    }
-
-    private static func isNumber(_ label: some Collection<UInt8>) -> Bool {
-        label.allSatisfy(\.isASCIIDigit)
-            || label.starts(with: "0x".utf8) && label.dropFirst(2).allSatisfy(\.isHexDigit)
-    }
-
-    private static func ipv6Literal(_ bytes: some Collection<UInt8>) throws(InvocationURLError) -> String {
-        let literal = String(decoding: bytes.map(\.lowercasedASCII), as: UTF8.self)
+    private static func appendIPv6Literal(
+        _ text: Span<UInt8>, to bytes: inout [UInt8]
+    ) throws(InvocationURLError) {
+        guard text.count > 2, text[text.count - 1] == UInt8(ascii: "]") else { throw .invalidHost }
         var address = in6_addr()
-        guard literal.hasSuffix("]"),
-            inet_pton(AF_INET6, String(literal.dropFirst().dropLast()), &address) == 1
-        else { throw .invalidHost }
-        return literal
+        guard inet_pton(AF_INET6, string(text.extracting(1..<(text.count - 1))), &address) == 1 else {
+            throw .invalidHost
+        }
+        for index in text.indices { bytes.append(text[index].lowercasedASCII) }
+    }
+
+    private static func string(_ text: Span<UInt8>) -> String {
+        text.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -11,32 +11,14 @@
 ///   Trailing slashes go; an inner empty segment and case stay. [ours]
 /// - The query's items keep their order, `+` is a plus, `a=` becomes `a`; an item with neither name nor value
 ///   goes, and so does an empty query or fragment. [ours]
-public struct InvocationURL: Sendable, Hashable, CustomStringConvertible {
+public struct InvocationURL: Sendable, CustomStringConvertible {
     /// The most bytes that an invocation URL has, as given and in canonical form.
     public static let maximumLength = 2_048
 
-    /// The whole URL as canonical text, ASCII only, query and fragment included.
-    public let canonical: String
+    /// The canonical text, ASCII only, query and fragment included; all else is read from it.
+    public let bytes: [UInt8]
 
-    public let scheme: String
-
-    /// The host: a domain name in A-labels, or an IP address (IPv6 in brackets).
-    public let host: String
-
-    /// The port, unless it is the default one of `https`.
-    public let port: Int?
-
-    /// The path's components, canonical and percent-encoded, none empty at the end.
-    public let pathComponents: [String]
-
-    /// The query's items, in the order of the URL.
-    public let queryItems: [QueryItem]
-
-    /// The fragment, canonical and percent-encoded; never used to match.
-    public let fragment: String?
-
-    /// Whether an experience can match the URL at all: `https`, no port, and a host that is no IP address.
-    public let isMatchable: Bool
+    private let marks: URLMarks
 
     /// Reads a URL as a person, a tag or an app gives it.
     ///
@@ -44,84 +26,89 @@ public struct InvocationURL: Sendable, Hashable, CustomStringConvertible {
     /// them. [ours]
     /// - Throws: the first reason found why the text is refused.
     public init(_ text: String) throws(InvocationURLError) {
-        let bytes = Array(text.utf8)
-        guard !bytes.isEmpty else { throw .empty }
-        guard bytes.count <= Self.maximumLength else { throw .tooLong }
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0x00...0x1F, 0x7F...0x9F: throw .controlCharacter
-            case 0x20: throw .space
-            case 0x5C: throw .backslash
-            default: continue
-            }
+        try self.init(utf8: text.utf8.span)
+    }
+
+    /// Reads a URL from text that is not a `String` yet.
+    /// - Parameter text: valid UTF-8; of other bytes some URL is made, or they are refused.
+    /// - Throws: the first reason found why the text is refused.
+    public init(utf8 text: Span<UInt8>) throws(InvocationURLError) {
+        if let marks = URLMarks(ofCanonical: text) {
+            bytes = text.withUnsafeBufferPointer { Array($0) }
+            self.marks = marks
+        } else {
+            let url = try CanonicalURL(text)
+            bytes = url.bytes
+            marks = url.marks
         }
-        guard PercentEncoding.isWellFormed(bytes) else { throw .malformedPercentEncoding }
-
-        let parts = try URLParts(bytes)
-        let scheme = String(decoding: parts.scheme.map(\.lowercasedASCII), as: UTF8.self)
-        let host = try InvocationHost(parts.host)
-        let port = try Self.port(parts.port, of: scheme)
-        let pathComponents = Self.pathComponents(parts.path)
-        let queryItems = parts.query.split(separator: UInt8(ascii: "&")).map { QueryItem($0) }
-            .filter { !$0.name.isEmpty || !$0.value.isEmpty }
-        let fragment = PercentEncoding.canonical(parts.fragment, allowing: \.isQueryCharacter)
-
-        var canonical = "\(scheme)://\(host.text)"
-        if let port { canonical += ":\(port)" }
-        for component in pathComponents { canonical += "/" + component }
-        if !queryItems.isEmpty { canonical += "?" + queryItems.map(\.text).joined(separator: "&") }
-        if !fragment.isEmpty { canonical += "#" + fragment }
-        guard canonical.utf8.count <= Self.maximumLength else { throw .tooLong }
-
-        self.canonical = canonical
-        self.scheme = scheme
-        self.host = host.text
-        self.port = port
-        self.pathComponents = pathComponents
-        self.queryItems = queryItems
-        self.fragment = fragment.isEmpty ? nil : fragment
-        isMatchable = scheme == "https" && port == nil && !host.isIPAddress
     }
 
-    /// The URL without its query and fragment, which may hold a coordinate or a signature.
-    public var description: String {
-        String(canonical.prefix { $0 != "?" && $0 != "#" })
+    /// Whether an experience can match the URL at all: `https`, no port, and a host that is no IP address.
+    public var isMatchable: Bool { marks.isMatchable }
+
+    /// Where in `bytes` the host stands.
+    public var hostRange: Range<Int> { (Int(marks.schemeEnd) + 3)..<Int(marks.hostEnd) }
+
+    /// Where in `bytes` the path stands, from its first slash on; empty, after host and port, when there is none.
+    public var pathRange: Range<Int> { Int(marks.authorityEnd)..<Int(marks.pathEnd) }
+
+    /// Where in `bytes` the query stands, without its `?`, items separated by `&`; empty, after the path, when
+    /// there is none.
+    public var queryRange: Range<Int> {
+        min(Int(marks.pathEnd) + 1, Int(marks.queryEnd))..<Int(marks.queryEnd)
     }
+}
+
+extension InvocationURL {
+    /// The whole URL as canonical text, ASCII only, query and fragment included.
+    public var canonical: String { text(bytes.indices) }
 
     /// The canonical text without the fragment.
-    public var canonicalWithoutFragment: String {
-        String(canonical.prefix { $0 != "#" })
+    public var canonicalWithoutFragment: String { text(0..<Int(marks.queryEnd)) }
+
+    /// The URL without its query and fragment, which may hold a coordinate or a signature.
+    public var description: String { text(0..<Int(marks.pathEnd)) }
+
+    public var scheme: String { text(0..<Int(marks.schemeEnd)) }
+
+    /// The host: a domain name in A-labels, or an IP address (IPv6 in brackets).
+    public var host: String { text(hostRange) }
+
+    /// The port, unless it is the default one of `https`.
+    public var port: Int? {
+        Int(text(Int(marks.hostEnd)..<Int(marks.authorityEnd)).dropFirst())
     }
 
+    /// The path's components, canonical and percent-encoded, none empty at the end.
+    public var pathComponents: [String] {
+        bytes[pathRange].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The query's items, in the order of the URL.
+    public var queryItems: [QueryItem] {
+        bytes[queryRange].split(separator: UInt8(ascii: "&")).map { QueryItem(canonical: $0) }
+    }
+
+    /// The fragment, canonical and percent-encoded; never used to match.
+    public var fragment: String? {
+        Int(marks.queryEnd) < bytes.count ? text((Int(marks.queryEnd) + 1)..<bytes.count) : nil
+    }
+
+    /// The part of the canonical text that stands in a range of `bytes`.
+    func text(_ range: Range<Int>) -> String {
+        String(decoding: bytes[range], as: UTF8.self)
+    }
+}
+
+extension InvocationURL: Hashable {
     public static func == (one: Self, other: Self) -> Bool {
-        one.canonical == other.canonical
+        one.bytes == other.bytes
     }
 
+    /// All bytes at once: an array would give them one by one.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(canonical)
-    }
-
-    private static func port(
-        _ digits: some Collection<UInt8>, of scheme: String
-    ) throws(InvocationURLError) -> Int? {
-        guard !digits.isEmpty else { return nil }
-        guard digits.allSatisfy(\.isASCIIDigit),
-            let port = UInt16(String(decoding: digits, as: UTF8.self))
-        else { throw .invalidPort }
-        return scheme == "https" && port == 443 ? nil : Int(port)
-    }
-
-    private static func pathComponents(_ path: some Collection<UInt8>) -> [String] {
-        var components: [String] = []
-        for segment in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        {
-            switch PercentEncoding.canonical(segment, allowing: \.isPathCharacter) {
-            case ".": continue
-            case "..": _ = components.popLast()
-            case let component: components.append(component)
-            }
-        }
-        while components.last?.isEmpty == true { components.removeLast() }
-        return components
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(UInt8(0xFF))
     }
 }

@@ -10,7 +10,7 @@ public struct LocationIdentifier: Sendable, CustomStringConvertible {
 
     public init(_ text: String) throws(ExperienceError) {
         guard (1...Self.maximumLength).contains(text.unicodeScalars.count),
-            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+            !text.utf8.span.hasControlCharacter
         else { throw .invalidLocationIdentifier }
         self.text = text
     }

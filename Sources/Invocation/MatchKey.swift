@@ -25,9 +25,12 @@ extension InvocationURL {
     /// At most `URLPrefix.maximumPathComponents` + 1 of them; none when nothing can match.
     public var matchKeys: [String] {
         guard isMatchable else { return [] }
+        // A URL that can match has no port, so its path stands right after its host.
         var keys = [host]
-        for component in pathComponents.prefix(URLPrefix.maximumPathComponents) {
-            keys.append(MatchKey.text(host: keys[keys.count - 1], pathComponents: [component]))
+        var end = pathRange.lowerBound
+        while end < pathRange.upperBound, keys.count <= URLPrefix.maximumPathComponents {
+            end = bytes.span.firstIndex(of: UInt8(ascii: "/"), in: (end + 1)..<pathRange.upperBound)
+            keys.append(text(hostRange.lowerBound..<end))
         }
         return keys
     }

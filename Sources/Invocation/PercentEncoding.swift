@@ -1,53 +1,60 @@
 /// Percent-encoding in the one form that Doorstep writes (RFC 3986 §2.1 and §6.2.2).
 enum PercentEncoding {
     /// Whether each `%` is followed by two hexadecimal digits.
-    static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
-        var digitsDue = 0
-        for byte in bytes {
-            if digitsDue > 0 {
-                guard byte.isHexDigit else { return false }
-                digitsDue -= 1
-            } else if byte == UInt8(ascii: "%") {
-                digitsDue = 2
+    static func isWellFormed(_ text: Span<UInt8>) -> Bool {
+        var index = 0
+        while index < text.count {
+            if text[index] == UInt8(ascii: "%") {
+                guard decodedByte(in: text, at: index) != nil else { return false }
+                index += 3
+            } else {
+                index += 1
             }
         }
-        return digitsDue == 0
+        return true
     }
 
-    /// The canonical text of one URL component.
+    /// Whether an encoded byte begins at an index, in upper-case hex and one that must be encoded.
+    static func isCanonical(_ text: Span<UInt8>, at index: Int) -> Bool {
+        guard let byte = decodedByte(in: text, at: index), !byte.isUnreserved else { return false }
+        let isUpperCase = { (digit: UInt8) in digit < UInt8(ascii: "a") }
+        return isUpperCase(text[index + 1]) && isUpperCase(text[index + 2])
+    }
+
+    /// Appends the canonical text of one URL component.
     ///
     /// Encoded unreserved characters are decoded, other encoded bytes stay encoded, in upper-case hex, and a
-    /// byte that the component may not hold (`isAllowed`) is encoded.
-    /// - Parameter bytes: well-formed percent-encoding.
-    static func canonical(
-        _ bytes: some Collection<UInt8>, allowing isAllowed: (UInt8) -> Bool
-    ) -> String {
-        var canonical: [UInt8] = []
-        canonical.reserveCapacity(bytes.count)
-        var rest = bytes[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let decoded = popHexPair(&rest) {
+    /// byte that the component may not hold (`allowed`) is encoded.
+    /// - Parameter text: well-formed percent-encoding.
+    static func appendCanonical(_ text: Span<UInt8>, allowing allowed: ByteClass, to bytes: inout [UInt8]) {
+        var index = 0
+        while true {
+            let end = text.firstIndex(in: index..<text.count) { !allowed.contains($0) }
+            bytes.append(text.extracting(index..<end))
+            guard end < text.count else { return }
+            if let decoded = decodedByte(in: text, at: end) {
                 if decoded.isUnreserved {
-                    canonical.append(decoded)
+                    bytes.append(decoded)
                 } else {
-                    appendEncoded(decoded, to: &canonical)
+                    appendEncoded(decoded, to: &bytes)
                 }
-            } else if isAllowed(byte) {
-                canonical.append(byte)
+                index = end + 3
             } else {
-                appendEncoded(byte, to: &canonical)
+                appendEncoded(text[end], to: &bytes)
+                index = end + 1
             }
         }
-        return String(decoding: canonical, as: UTF8.self)
     }
 
     /// The text that a canonical component stands for, or nil when its bytes are not UTF-8.
-    static func decoded(_ component: String) -> String? {
+    static func decoded(_ component: some Collection<UInt8>) -> String? {
+        guard component.contains(UInt8(ascii: "%")) else { return String(decoding: component, as: UTF8.self) }
         var decoded: [UInt8] = []
-        var rest = Array(component.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let pair = popHexPair(&rest) {
-                decoded.append(pair)
+        decoded.reserveCapacity(component.count)
+        var rest = component.makeIterator()
+        while let byte = rest.next() {
+            if byte == UInt8(ascii: "%"), let high = rest.next()?.hexValue, let low = rest.next()?.hexValue {
+                decoded.append(high << 4 | low)
             } else {
                 decoded.append(byte)
             }
@@ -55,14 +62,30 @@ enum PercentEncoding {
         return String(validating: decoded, as: UTF8.self)
     }
 
-    private static func popHexPair<Bytes: Collection<UInt8>>(_ rest: inout Bytes) -> UInt8?
-    where Bytes.SubSequence == Bytes {
-        guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else { return nil }
+    /// The byte that `%` and two hexadecimal digits at an index stand for.
+    private static func decodedByte(in text: Span<UInt8>, at index: Int) -> UInt8? {
+        guard text[index] == UInt8(ascii: "%"), index + 2 < text.count,
+            let high = text[index + 1].hexValue, let low = text[index + 2].hexValue
+        else { return nil }
         return high << 4 | low
     }
 
     private static func appendEncoded(_ byte: UInt8, to bytes: inout [UInt8]) {
-        let digits = Array("0123456789ABCDEF".utf8)
-        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append((byte >> 4).upperCaseHexDigit)
+        bytes.append((byte & 0xF).upperCaseHexDigit)
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ text: Span<UInt8>) {
+        text.withUnsafeBufferPointer { append(contentsOf: $0) }
+    }
+}
+
+extension UInt8 {
+    /// The digit of a number below 16.
+    fileprivate var upperCaseHexDigit: UInt8 {
+        self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "A") + self - 10
     }
 }

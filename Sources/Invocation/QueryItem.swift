@@ -5,12 +5,11 @@ public struct QueryItem: Sendable, Hashable, CustomStringConvertible {
     /// The text after the first `=`; empty when there is none.
     public let value: String
 
-    /// - Parameter bytes: the item as written between two `&`, well-formed percent-encoding.
-    init(_ bytes: some Collection<UInt8>) {
-        let parts = bytes.split(
-            separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-        name = PercentEncoding.canonical(parts[0], allowing: \.isQueryCharacter)
-        value = parts.count < 2 ? "" : PercentEncoding.canonical(parts[1], allowing: \.isQueryCharacter)
+    /// - Parameter text: the item between two `&` of a canonical URL.
+    init(canonical text: ArraySlice<UInt8>) {
+        let name = text.prefix { $0 != UInt8(ascii: "=") }
+        self.name = String(decoding: name, as: UTF8.self)
+        value = String(decoding: text[name.endIndex...].dropFirst(), as: UTF8.self)
     }
 
     /// The item as canonical text: `name=value`, or `name` alone when the value is empty.
@@ -20,8 +19,8 @@ public struct QueryItem: Sendable, Hashable, CustomStringConvertible {
     public var description: String { name }
 
     /// The name, percent-decoded; nil when its bytes are not UTF-8.
-    public var decodedName: String? { PercentEncoding.decoded(name) }
+    public var decodedName: String? { PercentEncoding.decoded(name.utf8) }
 
     /// The value, percent-decoded (`+` is a plus); nil when its bytes are not UTF-8.
-    public var decodedValue: String? { PercentEncoding.decoded(value) }
+    public var decodedValue: String? { PercentEncoding.decoded(value.utf8) }
 }

@@ -1,4 +1,4 @@
-/// The byte classes of RFC 3986 §2 and RFC 1123 §2.1.
+/// The byte classes of RFC 3986 §2.
 extension UInt8 {
     var isASCIIDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
@@ -14,26 +14,6 @@ extension UInt8 {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
         default: isASCIILetter || isASCIIDigit
         }
-    }
-
-    /// `"!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="`.
-    var isSubDelimiter: Bool {
-        switch self {
-        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: ","),
-            UInt8(ascii: ";"), UInt8(ascii: "="):
-            true
-        default: false
-        }
-    }
-
-    /// `pchar`, less percent-encoding: what a path component holds as it is.
-    var isPathCharacter: Bool {
-        isUnreserved || isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")
-    }
-
-    /// What a query or a fragment holds as it is.
-    var isQueryCharacter: Bool {
-        isPathCharacter || self == UInt8(ascii: "/") || self == UInt8(ascii: "?")
     }
 
     var lowercasedASCII: UInt8 {

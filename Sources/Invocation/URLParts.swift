@@ -1,53 +1,59 @@
-/// A URL split at its delimiters, each part as written (RFC 3986 §3).
+/// A URL split at its delimiters: where in the text each part stands (RFC 3986 §3).
 struct URLParts {
-    let scheme: ArraySlice<UInt8>
-    let host: ArraySlice<UInt8>
+    let scheme: Range<Int>
+    let host: Range<Int>
 
     /// What stands after the host's colon; empty when nothing does.
-    let port: ArraySlice<UInt8>
+    let port: Range<Int>
 
     /// Empty, or from its first slash on.
-    let path: ArraySlice<UInt8>
-    let query: ArraySlice<UInt8>
-    let fragment: ArraySlice<UInt8>
+    let path: Range<Int>
+    let query: Range<Int>
+    let fragment: Range<Int>
 
-    init(_ bytes: [UInt8]) throws(InvocationURLError) {
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(bytes[..<colon]) else {
-            throw .notAbsolute
-        }
-        scheme = bytes[..<colon]
-        let afterScheme = bytes[(colon + 1)...]
-        guard afterScheme.starts(with: "//".utf8) else { throw .noHost }
+    init(_ text: Span<UInt8>) throws(InvocationURLError) {
+        let end = text.count
+        let colon = text.firstIndex(of: UInt8(ascii: ":"), in: 0..<end)
+        guard colon < end, Self.isScheme(text.extracting(..<colon)) else { throw .notAbsolute }
+        scheme = 0..<colon
+        guard text.hasBytes(of: "://", at: colon) else { throw .noHost }
 
-        let afterSlashes = afterScheme.dropFirst(2)
-        let authority = afterSlashes.prefix {
-            $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+        let start = colon + 3
+        let authorityEnd = text.firstIndex(in: start..<end) {
+            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
         }
-        guard !authority.contains(UInt8(ascii: "@")) else { throw .userInfo }
-        if authority.first == UInt8(ascii: "["), let bracket = authority.firstIndex(of: UInt8(ascii: "]")) {
-            host = authority[...bracket]
-        } else {
-            host = authority.prefix { $0 != UInt8(ascii: ":") }
+        let authority = start..<authorityEnd
+        guard text.firstIndex(of: UInt8(ascii: "@"), in: authority) == authorityEnd else { throw .userInfo }
+        host = start..<Self.endOfHost(in: text, authority)
+        guard host.upperBound == authorityEnd || text[host.upperBound] == UInt8(ascii: ":") else {
+            throw .invalidHost
         }
-        let afterHost = authority[host.endIndex...]
-        guard afterHost.isEmpty || afterHost.first == UInt8(ascii: ":") else { throw .invalidHost }
-        port = afterHost.dropFirst()
+        port = min(host.upperBound + 1, authorityEnd)..<authorityEnd
 
-        let afterAuthority = afterSlashes[authority.endIndex...]
-        path = afterAuthority.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let afterPath = afterAuthority[path.endIndex...]
-        query =
-            afterPath.first == UInt8(ascii: "?")
-            ? afterPath.dropFirst().prefix { $0 != UInt8(ascii: "#") } : []
-        fragment = afterPath.drop { $0 != UInt8(ascii: "#") }.dropFirst()
+        let pathEnd = text.firstIndex(in: authorityEnd..<end) {
+            $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+        }
+        path = authorityEnd..<pathEnd
+        let queryEnd = text.firstIndex(of: UInt8(ascii: "#"), in: pathEnd..<end)
+        query = min(pathEnd + 1, queryEnd)..<queryEnd
+        fragment = min(queryEnd + 1, end)..<end
     }
 
     /// `ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )`.
-    private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
-        guard let first = bytes.first, first.isASCIILetter else { return false }
-        return bytes.allSatisfy {
+    private static func isScheme(_ text: Span<UInt8>) -> Bool {
+        guard !text.isEmpty, text[0].isASCIILetter else { return false }
+        return text.allSatisfy {
             $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-")
                 || $0 == UInt8(ascii: ".")
         }
+    }
+
+    /// After the closing bracket of an IP literal, or at the first colon.
+    private static func endOfHost(in text: Span<UInt8>, _ authority: Range<Int>) -> Int {
+        if !authority.isEmpty, text[authority.lowerBound] == UInt8(ascii: "[") {
+            let bracket = text.firstIndex(of: UInt8(ascii: "]"), in: authority)
+            if bracket < authority.upperBound { return bracket + 1 }
+        }
+        return text.firstIndex(of: UInt8(ascii: ":"), in: authority)
     }
 }

@@ -20,8 +20,8 @@ public struct URLPrefix: Sendable, Hashable, CustomStringConvertible {
     /// The different query items, ordered by the bytes of their text.
     public let queryItems: [QueryItem]
 
-    /// The first query item as written: a default link's is `p`.
-    let firstQueryItem: QueryItem?
+    /// The default link that the URL is.
+    let defaultLink: DefaultLink?
 
     public init(_ text: String) throws(URLPrefixError) {
         let url: InvocationURL
@@ -35,15 +35,16 @@ public struct URLPrefix: Sendable, Hashable, CustomStringConvertible {
         guard url.port == nil else { throw .port }
         guard url.isMatchable else { throw .ipAddress }
         guard url.fragment == nil else { throw .fragment }
-        guard url.pathComponents.count <= Self.maximumPathComponents else { throw .tooManyPathComponents }
+        let pathComponents = url.pathComponents
+        guard pathComponents.count <= Self.maximumPathComponents else { throw .tooManyPathComponents }
         let queryItems = url.distinctQueryItems
         guard queryItems.count <= Self.maximumQueryItems else { throw .tooManyQueryItems }
 
         canonical = url.canonical
         host = url.host
-        pathComponents = url.pathComponents
+        self.pathComponents = pathComponents
         self.queryItems = queryItems
-        firstQueryItem = url.queryItems.first
+        defaultLink = DefaultLink(url)
     }
 
     public var description: String { canonical }
@@ -55,9 +56,8 @@ public struct URLPrefix: Sendable, Hashable, CustomStringConvertible {
     /// Source: Apple, "Configuring App Clip experiences", "Take advantage of URL prefix matching"; whole
     /// components and the treatment of queries are [ours].
     public func matches(_ invocation: InvocationURL) -> Bool {
-        invocation.isMatchable && host == invocation.host
-            && invocation.pathComponents.starts(with: pathComponents)
-            && queryItems.allSatisfy(invocation.queryItems.contains)
+        invocation.isMatchable && invocation.hasHost(host) && invocation.pathStarts(with: pathComponents)
+            && queryItems.allSatisfy(invocation.hasQueryItem)
     }
 
     public static func == (one: Self, other: Self) -> Bool {
@@ -77,7 +77,7 @@ extension InvocationURL {
 
     /// Whether the text that this URL was read from has its host in ASCII.
     fileprivate func isHostWritten(in text: String) -> Bool {
-        guard let parts = try? URLParts(Array(text.utf8)) else { return false }
-        return parts.host.allSatisfy { $0 < 0x80 }
+        guard let parts = try? URLParts(text.utf8.span) else { return false }
+        return text.utf8.span.extracting(parts.host).allSatisfy { $0 < 0x80 }
     }
 }

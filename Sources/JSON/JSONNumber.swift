@@ -13,8 +13,12 @@ public struct JSONNumber: Sendable, Hashable {
     ///
     /// Nil when the text is not a JSON number, or when its magnitude is beyond a double (`1e400`).
     public init?(literal: String) {
-        var parser = JSONParser(Array(literal.utf8), maximumDepth: 0)
-        guard let number = try? parser.parseNumber(), parser.isAtEnd else { return nil }
+        let number = literal.withBytes { bytes -> JSONNumber? in
+            var parser = JSONParser(bytes, maximumDepth: 0)
+            guard let number = try? parser.parseNumber(), parser.isAtEnd else { return nil }
+            return number
+        }
+        guard let number else { return nil }
         self = number
     }
 
@@ -38,16 +42,45 @@ public struct JSONNumber: Sendable, Hashable {
     public init(finite value: Double) {
         precondition(value.isFinite, "JSON has only finite numbers")
         let text = value.description
-        literal = text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        literal = text.utf8.suffix(2).elementsEqual(".0".utf8) ? String(text.utf8.dropLast(2)) ?? text : text
         double = value
     }
 
-    /// Takes text that the parser has found to be a number; nil when it is beyond a double.
-    init?(checked literal: String) {
-        guard let double = Double(literal), double.isFinite else { return nil }
-        self.literal = literal
+    /// Takes bytes that the parser has found to be a number; nil when it is beyond a double.
+    init?(checked bytes: UnsafeBufferPointer<UInt8>) {
+        literal = String(decoding: bytes, as: UTF8.self)
+        guard let double = Self.exactDouble(bytes) ?? Double(literal), double.isFinite else { return nil }
         self.double = double
     }
+
+    /// The double of a plain decimal whose digits, as one integer, and whose power of ten are both exact
+    /// doubles: then their quotient is rounded once, and so is the nearest double.
+    ///
+    /// Source: W. D. Clinger, "How to read floating point numbers accurately", PLDI 1990.
+    private static func exactDouble(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
+        var digits: UInt64 = 0
+        var fractionStart: Int?
+        // 19 digits fit in 64 bits.
+        guard bytes.count <= 19 else { return nil }
+        for index in bytes.indices {
+            switch bytes[index] {
+            case UInt8(ascii: "-"): continue
+            case UInt8(ascii: "."): fractionStart = index + 1
+            case UInt8(ascii: "e"), UInt8(ascii: "E"): return nil
+            case let digit: digits = digits &* 10 &+ UInt64(digit &- UInt8(ascii: "0"))
+            }
+        }
+        let fractionDigits = fractionStart.map { bytes.endIndex - $0 } ?? 0
+        guard digits <= 1 << 53 else { return nil }
+        let magnitude = Double(digits) / powersOfTen[fractionDigits]
+        return bytes.first == UInt8(ascii: "-") ? -magnitude : magnitude
+    }
+
+    /// 10⁰ to 10¹⁸, as far as the digits can go; up to 10²² they would be exact.
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
+        1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    ]
 
     /// The integer, if the number is one, however it is written: `100`, `100.0` and `1e2` are the same number.
     ///

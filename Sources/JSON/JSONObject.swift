@@ -1,9 +1,11 @@
 /// The members of a JSON object: keys are unique, and iterated in the order of their UTF-8 bytes.
 ///
 /// Keys are the same when their bytes are: `"é"` composed and decomposed are two keys. Looking up a key takes
-/// logarithmic time, setting one linear time in the number of members.
+/// logarithmic time, setting one linear time in the number of members; adding keys in their order takes
+/// constant time each.
 public struct JSONObject: Sendable {
-    private var members: [Member]
+    /// In the order of their keys' bytes.
+    private(set) var members: [Member]
 
     struct Member: Sendable {
         let key: String
@@ -15,54 +17,96 @@ public struct JSONObject: Sendable {
         members = []
     }
 
+    /// An object without members that has room for some.
+    public init(minimumCapacity: Int) {
+        members = []
+        members.reserveCapacity(minimumCapacity)
+    }
+
     /// Takes members in any order; of two with one key, the later one stays.
     init(lastOfEach members: [(String, JSONValue)]) {
-        self.init()
+        self.init(minimumCapacity: members.count)
         for (key, value) in members {
             self[key] = value
         }
     }
 
     /// Takes members in any order and refuses a key that comes twice.
-    init(unique members: [Member]) throws(JSONError) {
-        let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        for (member, next) in zip(sorted, sorted.dropFirst())
-        where member.key.utf8.elementsEqual(next.key.utf8) {
-            throw .duplicateKey(member.key)
+    init(unique members: consuming [Member]) throws(JSONError) {
+        Self.sort(&members)
+        for index in members.indices.dropFirst()
+        where members[index].key.hasSameBytes(as: members[index - 1].key) {
+            throw .duplicateKey(members[index].key)
         }
-        self.members = sorted
+        self.members = members
     }
 
     /// The value of a member; setting nil removes the member, setting `.null` writes a JSON null.
     public subscript(key: String) -> JSONValue? {
         get {
-            let (index, found) = position(of: key)
-            return found ? members[index].value : nil
+            index(of: key).map { members[$0].value }
         }
         set {
-            let (index, found) = position(of: key)
-            switch (found, newValue) {
-            case (true, .some(let value)): members[index].value = value
-            case (false, .some(let value)): members.insert(Member(key: key, value: value), at: index)
-            case (true, .none): members.remove(at: index)
-            case (false, .none): break
+            guard let newValue else {
+                if let index = index(of: key) { members.remove(at: index) }
+                return
+            }
+            let member = Member(key: key, value: newValue)
+            if members.isEmpty || members[members.count - 1].key.precedesInBytes(key) {
+                members.append(member)
+            } else if let index = index(of: key) {
+                members[index] = member
+            } else {
+                members.insert(member, at: insertionIndex(of: key))
             }
         }
     }
 
-    /// Where the key is, or would be inserted.
-    private func position(of key: String) -> (index: Int, found: Bool) {
+    /// Where the key is.
+    func index(of key: String) -> Int? {
+        if members.count <= Self.fewMembers {
+            return members.withUnsafeBufferPointer { members in
+                for index in members.indices where members[index].key.hasSameBytes(as: key) { return index }
+                return nil
+            }
+        }
+        let index = insertionIndex(of: key)
+        return index < members.count && members[index].key.hasSameBytes(as: key) ? index : nil
+    }
+
+    /// Up to here a search from the first member on is faster than halving: most keys differ in their length.
+    private static let fewMembers = 16
+
+    /// How many keys stand before this one.
+    private func insertionIndex(of key: String) -> Int {
         var low = 0
         var high = members.count
         while low < high {
             let middle = low + (high - low) / 2
-            if members[middle].key.utf8.lexicographicallyPrecedes(key.utf8) {
+            if members[middle].key.precedesInBytes(key) {
                 low = middle + 1
             } else {
                 high = middle
             }
         }
-        return (low, low < members.count && members[low].key.utf8.elementsEqual(key.utf8))
+        return low
+    }
+
+    /// Sorts few members by insertion, in place.
+    private static func sort(_ members: inout [Member]) {
+        guard members.count <= fewMembers else {
+            members.sort { $0.key.precedesInBytes($1.key) }
+            return
+        }
+        members.withUnsafeMutableBufferPointer { members in
+            for sorted in members.indices.dropFirst() {
+                var index = sorted
+                while index > 0, members[index].key.precedesInBytes(members[index - 1].key) {
+                    members.swapAt(index, index - 1)
+                    index -= 1
+                }
+            }
+        }
     }
 }
 
@@ -78,7 +122,7 @@ extension JSONObject: RandomAccessCollection {
 extension JSONObject: Hashable {
     public static func == (left: Self, right: Self) -> Bool {
         left.members.elementsEqual(right.members) {
-            $0.key.utf8.elementsEqual($1.key.utf8) && $0.value == $1.value
+            $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value
         }
     }
 

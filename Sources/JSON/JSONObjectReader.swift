@@ -3,13 +3,26 @@
 ///
 /// Ask for each field once, then call `finish()`. A field that is null is not absent; it has the wrong type.
 public struct JSONObjectReader: Sendable {
-    /// The path of the object itself, empty for the outermost.
-    public let path: String
-    private var unread: JSONObject
+    private let object: JSONObject
+    private var readFields = IndexSet()
+    private var unreadCount: Int
+    /// The path is put together only where it is asked for, which is in errors.
+    private let parentPath: String
+    private let key: String?
 
     public init(_ object: JSONObject, path: String = "") {
-        self.path = path
-        unread = object
+        self.object = object
+        unreadCount = object.count
+        parentPath = path
+        key = nil
+    }
+
+    /// Reads the object in a field of another.
+    public init(_ object: JSONObject, key: String, of parent: JSONObjectReader) {
+        self.object = object
+        unreadCount = object.count
+        parentPath = parent.path
+        self.key = key
     }
 
     /// Refuses a value that is no object.
@@ -20,6 +33,11 @@ public struct JSONObjectReader: Sendable {
         self.init(object, path: path)
     }
 
+    /// The path of the object itself, empty for the outermost.
+    public var path: String {
+        key.map { JSONPath.member($0, of: parentPath) } ?? parentPath
+    }
+
     /// The path of a field of this object.
     public func path(of key: String) -> String {
         JSONPath.member(key, of: path)
@@ -27,17 +45,18 @@ public struct JSONObjectReader: Sendable {
 
     /// Refuses the first field that was not asked for.
     public func finish() throws(JSONFieldError) {
-        if let member = unread.first {
-            throw .unknown(path: path(of: member.key))
+        guard unreadCount > 0 else { return }
+        for index in object.indices where !readFields.contains(index) {
+            throw .unknown(path: path(of: object[index].key))
         }
     }
 
     // MARK: Fields that may be absent
 
     public mutating func optionalValue(_ key: String) -> JSONValue? {
-        guard let value = unread[key] else { return nil }
-        unread[key] = nil
-        return value
+        guard unreadCount > 0, let index = object.index(of: key), readFields.insert(index) else { return nil }
+        unreadCount -= 1
+        return object.members[index].value
     }
 
     public mutating func optionalString(_ key: String) throws(JSONFieldError) -> String? {
@@ -68,10 +87,11 @@ public struct JSONObjectReader: Sendable {
 
     /// A reader of the object in the field, to be finished on its own.
     public mutating func optionalObject(_ key: String) throws(JSONFieldError) -> JSONObjectReader? {
-        try optionalMembers(key).map { JSONObjectReader($0, path: path(of: key)) }
+        try optionalMembers(key).map { JSONObjectReader($0, key: key, of: self) }
     }
 
     /// Takes one of the values of an enumeration.
+    @inlinable
     public mutating func optionalCase<Value: RawRepresentable<String> & CaseIterable>(
         _ key: String, of type: Value.Type
     ) throws(JSONFieldError) -> Value? {
@@ -121,10 +141,12 @@ public struct JSONObjectReader: Sendable {
     }
 
     /// Takes one of the values of an enumeration.
+    @inlinable
     public mutating func requiredCase<Value: RawRepresentable<String> & CaseIterable>(
         _ key: String, of type: Value.Type
     ) throws(JSONFieldError) -> Value {
-        try present(optionalCase(key, of: type), key)
+        guard let value = try optionalCase(key, of: type) else { throw .missing(path: path(of: key)) }
+        return value
     }
 
     private mutating func optional<Value>(
@@ -142,5 +164,22 @@ public struct JSONObjectReader: Sendable {
             throw .missing(path: path(of: key))
         }
         return value
+    }
+}
+
+/// Small whole numbers, without an allocation for those up to 63.
+private struct IndexSet: Sendable {
+    private var low: UInt64 = 0
+    private var high: Set<Int> = []
+
+    func contains(_ index: Int) -> Bool {
+        index < UInt64.bitWidth ? low & (1 << index) != 0 : high.contains(index)
+    }
+
+    /// False when the index is there already.
+    mutating func insert(_ index: Int) -> Bool {
+        if index >= UInt64.bitWidth { return high.insert(index).inserted }
+        defer { low |= 1 << index }
+        return !contains(index)
     }
 }

@@ -10,20 +10,35 @@ extension JSONValue {
     ///   - maximumDepth: Arrays and objects that may be open at once; more than 512 counts as 512, so that
     ///     no input can exhaust a thread's stack.
     public init(parsing bytes: some Collection<UInt8>, maximumDepth: Int = 64) throws(JSONError) {
-        var parser = JSONParser(Array(bytes), maximumDepth: min(maximumDepth, 512))
-        self = try parser.parseDocument()
+        let parsed =
+            bytes.withContiguousStorageIfAvailable { JSONParser.parse($0, maximumDepth: maximumDepth) }
+            ?? Array(bytes).withUnsafeBufferPointer { JSONParser.parse($0, maximumDepth: maximumDepth) }
+        self = try parsed.get()
     }
 }
 
 /// A recursive-descent parser over bytes that have been found to be UTF-8.
+///
+/// It must not outlive the bytes, and reads none without having compared its position with their end.
 struct JSONParser {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
     private var position = 0
 
-    init(_ bytes: [UInt8], maximumDepth: Int) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
+    }
+
+    static func parse(
+        _ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int
+    ) -> Result<JSONValue, JSONError> {
+        var parser = JSONParser(bytes, maximumDepth: min(maximumDepth, 512))
+        do {
+            return .success(try parser.parseDocument())
+        } catch {
+            return .failure(error)
+        }
     }
 
     var isAtEnd: Bool {
@@ -79,6 +94,7 @@ struct JSONParser {
             return JSONObject()
         }
         var members: [JSONObject.Member] = []
+        members.reserveCapacity(4)
         repeat {
             skipWhitespace()
             let key = try parseString()
@@ -142,8 +158,7 @@ struct JSONParser {
             skip { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
             try skipDigits()
         }
-        let literal = String(decoding: bytes[start..<position], as: UTF8.self)
-        guard let number = JSONNumber(checked: literal) else {
+        guard let number = JSONNumber(checked: part(from: start)) else {
             throw .numberOutOfRange(offset: start)
         }
         return number
@@ -168,15 +183,15 @@ struct JSONParser {
         let start = position
         try skipPlainCharacters()
         if bytes[position] == UInt8(ascii: "\"") {
-            position += 1
-            return String(decoding: bytes[start..<position - 1], as: UTF8.self)
+            defer { position += 1 }
+            return String(decoding: part(from: start), as: UTF8.self)
         }
-        var text = Array(bytes[start..<position])
+        var text = Array(part(from: start))
         while bytes[position] == UInt8(ascii: "\\") {
             text.append(contentsOf: try parseEscape().utf8)
             let start = position
             try skipPlainCharacters()
-            text.append(contentsOf: bytes[start..<position])
+            text.append(contentsOf: part(from: start))
         }
         position += 1
         return String(decoding: text, as: UTF8.self)
@@ -240,6 +255,11 @@ struct JSONParser {
     }
 
     // MARK: Bytes
+
+    /// What has been stepped over since the start.
+    private func part(from start: Int) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[start..<position])
+    }
 
     private func peek() throws(JSONError) -> UInt8 {
         if isAtEnd {

@@ -4,92 +4,120 @@ extension JSONValue {
     /// Equal values give equal bytes: the members of objects are written in the order of their keys' UTF-8
     /// bytes, and only what RFC 8259 §7 demands is escaped, which is neither `/` nor anything beyond ASCII.
     public func serialized() -> [UInt8] {
-        var bytes: [UInt8] = []
-        write(into: &bytes)
-        return bytes
+        written(indentation: nil).bytes
     }
 
     /// Appends what `serialized()` returns.
     public func write(into bytes: inout [UInt8]) {
-        write(into: &bytes, indentation: nil)
+        bytes.append(contentsOf: serialized())
     }
 
     /// The value as a JSON text for people: one member or element a line, indented by two spaces.
     public func prettyPrinted() -> String {
-        var bytes: [UInt8] = []
-        write(into: &bytes, indentation: 0)
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: written(indentation: 0).bytes, as: UTF8.self)
     }
 
+    private func written(indentation: Int?) -> JSONWriter {
+        var writer = JSONWriter()
+        writer.write(self, indentation: indentation)
+        return writer
+    }
+}
+
+extension JSONWriter {
     /// Writes on one line when there is no indentation.
-    private func write(into bytes: inout [UInt8], indentation: Int?) {
-        switch self {
-        case .null: bytes.append(contentsOf: "null".utf8)
-        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
-        case .number(let number): bytes.append(contentsOf: number.literal.utf8)
-        case .string(let text): Self.write(text, into: &bytes)
+    fileprivate mutating func write(_ value: JSONValue, indentation: Int?) {
+        switch value {
+        case .null: write(literal: "null")
+        case .bool(let value): write(literal: value ? "true" : "false")
+        case .number(let number): number.literal.withBytes { write($0) }
+        case .string(let text): write(quoted: text)
         case .array(let elements):
-            Self.write(elements, between: "[", "]", into: &bytes, indentation: indentation) {
-                element, bytes, indentation in
-                element.write(into: &bytes, indentation: indentation)
+            let inner = indentation.map { $0 + 2 }
+            write(UInt8(ascii: "["))
+            for index in elements.indices {
+                startItem(index, indentation: inner)
+                write(elements[index], indentation: inner)
             }
+            if !elements.isEmpty { breakLine(indentation: indentation) }
+            write(UInt8(ascii: "]"))
         case .object(let object):
-            Self.write(object, between: "{", "}", into: &bytes, indentation: indentation) {
-                member, bytes, indentation in
-                Self.write(member.key, into: &bytes)
-                bytes.append(UInt8(ascii: ":"))
-                if indentation != nil {
-                    bytes.append(UInt8(ascii: " "))
-                }
-                member.value.write(into: &bytes, indentation: indentation)
+            let inner = indentation.map { $0 + 2 }
+            write(UInt8(ascii: "{"))
+            for index in object.members.indices {
+                startItem(index, indentation: inner)
+                write(quoted: object.members[index].key)
+                write(UInt8(ascii: ":"))
+                if indentation != nil { write(UInt8(ascii: " ")) }
+                write(object.members[index].value, indentation: inner)
             }
+            if !object.isEmpty { breakLine(indentation: indentation) }
+            write(UInt8(ascii: "}"))
         }
     }
 
-    private static func write<Items: Collection>(
-        _ items: Items, between opening: Unicode.Scalar, _ closing: Unicode.Scalar, into bytes: inout [UInt8],
-        indentation: Int?, item writeItem: (Items.Element, inout [UInt8], Int?) -> Void
-    ) {
-        let inner = indentation.map { $0 + 2 }
-        bytes.append(UInt8(ascii: opening))
-        var isFirst = true
-        for item in items {
-            if !isFirst {
-                bytes.append(UInt8(ascii: ","))
-            }
-            isFirst = false
-            breakLine(into: &bytes, indentation: inner)
-            writeItem(item, &bytes, inner)
-        }
-        if !isFirst {
-            breakLine(into: &bytes, indentation: indentation)
-        }
-        bytes.append(UInt8(ascii: closing))
+    package mutating func write(_ number: Int) {
+        String(number).withBytes { write($0) }
     }
 
-    private static func breakLine(into bytes: inout [UInt8], indentation: Int?) {
+    /// - Precondition: `number` is finite; JSON has no other numbers.
+    package mutating func write(finite number: Double) {
+        JSONNumber(finite: number).literal.withBytes { write($0) }
+    }
+
+    private mutating func startItem(_ index: Int, indentation: Int?) {
+        if index > 0 { write(UInt8(ascii: ",")) }
+        breakLine(indentation: indentation)
+    }
+
+    private mutating func breakLine(indentation: Int?) {
         guard let indentation else { return }
-        bytes.append(UInt8(ascii: "\n"))
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: indentation))
+        write(UInt8(ascii: "\n"))
+        for _ in 0..<indentation { write(UInt8(ascii: " ")) }
     }
 
-    private static func write(_ text: String, into bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
-            case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)
-            case 0x08: bytes.append(contentsOf: "\\b".utf8)
-            case 0x0C: bytes.append(contentsOf: "\\f".utf8)
-            case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
-            case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
-            case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
-            case ..<0x20:
-                bytes.append(contentsOf: (byte < 0x10 ? "\\u000" : "\\u00").utf8)
-                bytes.append(contentsOf: String(byte, radix: 16).utf8)
-            default: bytes.append(byte)
+    package mutating func write(quoted text: String) {
+        write(UInt8(ascii: "\""))
+        text.withBytes { text in
+            if text.needsEscapes {
+                for byte in text { writeEscaped(byte) }
+            } else {
+                write(text)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
+        write(UInt8(ascii: "\""))
+    }
+
+    private mutating func writeEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): write(literal: "\\\"")
+        case UInt8(ascii: "\\"): write(literal: "\\\\")
+        case 0x08: write(literal: "\\b")
+        case 0x0C: write(literal: "\\f")
+        case UInt8(ascii: "\n"): write(literal: "\\n")
+        case UInt8(ascii: "\r"): write(literal: "\\r")
+        case UInt8(ascii: "\t"): write(literal: "\\t")
+        case ..<0x20:
+            write(literal: byte < 0x10 ? "\\u000" : "\\u001")
+            write(Self.hexadecimalDigit(byte & 0x0F))
+        default: write(byte)
+        }
+    }
+
+    private static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether a byte of the text has to be escaped. Without a branch the compiler takes many bytes at once.
+    fileprivate var needsEscapes: Bool {
+        var found: UInt8 = 0
+        for byte in self {
+            found |= byte < 0x20 ? 1 : 0
+            found |= byte == UInt8(ascii: "\"") ? 1 : 0
+            found |= byte == UInt8(ascii: "\\") ? 1 : 0
+        }
+        return found != 0
     }
 }

@@ -50,13 +50,25 @@ extension JSONValue {
     }
 }
 
+extension JSONValue {
+    /// Whether some string in the value, which may be the value itself but is no key, is of the given kind.
+    public func containsString(where isWanted: (String) -> Bool) -> Bool {
+        switch self {
+        case .null, .bool, .number: false
+        case .string(let text): isWanted(text)
+        case .array(let elements): elements.contains { $0.containsString(where: isWanted) }
+        case .object(let object): object.members.contains { $0.value.containsString(where: isWanted) }
+        }
+    }
+}
+
 extension JSONValue: Hashable {
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
         case (.number(let left), .number(let right)): left == right
-        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
         case (.array(let left), .array(let right)): left == right
         case (.object(let left), .object(let right)): left == right
         default: false

@@ -1,3 +1,5 @@
+public import Routing
+
 /// Whether the person is at the business, as `APActivationPayload.confirmAcquired(in:)` means it.
 public struct Confirmation: Sendable, Hashable {
     public let outcome: Outcome

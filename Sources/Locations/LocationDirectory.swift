@@ -1,27 +1,25 @@
 public import Foundation
 import Geodesy
 public import Invocation
+public import Routing
 public import Tenancy
 
 /// Finds the business an invocation URL stands for, and tells whether a person is there.
 ///
-/// Safe to use from many tasks; holds no state of its own. Throws only what its store throws: every refusal
-/// is an answer.
+/// Answers from a routing table, without waiting for anything; every refusal is an answer. Safe to use from many
+/// threads; holds no state of its own.
 public struct LocationDirectory: Sendable {
-    private let store: any LocationStore
     private let signatures: any PlaceSignatures
+    private let recorder: any ConfirmationRecorder
 
-    public init(store: any LocationStore, signatures: any PlaceSignatures) {
-        self.store = store
+    public init(signatures: any PlaceSignatures, recorder: any ConfirmationRecorder) {
         self.signatures = signatures
+        self.recorder = recorder
     }
 
     /// The experience of the tenant that the URL invokes, and the location it leads to.
-    public func lookUp(_ url: InvocationURL, of tenant: TenantID) async throws -> Lookup {
-        guard url.isMatchable else { return .doesNotMatch }
-        return try await store.withCatalogue(of: tenant) { catalogue in
-            try await find(url, in: catalogue, of: tenant, followingCodes: true)
-        }
+    public func lookUp(_ url: InvocationURL, of tenant: TenantID, in table: RoutingTable) -> Lookup {
+        find(url, of: tenant, in: table, followingCodes: true)
     }
 
     /// Answers the question that `confirmAcquired(in:)` answers on a device, and records the outcome.
@@ -29,11 +27,11 @@ public struct LocationDirectory: Sendable {
     /// The order of the refusals is ours; Apple documents none.
     /// - Parameter now: The time of the request, recorded to the minute.
     public func confirm(
-        _ request: ConfirmationRequest, of tenant: TenantID, at now: Date
-    ) async throws -> Confirmation {
-        let location = try await lookUp(request.url, of: tenant).location
+        _ request: ConfirmationRequest, of tenant: TenantID, in table: RoutingTable, at now: Date
+    ) -> Confirmation {
+        let location = lookUp(request.url, of: tenant, in: table).location
         let confirmation = Self.decide(request, at: location)
-        try await store.record(
+        recorder.record(
             ConfirmationRecord(
                 location: location, outcome: confirmation.outcome, source: request.source, at: now),
             of: tenant)
@@ -66,20 +64,15 @@ public struct LocationDirectory: Sendable {
     }
 
     private func find(
-        _ url: InvocationURL, in catalogue: any LocationCatalogue, of tenant: TenantID, followingCodes: Bool
-    ) async throws -> Lookup {
-        let candidates = try await catalogue.experiences(near: url)
-        guard let experience = ExperienceIndex(candidates).mostSpecific(for: url) else {
-            return .doesNotMatch
-        }
+        _ url: InvocationURL, of tenant: TenantID, in table: RoutingTable, followingCodes: Bool
+    ) -> Lookup {
+        guard let match = table.match(url, of: tenant) else { return .doesNotMatch }
+        let experience = table.experience(match)
         let identifier: LocationIdentifier
-        switch experience.binding {
-        case .unbound:
-            return .noIdentifier(experience)
-        case .location(let bound):
+        if case .location(let bound) = experience.binding {
             identifier = bound
-        case .rule(let rule):
-            switch rule.read(url, after: experience.url) {
+        } else {
+            switch experience.readIdentifier(in: url, by: match) {
             case .absent:
                 return .noIdentifier(experience)
             case .identifier(let read):
@@ -89,20 +82,21 @@ public struct LocationDirectory: Sendable {
             case .shortCode(let code):
                 // A code stands for one URL, which is resolved as if it had been scanned; it cannot hold a
                 // code again.
-                guard followingCodes, let stored = try await catalogue.url(ofShortCode: code) else {
+                guard followingCodes, let stored = table.url(ofShortCode: code, of: tenant) else {
                     return .unknownIdentifier(experience)
                 }
-                return try await find(stored, in: catalogue, of: tenant, followingCodes: false)
+                return find(stored, of: tenant, in: table, followingCodes: false)
             }
         }
-        guard let location = try await catalogue.location(identifier) else {
+        guard let location = table.location(identifier, of: tenant) else {
             return .unknownIdentifier(experience)
         }
         return .found(experience, location)
     }
 
     /// The place that a URL carries in itself, if the tenant signed it.
-    private func locate(_ place: EncodedPlace, by experience: Experience, of tenant: TenantID) -> Lookup {
+    private func locate(_ place: EncodedPlace, by experience: RoutedExperience, of tenant: TenantID) -> Lookup
+    {
         guard signatures.isAuthentic(place.signature, of: place.signedText, tenant: tenant) else {
             return .unknownIdentifier(experience)
         }

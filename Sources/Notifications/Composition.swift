@@ -1,5 +1,6 @@
 public import APNsPayload
 public import Invocation
+public import Routing
 
 /// What became of a notification that was to be composed.
 public enum Composition: Sendable, Hashable {
@@ -12,7 +13,7 @@ public struct ComposedNotification: Sendable, Hashable {
     public let payload: EncodedPayload
     public let headers: NotificationHeaders
     /// The advanced experience that the notification's `target-content-id` matches.
-    public let experience: Experience
+    public let experience: RoutedExperience
     public let warnings: [CompositionWarning]
 }
 
@@ -21,7 +22,7 @@ public enum CompositionRefusal: Error, Sendable, Hashable {
     /// No advanced experience matches the URL, so the system could not tell which instance is meant.
     case doesNotMatch
     /// The clip serves many businesses, and what matches is bound to none of them.
-    case notBusinessSpecific(matched: Experience, register: URLPrefix?)
+    case notBusinessSpecific(matched: RoutedExperience, register: URLPrefix?)
     /// The eight hours in which an App Clip may receive notifications after its launch are over.
     case launchTooLongAgo
     case invalid(PayloadError)

@@ -2,6 +2,7 @@ import APNsPayload
 public import Foundation
 import Invocation
 import JSON
+public import Routing
 public import Tenancy
 
 /// Composes the payload and headers of a notification so that it reaches the right instance of an App Clip.
@@ -9,13 +10,9 @@ public import Tenancy
 /// `target-content-id` is the canonical invocation URL, whole: Apple asks for a URL that matches an advanced
 /// experience and is "as specific as possible" ("Enabling notifications in App Clips").
 ///
-/// Safe to use from many tasks. Throws only what its store throws: every refusal is an answer.
+/// Answers from a routing table, without waiting for anything; every refusal is an answer. Safe to use from many threads.
 public struct NotificationComposer: Sendable {
-    private let store: any ExperienceStore
-
-    public init(store: any ExperienceStore) {
-        self.store = store
-    }
+    public init() {}
 
     /// How long after each launch an App Clip may receive notifications without asking for permission
     /// [Apple].
@@ -23,21 +20,26 @@ public struct NotificationComposer: Sendable {
 
     /// - Parameter now: The time of the request.
     public func compose(
-        _ request: NotificationRequest, of tenant: TenantID, at now: Date
-    ) async throws -> Composition {
-        guard request.url.isMatchable else { return .refused(.doesNotMatch) }
-        let near = try await store.experiences(near: request.url, of: tenant)
+        _ request: NotificationRequest, of tenant: TenantID, in table: RoutingTable, at now: Date
+    ) -> Composition {
+        guard let match = table.match(request.url, of: tenant, isAdvancedOnly: true) else {
+            return .refused(.doesNotMatch)
+        }
         do throws(CompositionRefusal) {
-            return .composed(try Self.compose(request, among: near, at: now))
+            return .composed(try Self.compose(request, for: table.experience(match), at: now))
         } catch {
             return .refused(error)
         }
     }
 
-    static func compose(
-        _ request: NotificationRequest, among near: [ClipExperience], at now: Date
+    /// - Parameter experience: the most specific advanced experience that the request's URL matches.
+    package static func compose(
+        _ request: NotificationRequest, for experience: RoutedExperience, at now: Date
     ) throws(CompositionRefusal) -> ComposedNotification {
-        let experience = try match(request.url, among: near)
+        if experience.clipIsMultiBusiness, !experience.isBoundToOneLocation {
+            throw .notBusinessSpecific(
+                matched: experience, register: experience.businessSpecificURL(for: request.url))
+        }
         let deadline = try request.launchedAt.map { launch throws(CompositionRefusal) in
             try Self.deadline(launchedAt: launch, now: now)
         }
@@ -64,24 +66,6 @@ public struct NotificationComposer: Sendable {
         }
     }
 
-    /// The advanced experience that the notification's target will match.
-    private static func match(
-        _ url: InvocationURL, among near: [ClipExperience]
-    ) throws(CompositionRefusal) -> Experience {
-        guard
-            let experience = ExperienceIndex(near.map(\.experience)).mostSpecific(
-                for: url, among: [.advanced])
-        else { throw .doesNotMatch }
-        let isMultiBusiness = near.contains {
-            $0.experience.clip == experience.clip && $0.clipIsMultiBusiness
-        }
-        if isMultiBusiness, !experience.isBoundToOneLocation {
-            throw .notBusinessSpecific(
-                matched: experience, register: experience.businessSpecificURL(for: url))
-        }
-        return experience
-    }
-
     /// Until when the clip may receive notifications. A launch that a skewed clock puts in the
     /// future counts as one of now.
     private static func deadline(
@@ -102,7 +86,7 @@ extension NotificationHeaders {
     }
 }
 
-extension Experience {
+extension RoutedExperience {
     fileprivate var isBoundToOneLocation: Bool {
         if case .location = binding { true } else { false }
     }
@@ -112,25 +96,28 @@ extension Experience {
     ///
     /// Nil when that could not be registered, or is this experience itself.
     fileprivate func businessSpecificURL(for invocation: InvocationURL) -> URLPrefix? {
-        guard let text = businessSpecificText(for: invocation), let specific = try? URLPrefix(text),
-            specific != url, specific.matches(invocation)
+        guard let registered = try? URLPrefix(url),
+            let text = businessSpecificText(for: invocation, registered),
+            let specific = try? URLPrefix(text), specific != registered, specific.matches(invocation)
         else { return nil }
         return specific
     }
 
-    private func businessSpecificText(for invocation: InvocationURL) -> String? {
-        guard case .rule(let rule) = binding, rule.read(invocation, after: url) != .absent else {
+    private func businessSpecificText(for invocation: InvocationURL, _ registered: URLPrefix) -> String? {
+        guard case .rule(let rule) = binding,
+            rule.read(invocation, afterPathComponents: pathComponentCount) != .absent
+        else {
             return invocation.canonicalWithoutFragment
         }
         switch rule {
         case .path(let number):
-            let path = invocation.pathComponents.prefix(url.pathComponents.count + number)
-            let query = url.queryItems.map(\.text).joined(separator: "&")
-            return (["https://\(url.host)"] + path).joined(separator: "/")
+            let path = invocation.pathComponents.prefix(pathComponentCount + number)
+            let query = registered.queryItems.map(\.text).joined(separator: "&")
+            return (["https://\(registered.host)"] + path).joined(separator: "/")
                 + (query.isEmpty ? "" : "?" + query)
         case .query(let name), .hash(let name):
-            let item = invocation.queryItems.first { $0.name == name && !url.queryItems.contains($0) }
-            return item.map { url.canonical + (url.queryItems.isEmpty ? "?" : "&") + $0.text }
+            let item = invocation.queryItems.first { $0.name == name && !registered.queryItems.contains($0) }
+            return item.map { url + (registered.queryItems.isEmpty ? "?" : "&") + $0.text }
         case .coordinates:
             // A place that is signed in its URL is registered nowhere.
             return nil

@@ -4,4 +4,6 @@ enum DatabaseRole: String {
     case app = "doorstep_app"
     /// The administration commands'.
     case admin = "doorstep_admin"
+    /// The server's, too: reads what routing needs, of every tenant.
+    case router = "doorstep_router"
 }

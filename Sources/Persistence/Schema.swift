@@ -3,7 +3,10 @@ public import PostgreSQL
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
     public static let migrations = [
-        Migration(version: 1, name: "catalogue", sql: text(PackageResources._001_catalogue_sql))
+        Migration(version: 1, name: "catalogue", sql: text(PackageResources._001_catalogue_sql)),
+        Migration(version: 2, name: "change_feed", sql: text(PackageResources._002_change_feed_sql)),
+        Migration(
+            version: 3, name: "confirmation_writes", sql: text(PackageResources._003_confirmation_writes_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -1,4 +1,5 @@
 import PostgreSQL
+import Routing
 import Tenancy
 
 /// A transaction in which one tenant's rows are visible, and no other's: the only door to them.
@@ -19,6 +20,11 @@ struct TenantTransaction {
         try await transaction.execute(query)
     }
 
+    /// Reads the tenant's rows of a relation into a routing table; returns how many could not be read.
+    func copyRows(of relation: RoutingRelation, into table: inout RoutingTable) async throws -> Int {
+        try await transaction.copyRows(of: relation, of: tenant, into: &table)
+    }
+
     func copyIn(_ statement: Query, _ body: (CopyWriter) async throws -> Void) async throws -> Int {
         try await transaction.copyIn(statement, body)
     }
@@ -26,9 +32,9 @@ struct TenantTransaction {
 
 extension ConnectionPool {
     /// Runs a closure with one tenant's rows.
-    func withTenantTransaction<Result: Sendable>(
+    nonisolated(nonsending) func withTenantTransaction<Result: Sendable>(
         _ tenant: TenantID, as role: DatabaseRole, actor: String = "", _ mode: TransactionMode = .readWrite,
-        _ body: (TenantTransaction) async throws -> Result
+        _ body: nonisolated(nonsending) (TenantTransaction) async throws -> Result
     ) async throws -> Result {
         try await withTransaction(mode) { transaction in
             try await transaction.execute(
@@ -42,9 +48,9 @@ extension ConnectionPool {
     }
 
     /// Runs a closure without a tenant, in which only what is open to the role itself is visible.
-    func withTransaction<Result: Sendable>(
+    nonisolated(nonsending) func withTransaction<Result: Sendable>(
         as role: DatabaseRole, _ mode: TransactionMode = .readOnly,
-        _ body: (Transaction) async throws -> Result
+        _ body: nonisolated(nonsending) (Transaction) async throws -> Result
     ) async throws -> Result {
         try await withTransaction(mode) { transaction in
             try await transaction.execute("SELECT set_config('role', \(role.rawValue), true)")

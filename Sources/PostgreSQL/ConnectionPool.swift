@@ -24,7 +24,8 @@ public final class ConnectionPool: Sendable {
 
     private typealias Acquired = Result<Lease, PostgreSQLError>
 
-    private let configuration: PoolConfiguration
+    /// What the pool was made with; its description shows no secret.
+    public let configuration: PoolConfiguration
     private let connectionString: Result<ConnectionString, PostgreSQLError>
     private let shared: Mutex<Shared>
 
@@ -42,6 +43,21 @@ public final class ConnectionPool: Sendable {
 
     deinit {
         for worker in shared.withLock({ $0.workers.values }) { worker.shutDown() }
+    }
+
+    /// Lends a pool, and closes it when the closure has returned or thrown.
+    public nonisolated(nonsending) static func withPool<R: Sendable>(
+        _ configuration: PoolConfiguration, _ body: nonisolated(nonsending) (ConnectionPool) async throws -> R
+    ) async throws -> R {
+        let pool = ConnectionPool(configuration)
+        do {
+            let result = try await body(pool)
+            await pool.close()
+            return result
+        } catch {
+            await pool.close()
+            throw error
+        }
     }
 
     /// How the connections are used now.

@@ -46,7 +46,8 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
     private static let prefixLength = 4
     private static let secretLength = 43
     private static let checksumLength = 6
-    private static let length = prefixLength + secretLength + checksumLength
+    /// How many bytes a key has.
+    public static let length = prefixLength + secretLength + checksumLength
 
     private static func checksum(of bytes: ArraySlice<UInt8>) -> [UInt8] {
         Base62.digits(of: [CRC32.checksum(bytes)], count: checksumLength)

@@ -172,11 +172,16 @@ import Testing
                 #expect(try await server.lookUp(MainPathTests.order, key: successor).status == 200)
                 try await installation.binary.succeed(
                     "key", "revoke", "--tenant", Installation.tenant, successorID)
-                #expect(try await server.lookUp(MainPathTests.order, key: successor).status == 401)
+                #expect(
+                    try await server.status(of: MainPathTests.order, key: successor, becoming: 401) == 401)
                 try await installation.binary.succeed("tenant", "suspend", Installation.tenant)
-                #expect(try await server.lookUp(MainPathTests.order, key: installation.secret).status == 403)
+                #expect(
+                    try await server.status(of: MainPathTests.order, key: installation.secret, becoming: 403)
+                        == 403)
                 try await installation.binary.succeed("tenant", "resume", Installation.tenant)
-                #expect(try await server.lookUp(MainPathTests.order, key: installation.secret).status == 200)
+                #expect(
+                    try await server.status(of: MainPathTests.order, key: installation.secret, becoming: 200)
+                        == 200)
             }
         }
     }

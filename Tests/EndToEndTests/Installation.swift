@@ -15,31 +15,32 @@ struct Installation: Sendable {
     static func lend<Result: Sendable>(
         _ body: (Installation) async throws -> Result
     ) async throws -> Result {
-        try await TestServer.withDatabase { databaseURL in
-            let binary = DoorstepBinary(databaseURL: databaseURL)
-            try await binary.succeed("migrate")
-            try await binary.succeed("tenant", "create", tenant, "--name", "Restaurants")
+        try await TestServer.withDatabase { databaseURL in try await body(make(databaseURL)) }
+    }
+
+    /// Makes the same in a database that has nothing in it.
+    static func make(_ databaseURL: String) async throws -> Installation {
+        let binary = DoorstepBinary(databaseURL: databaseURL)
+        try await binary.succeed("migrate")
+        try await binary.succeed("tenant", "create", tenant, "--name", "Restaurants")
+        try await binary.succeed(
+            "clip", "create", "--tenant", tenant, "--team-id", "ABCDE12345", "--bundle-id",
+            "com.example.MyApp.Clip", "--multi-business")
+        try await binary.succeed(
+            "location", "import", "--tenant", tenant, "-",
+            input: """
+                identifier,name,latitude,longitude,radius
+                restaurant_a,Restaurant A,37.334722,-122.008889,100
+                restaurant_b,Restaurant B,48.858370,2.294481,250
+                """)
+        for name in ["restaurant_a", "restaurant_b"] {
             try await binary.succeed(
-                "clip", "create", "--tenant", tenant, "--team-id", "ABCDE12345", "--bundle-id",
-                "com.example.MyApp.Clip", "--multi-business")
-            try await binary.succeed(
-                "location", "import", "--tenant", tenant, "-",
-                input: """
-                    identifier,name,latitude,longitude,radius
-                    restaurant_a,Restaurant A,37.334722,-122.008889,100
-                    restaurant_b,Restaurant B,48.858370,2.294481,250
-                    """)
-            for name in ["restaurant_a", "restaurant_b"] {
-                try await binary.succeed(
-                    "experience", "add", "--tenant", tenant, "--clip", "com.example.MyApp.Clip", "--url",
-                    "https://example.com/restaurants/\(name)", "--location", name)
-            }
-            return try await body(
-                Installation(
-                    binary: binary, databaseURL: databaseURL,
-                    publishable: try await key("publishable", binary),
-                    secret: try await key("secret", binary)))
+                "experience", "add", "--tenant", tenant, "--clip", "com.example.MyApp.Clip", "--url",
+                "https://example.com/restaurants/\(name)", "--location", name)
         }
+        return Installation(
+            binary: binary, databaseURL: databaseURL, publishable: try await key("publishable", binary),
+            secret: try await key("secret", binary))
     }
 
     private static func key(_ kind: String, _ binary: DoorstepBinary) async throws -> String {

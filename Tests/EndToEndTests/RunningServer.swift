@@ -83,6 +83,15 @@ final class RunningServer: Sendable {
         return try await get("/v1/locations?url=\(encoded)", key: key)
     }
 
+    /// Looks a URL up again and again until the status is as given: a change is seen within a second of its commit.
+    /// - Returns: The last status, another one after half a minute.
+    func status(of url: String, key: String, becoming expected: Int) async throws -> Int {
+        let deadline = ContinuousClock.now + .seconds(30)
+        var status = 0
+        repeat { status = try await lookUp(url, key: key).status } while status != expected && .now < deadline
+        return status
+    }
+
     func post(_ path: String, key: String, _ body: JSONValue) async throws -> Answer {
         var request = HTTPClientRequest(url: address + path)
         request.method = .POST
@@ -120,10 +129,19 @@ final class ServerLog: Sendable {
 
     /// The port of the line that says the server is listening.
     func port() async throws -> Int {
+        try await first { $0.firstMatch(of: /port=(\d+) .*listening/).flatMap { Int($0.output.1) } }
+    }
+
+    /// Waits for a line that says something.
+    func line(saying words: String) async throws {
+        try await first { $0.contains(words) ? () : nil }
+    }
+
+    /// Waits until the closure finds something in the text.
+    private func first<Found>(_ find: (String) -> Found?) async throws -> Found {
         while true {
-            if let match = text.firstMatch(of: /port=(\d+) .*listening/), let port = Int(match.output.1) {
-                return port
-            }
+            let text = text
+            if let found = find(text) { return found }
             if state.withLock({ $0.hasEnded }) {
                 throw DoorstepBinary.Failed(description: "the server ended: \(text)")
             }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import JSON
+import Routing
 import Tenancy
 import Testing
 
@@ -102,8 +103,8 @@ import Testing
         }
     }
 
-    @Test func aStoreThatIsAwayIsNotTheServersFault() async throws {
-        try await TestAPI(failure: StoreIsAway()).test { client in
+    @Test func withoutATableNothingIsAnsweredYet() async throws {
+        try await TestAPI(hasTable: false).test { client in
             let answer = try await client.lookUp(AnswerTests.order)
             #expect(answer.status == 503)
             #expect(answer.code == "unavailable")
@@ -113,16 +114,16 @@ import Testing
         }
     }
 
-    @Test func anErrorNobodyExpectedSaysNothingOfItself() async throws {
-        struct Secretive: Error, CustomStringConvertible {
-            var description: String { "canary" }
-        }
-        try await TestAPI(failure: Secretive()).test { client in
-            let answer = try await client.lookUp(AnswerTests.order)
-            #expect(answer.status == 500)
-            #expect(answer.code == "internal_error")
-            let json = try #require(answer.json)
-            #expect(!String(decoding: json.serialized(), as: UTF8.self).contains("canary"))
+    @Test func readinessTellsHowOldTheTableIs() async throws {
+        let api = TestAPI()
+        let state = try #require(api.table.current)
+        api.table.replace(by: state.table, from: .file, asOf: Date(timeIntervalSinceNow: -3_600))
+        try await api.test { client in
+            let table = try #require(try await client.send(.get, "/readyz", key: nil)["table"]?.objectValue)
+            #expect(table["source"] == "file")
+            #expect((3_600...3_660).contains(try #require(table["ageSeconds"]?.numberValue?.int)))
+            #expect(table["experiences"] == 2)
+            #expect(table["locations"] == 1)
         }
     }
 

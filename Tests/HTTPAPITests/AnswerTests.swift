@@ -106,7 +106,7 @@ import Testing
             #expect(answer["location"] == (hasLocation ? Self.location : .null))
             #expect(answer.headers[.cacheControl] == "no-store")
         }
-        #expect(api.store.records.withLock { $0.map(\.outcome.rawValue) } == [outcome])
+        #expect(api.recorder.outcomes == TestAPI.Path.allCases.map { _ in outcome })
     }
 
     /// Apple, "Enabling notifications in App Clips": the payload of the page's example.

@@ -1,62 +1,114 @@
-import Administration
+import Crypto
 import Foundation
 import Geodesy
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import HummingbirdTesting
 import Invocation
 import JSON
 import Locations
 import Logging
 import NIOCore
-import Notifications
+import Routing
+import RoutingSupport
 import Synchronization
 import Tenancy
 
 @testable import HTTPAPI
 
-/// The API over stores in memory that hold the restaurants of Apple's page.
+/// The API over a routing table that holds the restaurants of Apple's page.
 struct TestAPI: Sendable {
+    /// The two ways that a request can take to its answer.
+    enum Path: CaseIterable {
+        /// Through the HTTP library's router.
+        case library
+        /// Over a connection of a real server, by what stands before the library.
+        case front
+    }
+
     let publishable = Self.key(.publishable)
     let secret = Self.key(.secret)
     let suspended = Self.key(.secret)
-    let store: MemoryStore
+    let table = LiveRoutingTable()
+    let recorder = MemoryRecorder()
     let log = LogCapture()
 
-    init(failure: (any Error)? = nil) {
-        store = MemoryStore(failure: failure)
-    }
-
-    /// Requests go through the router, without a network.
-    func test(_ body: @escaping @Sendable (Client) async throws -> Void) async throws {
-        var settings = APIServer.Settings()
-        settings.bodyTimeout = .seconds(5)
-        let log = log
-        let application = Application(
-            responder: APIServer.routes(settings, dependencies).buildResponder(),
-            logger: Logger(label: "test") { _ in log })
-        try await application.test(.router) { client in
-            try await body(Client(client: client, api: self))
+    /// - Parameter hasTable: false for a server that has never reached its database.
+    init(hasTable: Bool = true) {
+        guard hasTable else { return }
+        do {
+            table.replace(by: try routingTable(), from: .database, asOf: Date())
+        } catch {
+            fatalError("the test's own catalogue is invalid: \(error)")
         }
     }
 
+    /// Runs the same requests over each path.
+    func test(
+        over paths: [Path] = Path.allCases, _ body: @escaping @Sendable (Client) async throws -> Void
+    ) async throws {
+        for path in paths {
+            try await application(path).test(path == .front ? .live : .router) { client in
+                try await body(Client(client: client, api: self))
+            }
+        }
+    }
+
+    private func application(_ path: Path) -> some ApplicationProtocol {
+        var settings = APIServer.Settings()
+        settings.bodyTimeout = .seconds(5)
+        let log = log
+        let logger = Logger(label: "test") { _ in log }
+        let observer = RequestObserver()
+        let front = FrontHandler.Factory(
+            service: AnswerService(dependencies), observer: observer, logger: logger, headTimeout: .seconds(5)
+        )
+        return Application(
+            responder: APIServer.routes(settings, dependencies, observer).buildResponder(),
+            server: .frontedHTTP1(
+                front, HTTP1Channel.Configuration(additionalChannelHandlers: [ExchangeHandler()]),
+                idleTimeout: .seconds(60)),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)), logger: logger)
+    }
+
     var dependencies: APIServer.Dependencies {
-        let principals: [String: Principal] = [
-            publishable.text: Principal(
-                tenant: MemoryStore.tenant, key: KeyID(UUID()), kind: .publishable, tenantIsSuspended: false),
-            secret.text: Principal(
-                tenant: MemoryStore.tenant, key: KeyID(UUID()), kind: .secret, tenantIsSuspended: false),
-            suspended.text: Principal(
-                tenant: MemoryStore.tenant, key: KeyID(UUID()), kind: .secret, tenantIsSuspended: true),
-        ]
-        return APIServer.Dependencies(
+        APIServer.Dependencies(
             answers: APIAnswers(
-                directory: LocationDirectory(store: store, signatures: NoSignatures()),
-                composer: NotificationComposer(store: store)),
-            authenticator: MemoryAuthenticator(principals: principals),
-            isReady: { [store] in store.failure == nil },
-            metrics: { "" },
-            isTransient: { $0 is StoreIsAway })
+                directory: LocationDirectory(signatures: NoSignatures(), recorder: recorder)),
+            table: table, metrics: { "" })
+    }
+
+    private func routingTable() throws -> RoutingTable {
+        let tenant = TenantID(number: 1)
+        let other = TenantID(number: 2)
+        let clip = "com.example.MyApp.Clip"
+        var table = RoutingTable()
+        try table.set(.tenants, .tenant(tenant))
+        try table.set(.tenants, .tenant(other, isSuspended: true))
+        try table.set(.clips, .clip(tenant, clip, isMultiBusiness: true))
+        for (number, key, tenant) in [(1, publishable, tenant), (2, secret, tenant), (3, suspended, other)] {
+            try table.set(
+                .keys,
+                .key(
+                    tenant, KeyID(UUID(number: UInt8(number))),
+                    Array(SHA256.hash(data: Array(key.text.utf8))),
+                    kind: key.kind))
+        }
+        try table.set(
+            .locations,
+            .location(
+                tenant, "restaurant_a", name: "Restaurant A", latitude: 37.334722, longitude: -122.008889,
+                radius: 100))
+        try table.set(
+            .experiences,
+            .experience(
+                tenant, "advanced", "https://example.com/restaurants/restaurant_a", clip: clip,
+                location: "restaurant_a"))
+        try table.set(
+            .experiences,
+            .experience(tenant, "advanced", "https://example.com/restaurants", clip: clip, rule: "path:1"))
+        return table
     }
 
     private static func key(_ kind: KeyKind) -> APIKey {
@@ -116,71 +168,15 @@ struct TestAPI: Sendable {
     }
 }
 
-/// What a store throws when its database does not answer.
-struct StoreIsAway: Error {}
+/// Keeps what was recorded of confirmations.
+final class MemoryRecorder: ConfirmationRecorder {
+    private let records = Mutex<[ConfirmationRecord]>([])
 
-/// One tenant's catalogue, or an error in its place.
-final class MemoryStore: LocationStore, LocationCatalogue, ExperienceStore {
-    static let tenant = TenantID(UUID())
+    var outcomes: [String] { records.withLock { $0.map(\.outcome.rawValue) } }
 
-    let failure: (any Error)?
-    private let experiences: [Experience]
-    private let locations: [LocationIdentifier: Location]
-    let records = Mutex<[ConfirmationRecord]>([])
-
-    init(failure: (any Error)? = nil) {
-        self.failure = failure
-        do {
-            let clip = try BundleID("com.example.MyApp.Clip")
-            let identifier = try LocationIdentifier("restaurant_a")
-            experiences = [
-                try Experience(
-                    url: URLPrefix("https://example.com/restaurants/restaurant_a"), kind: .advanced,
-                    clip: clip,
-                    binding: .location(identifier)),
-                try Experience(
-                    url: URLPrefix("https://example.com/restaurants"), kind: .advanced, clip: clip,
-                    binding: .rule(IdentifierRule("path:1"))),
-            ]
-            locations = [
-                identifier: Location(
-                    identifier: identifier, name: "Restaurant A",
-                    region: try CircularRegion(
-                        center: Coordinate(latitude: 37.334722, longitude: -122.008889),
-                        radius: Distance(meters: 100)))
-            ]
-        } catch {
-            fatalError("the test's own catalogue is invalid: \(error)")
-        }
+    func record(_ record: ConfirmationRecord, of tenant: TenantID) {
+        records.withLock { $0.append(record) }
     }
-
-    func withCatalogue<Result: Sendable>(
-        of tenant: TenantID, _ body: (any LocationCatalogue) async throws -> Result
-    ) async throws -> Result {
-        if let failure { throw failure }
-        return try await body(self)
-    }
-
-    func record(_ confirmation: ConfirmationRecord, of tenant: TenantID) async throws {
-        records.withLock { $0.append(confirmation) }
-    }
-
-    func experiences(near invocation: InvocationURL) async throws -> [Experience] { experiences }
-
-    func location(_ identifier: LocationIdentifier) async throws -> Location? { locations[identifier] }
-
-    func url(ofShortCode code: String) async throws -> InvocationURL? { nil }
-
-    func experiences(near url: InvocationURL, of tenant: TenantID) async throws -> [ClipExperience] {
-        if let failure { throw failure }
-        return experiences.map { ClipExperience($0, clipIsMultiBusiness: true) }
-    }
-}
-
-private struct MemoryAuthenticator: KeyAuthenticator {
-    let principals: [String: Principal]
-
-    func authenticate(_ key: APIKey) async throws -> Principal? { principals[key.text] }
 }
 
 private struct NoSignatures: PlaceSignatures {

@@ -93,27 +93,6 @@ import Testing
         #expect(findings(.shadowed, demoAndDefaultLink).isEmpty)
     }
 
-    /// A shadowed experience is one that its own URL does not launch, and the finding names the one it does.
-    @Test func shadowedIsWhatTheIndexNeverFinds() throws {
-        var random = SplitMix64(seed: 4)
-        for _ in 0..<500 {
-            let experiences = try (0..<6).map { _ in
-                let url =
-                    "https://example.com/" + random.pick(["", "a"]) + "?"
-                    + random.pick(["", "x&y", "y&x", "x"])
-                return random.below(2) == 0 ? try Experience.advanced(url) : try .default(url)
-            }
-            let distinct = Array(Set(experiences))
-            let shadowed = ExperienceLint(distinct).findings.filter { $0.code == .shadowed }
-            let index = ExperienceIndex(distinct)
-            for experience in distinct {
-                let found = index.mostSpecific(for: try InvocationURL(experience.url.canonical))
-                let finding = shadowed.first { $0.experience == experience }
-                #expect(found == (finding?.other ?? experience))
-            }
-        }
-    }
-
     @Test func codeUnfit() throws {
         let unfit = "https://shop24.example.com"
         #expect(try findings(.codeUnfit, advanced("https://example.com", unfit)) == [[unfit]])

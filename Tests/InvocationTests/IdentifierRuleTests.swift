@@ -1,4 +1,6 @@
+import Foundation
 import Invocation
+import PropertyTesting
 import Testing
 
 @Suite struct IdentifierRuleTests {
@@ -53,6 +55,50 @@ import Testing
         #expect(
             try read("query:location", link, after: "https://example.com")
                 == .identifier(LocationIdentifier("7")))
+    }
+
+    @Test func theCallerKnowsHowManyComponentsToPass() throws {
+        let url = try InvocationURL("https://example.com/r/restaurant_a?location=7")
+        let path = IdentifierRule.path(1)
+        #expect(try path.read(url, afterPathComponents: 0) == .identifier(LocationIdentifier("r")))
+        #expect(try path.read(url, afterPathComponents: 1) == .identifier(LocationIdentifier("restaurant_a")))
+        #expect(path.read(url, afterPathComponents: 2) == .absent)
+        #expect(path.read(url, afterPathComponents: -1) == .absent)
+        #expect(path.read(url, afterPathComponents: .max) == .absent)
+        #expect(path.read(url, afterPathComponents: nil) == .absent)
+        #expect(
+            try IdentifierRule.query("location").read(url, afterPathComponents: nil)
+                == .identifier(LocationIdentifier("7")))
+    }
+
+    /// What is found in the bytes is what stands in the arrays of components and items.
+    @Test func readsWhatTheURLHolds() throws {
+        let paths = ["/", "/a", "/a", "/b%C3%BC", "/%FF", "%2F", ":8443"]
+        let queries = ["x", "=", "=", "&", "&", "x=1", "&x=%C3%BC", "&y=2", "x=%FF", "a"]
+        var random = SplitMix64(seed: 5)
+        var found = 0
+        for _ in 0..<10_000 {
+            var text = "https://example.com"
+            for _ in 0..<random.below(6) { text += random.pick(paths) }
+            text += "?"
+            for _ in 0..<random.below(6) { text += random.pick(queries) }
+            guard let url = try? InvocationURL(text) else { continue }
+            let (count, number) = (random.below(3), 1 + random.below(3))
+            let component = url.pathComponents.dropFirst(count + number - 1).first
+            let item = url.queryItems.first { $0.name == "x" }
+            let identifiers = [component?.removingPercentEncoding, item?.decodedValue].map {
+                $0.flatMap { try? LocationIdentifier($0) }.map { IdentifierReading.identifier($0) } ?? .absent
+            }
+            let readings = [IdentifierRule.path(number), .query("x")].map {
+                $0.read(url, afterPathComponents: count)
+            }
+            found += readings.count { $0 != .absent }
+            guard readings == identifiers else {
+                Issue.record("\(text): \(readings) instead of \(identifiers)")
+                return
+            }
+        }
+        #expect(found > 2_000)
     }
 
     @Test func queryItems() throws {

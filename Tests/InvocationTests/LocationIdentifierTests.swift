@@ -2,12 +2,17 @@ import Invocation
 import Testing
 
 @Suite struct LocationIdentifierTests {
-    @Test(arguments: ["", String(repeating: "a", count: 129), "a\u{0}", "a\nb", "\u{7F}", "\u{85}"])
+    @Test(arguments: [
+        "", String(repeating: "a", count: 129), "a\u{0}", "a\nb", "\u{1F}", "\u{7F}", "\u{80}", "é\u{85}",
+        "\u{9F}a",
+    ])
     func refusals(text: String) {
         #expect(throws: ExperienceError.invalidLocationIdentifier) { try LocationIdentifier(text) }
     }
 
-    @Test(arguments: ["a", "Kamil's Café", "店 1", String(repeating: "é", count: 128)])
+    @Test(arguments: [
+        "a", "Kamil's Café", "店 1", "\u{A0}", "\u{C2}\u{A0}", String(repeating: "é", count: 128),
+    ])
     func accepted(text: String) throws {
         #expect(try LocationIdentifier(text).text == text)
     }

@@ -1,4 +1,5 @@
 import Invocation
+import PropertyTesting
 import Testing
 
 @Suite struct URLPrefixTests {
@@ -43,6 +44,31 @@ import Testing
         let items = (1...16).map { "a=\($0)" }.joined(separator: "&")
         let url = "https://example.com" + String(repeating: "/a", count: 32) + "?" + items + "&a=1"
         #expect(try URLPrefix(url).queryItems.count == 16)
+    }
+
+    /// Hosts are equal, the components are the first ones, and each item is among the invocation's.
+    @Test func matchesByComponentsAndItems() throws {
+        var random = SplitMix64(seed: 6)
+        var matches = 0
+        for _ in 0..<10_000 {
+            let host = random.pick(["https://a.example", "https://a.example", "https://a.example.com"])
+            guard let prefix = try? URLPrefix(host + Self.randomTail(&random, longest: 4)) else { continue }
+            let invocation = try InvocationURL("https://a.example" + Self.randomTail(&random, longest: 9))
+            let isPrefix =
+                invocation.isMatchable && prefix.host == invocation.host
+                && invocation.pathComponents.starts(with: prefix.pathComponents)
+                && prefix.queryItems.allSatisfy(invocation.queryItems.contains)
+            matches += isPrefix ? 1 : 0
+            #expect(prefix.matches(invocation) == isPrefix, "\(prefix) \(invocation.canonical)")
+        }
+        #expect((500...9_000).contains(matches))
+    }
+
+    private static func randomTail(_ random: inout SplitMix64, longest: Int) -> String {
+        let pieces = ["/", "/a", "/a", "/ab", "/b", "?", "&x", "&x=1", "x=12", "&", ":8443"]
+        let path = (0..<random.below(longest)).map { _ in random.pick(Array(pieces.prefix(5))) }.joined()
+        guard random.oneIn(2) else { return path }
+        return path + "?" + (0..<random.below(longest)).map { _ in random.pick(pieces) }.joined()
     }
 
     /// What a store selects by, `match_key = ANY(keys) AND query_items <@ items`, is what `matches` says.

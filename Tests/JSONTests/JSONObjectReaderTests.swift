@@ -103,6 +103,34 @@ import Testing
         #expect(error?.description == "The field aps.alert.a is unknown")
     }
 
+    /// A field is read once, also in an object of more fields than a machine word has bits.
+    @Test(arguments: [1, 2, 63, 64, 65, 130])
+    func eachFieldIsReadOnce(count: Int) throws {
+        var object = JSONObject()
+        for number in 0..<count { object["\(number)"] = JSONValue(number) }
+        for left in [0, count / 2, count - 1] {
+            var reader = JSONObjectReader(object)
+            for (key, value) in object where key != object[left].key {
+                #expect(reader.optionalValue(key) == value)
+                #expect(reader.optionalValue(key) == nil)
+            }
+            #expect(throws: JSONFieldError.unknown(path: object[left].key)) { try reader.finish() }
+            #expect(reader.optionalValue(object[left].key) == object[left].value)
+            try reader.finish()
+        }
+    }
+
+    @Test func readsAnObjectInAFieldByItsKey() throws {
+        let alert = JSONObjectReader(
+            ["title": 1], key: "alert", of: JSONObjectReader(JSONObject(), path: "aps"))
+        var text = JSONObjectReader(["loc-key": 1], key: "a b", of: alert)
+        #expect(alert.path == "aps.alert")
+        #expect(text.path == #"aps.alert["a b"]"#)
+        #expect(throws: JSONFieldError.wrongType(path: #"aps.alert["a b"].loc-key"#, expected: "a string")) {
+            try text.requiredString("loc-key")
+        }
+    }
+
     @Test func errorsHaveCodesAndSentences() {
         #expect(JSONFieldError.missing(path: "url").code == "missing_field")
         #expect(JSONFieldError.missing(path: "url").description == "The field url is missing")

@@ -58,4 +58,21 @@ import Testing
         #expect(object.map(\.key) == dictionary.keys.sorted())
         #expect(object.allSatisfy { dictionary[$0.key] == $0.value })
     }
+
+    /// Objects of few members and of many are searched in different ways; both agree with a dictionary after
+    /// every change.
+    @Test(arguments: [4, 16, 17, 40])
+    func findsKeysHoweverManyThereAre(keys: Int) throws {
+        var generator = SplitMix64(seed: UInt64(keys))
+        var object = JSONObject()
+        var dictionary: [String: JSONValue] = [:]
+        for _ in 0..<200 {
+            let key = "key \(generator.below(keys))"
+            let value = generator.oneIn(4) ? nil : JSONValue(generator.below(10))
+            object[key] = value
+            dictionary[key] = value
+            try #require(object.map(\.key) == dictionary.keys.sorted())
+            try #require((0...keys).allSatisfy { object["key \($0)"] == dictionary["key \($0)"] })
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import JSON
+import PropertyTesting
 import Testing
 
 @Suite struct JSONValueTests {
@@ -36,6 +37,20 @@ import Testing
         var bytes: [UInt8] = [0x20]
         JSONValue.bool(true).write(into: &bytes)
         #expect(bytes == Array(" true".utf8))
+    }
+
+    @Test(arguments: [0, 1, 509, 510, 511, 512, 513, 100_000])
+    func writesTextsOfAnyLength(length: Int) {
+        let text = String(repeating: "a", count: length)
+        #expect(JSONValue.string(text).serialized() == Array("\"\(text)\"".utf8))
+        #expect(JSONValue.string(text + "\n").serialized() == Array("\"\(text)\\n\"".utf8))
+    }
+
+    @Test func findsStringsButNoKeys() {
+        let value: JSONValue = ["a": [1, ["b": "c"]], "d": .null]
+        #expect(value.containsString { $0 == "c" })
+        #expect(JSONValue.string("c").containsString { $0 == "c" })
+        #expect(!value.containsString { $0 == "a" || $0 == "b" || $0 == "d" })
     }
 
     @Test func accessorsAnswerForTheirOwnCaseAlone() {
@@ -79,6 +94,28 @@ import Testing
         ] as [(String, Int?)])
     func wholeNumbersAreIntegers(literal: String, integer: Int?) {
         #expect(JSONNumber(literal: literal)?.int == integer)
+    }
+
+    /// Short decimals are computed exactly, the others by the standard library: never a bit apart, also where
+    /// the digits as an integer are beyond 2⁵³ or 64 bits.
+    @Test func numbersAreTheNearestDoubles() throws {
+        var generator = SplitMix64(seed: 1990)
+        var literals = [
+            "9007199254740992", "9007199254740993", "900719925474099.3", "1234567890123456789",
+            "99999999999999999999", "18446744073709551616", "-0", "-0.0", "0.000000000000000001",
+            "0.10000000000000000", "1e5", "1E-5",
+        ]
+        for _ in 0..<3_000 {
+            let integer = generator.next() >> generator.below(64)
+            let fraction = generator.next() >> generator.below(64)
+            let zeros = String(repeating: "0", count: generator.below(4))
+            literals.append((generator.oneIn(2) ? "-" : "") + "\(integer).\(zeros)\(fraction)")
+        }
+        for literal in literals {
+            let number = try #require(JSONNumber(literal: literal))
+            try #require(number.double.bitPattern == Double(literal)?.bitPattern, "\(literal)")
+            try #require(number.literal == literal)
+        }
     }
 
     @Test func numbersAreEqualWhenWrittenAlike() {

@@ -2,6 +2,9 @@ import Foundation
 import Geodesy
 import Invocation
 import Locations
+import Routing
+import RoutingSupport
+import Tenancy
 import Testing
 
 @Suite struct ConfirmationRecordTests {
@@ -20,9 +23,8 @@ import Testing
         return [dumped, String(describing: value), String(reflecting: value)]
     }
 
-    @Test func `Every confirmation is recorded once, with its outcome and source`() async throws {
+    @Test func `Every confirmation is recorded once, with its outcome and source`() throws {
         let bakery = try Bakery()
-        let now = Date(timeIntervalSince1970: 0)
         let cases: [(ConfirmationRequest, Locations.Confirmation.Outcome, location: String?)] = try [
             (request(evidence: .device(.inRegion(true))), .inRegion, "a"),
             (request(source: .qrCode, evidence: .device(.inRegion(false))), .notInRegion, "a"),
@@ -34,42 +36,41 @@ import Testing
             (request("http://example.com/bound", source: .safari), .doesNotMatch, nil),
         ]
         for (request, _, _) in cases {
-            _ = try await bakery.directory.confirm(request, of: bakery.tenant, at: now)
+            _ = bakery.confirm(request)
         }
-        let records = await bakery.store.records.all
+        let records = bakery.recorder.records
         #expect(records.map(\.record.outcome) == cases.map(\.1))
         #expect(records.map(\.record.source) == cases.map(\.0.source))
         #expect(records.map(\.record.location?.text) == cases.map(\.location))
         #expect(records.allSatisfy { $0.tenant == bakery.tenant })
     }
 
-    @Test func `A look-up is not recorded`() async throws {
+    @Test func `A look-up is not recorded`() throws {
         let bakery = try Bakery()
-        _ = try await bakery.directory.lookUp(InvocationURL("https://example.com/bound"), of: bakery.tenant)
-        #expect(await bakery.store.records.all.isEmpty)
+        #expect(try bakery.lookUp("https://example.com/bound").location != nil)
+        #expect(bakery.recorder.records.isEmpty)
     }
 
     @Test(arguments: [
         (1_772_368_245.75, 1_772_368_200.0), (1_772_368_200, 1_772_368_200), (59.999, 0), (-0.5, -60),
         (-60, -60),
     ])
-    func `The time is recorded to the minute`(now: Double, minute: Double) async throws {
+    func `The time is recorded to the minute`(now: Double, minute: Double) throws {
         let bakery = try Bakery()
-        _ = try await bakery.directory.confirm(
-            request(), of: bakery.tenant, at: Date(timeIntervalSince1970: now))
-        let records = await bakery.store.records.all
+        _ = bakery.confirm(try request(), at: Date(timeIntervalSince1970: now))
+        let records = bakery.recorder.records
         #expect(records.map(\.record.minute) == [Date(timeIntervalSince1970: minute)])
     }
 
-    @Test func `No number of a person's position is in any text`() async throws {
+    @Test func `No number of a person's position is in any text`() throws {
         let bakery = try Bakery(center: (12.345, 98.765), radius: 500)
         let evidence = ConfirmationRequest.Evidence.coordinate(
             try Coordinate(latitude: 12.345678, longitude: 98.765432),
             horizontalAccuracy: Distance(meters: 77.125))
         let request = try request(evidence: evidence)
-        let confirmation = try await bakery.directory.confirm(request, of: bakery.tenant, at: Date())
+        let confirmation = bakery.confirm(request)
         #expect(confirmation.outcome == .inRegion)
-        let record = try #require(await bakery.store.records.all.first).record
+        let record = try #require(bakery.recorder.records.first).record
         let values: [Any] = [request, evidence, confirmation, record, ["request": request]]
         for text in values.flatMap(Self.texts) {
             for canary in ["12.345678", "98.765432", "77.125"] { #expect(!text.contains(canary)) }
@@ -82,34 +83,53 @@ import Testing
         #expect("\(try request(source: .qrCode))" == "confirmation from qr_code, access allowed")
     }
 
-    @Test func `A signed place is not recorded, since its identifier is a coordinate`() async throws {
+    @Test func `A signed place is not recorded, since its identifier is a coordinate`() throws {
         let bakery = try Bakery()
         let url = "https://example.com/place?lat=1&lon=2&sig=Z29vZA"
-        let confirmation = try await bakery.directory.confirm(
-            request(url, evidence: .device(.inRegion(true))), of: bakery.tenant, at: Date())
+        let confirmation = bakery.confirm(try request(url, evidence: .device(.inRegion(true))))
         #expect(confirmation.location?.identifier.text == "1,2")
-        let record = try #require(await bakery.store.records.all.first).record
+        let record = try #require(bakery.recorder.records.first).record
         #expect(record.outcome == .inRegion)
         #expect(record.location == nil)
     }
 
-    @Test(arguments: [MemoryLocationStore.Call.catalogue, .experiences, .location, .record])
-    func `What the store throws is thrown, and no answer given`(call: MemoryLocationStore.Call) async throws {
-        var bakery = try Bakery()
-        bakery.store.failing = call
-        await #expect(throws: MemoryLocationStore.Failure(call: call)) {
-            try await bakery.directory.confirm(request(), of: bakery.tenant, at: Date())
+    @Test(arguments: [
+        "http://example.com/bound", "https://example.com", "https://example.com/unbound",
+        "https://example.com/gone", "https://example.com/hash?h=chain",
+        "https://example.com/place?lat=1&lon=2&sig=YmFk",
+    ])
+    func `What does not match is recorded once, whatever the evidence`(url: String) throws {
+        let bakery = try Bakery()
+        let evidence: [ConfirmationRequest.Evidence] = [
+            .none, .device(.inRegion(true)), .device(.error(code: 1)), .device(.error(code: 2)),
+            .coordinate(bakery.center, horizontalAccuracy: nil),
+        ]
+        for (index, evidence) in evidence.enumerated() {
+            #expect(bakery.confirm(try request(url, evidence: evidence)).outcome == .doesNotMatch)
+            #expect(bakery.recorder.records.count == index + 1)
         }
-        #expect(await bakery.store.records.all.isEmpty)
+        #expect(bakery.recorder.records.allSatisfy { $0.record.outcome == .doesNotMatch })
+        #expect(bakery.recorder.records.allSatisfy { $0.record.location == nil })
     }
 
-    /// A record is kept even of a URL that nothing can match, so a store that cannot keep it is no answer.
-    @Test func `A confirmation that cannot be recorded is not given`() async throws {
-        var bakery = try Bakery()
-        bakery.store.failing = .record
-        await #expect(throws: MemoryLocationStore.Failure(call: .record)) {
-            try await bakery.directory.confirm(
-                request("http://example.com/bound"), of: bakery.tenant, at: Date())
+    @Test func `What a tenant asks is recorded of that tenant, also of one that has nothing`() throws {
+        let bakery = try Bakery()
+        let tenants = [bakery.tenant, TenantID(number: 2), bakery.tenant]
+        for tenant in tenants {
+            _ = bakery.confirm(try request(evidence: .device(.inRegion(true))), of: tenant)
         }
+        let records = bakery.recorder.records
+        #expect(records.map(\.tenant) == tenants)
+        #expect(records.map(\.record.outcome) == [.inRegion, .doesNotMatch, .inRegion])
+        #expect(records.map(\.record.location?.text) == ["a", nil, "a"])
+    }
+}
+
+extension Bakery {
+    fileprivate func confirm(
+        _ request: ConfirmationRequest, of other: TenantID? = nil,
+        at now: Date = Date(timeIntervalSince1970: 0)
+    ) -> Locations.Confirmation {
+        directory.confirm(request, of: other ?? tenant, in: table, at: now)
     }
 }

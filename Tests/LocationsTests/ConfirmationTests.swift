@@ -2,6 +2,7 @@ import Foundation
 import Geodesy
 import Invocation
 import Locations
+import Routing
 import Testing
 
 private typealias Evidence = ConfirmationRequest.Evidence
@@ -19,11 +20,11 @@ private typealias Evidence = ConfirmationRequest.Evidence
     private func confirm(
         _ evidence: Evidence, url: String = known, from source: InvocationSource = .nfc,
         access: ConfirmationRequest.LocationAccess = .allowed, in other: Bakery? = nil
-    ) async throws -> Locations.Confirmation {
+    ) throws -> Locations.Confirmation {
         let request = ConfirmationRequest(
             url: try InvocationURL(url), source: source, access: access, evidence: evidence)
         let bakery = other ?? bakery
-        return try await bakery.directory.confirm(request, of: bakery.tenant, at: now)
+        return bakery.directory.confirm(request, of: bakery.tenant, in: bakery.table, at: now)
     }
 
     private func at(
@@ -45,14 +46,14 @@ private typealias Evidence = ConfirmationRequest.Evidence
         unknown, "https://example.com/unbound", "https://example.com/gone", "https://example.org",
         "http://example.com/bound",
     ])
-    func `Without a location nothing else is asked`(url: String) async throws {
+    func `Without a location nothing else is asked`(url: String) throws {
         let evidence: [Evidence] = [
             .none, inside, .device(.inRegion(true)), .device(.inRegion(false)), .device(.error(code: 1)),
         ]
         for evidence in evidence {
             for source in InvocationSource.allCases {
                 for access in ConfirmationRequest.LocationAccess.allCases {
-                    let confirmation = try await confirm(evidence, url: url, from: source, access: access)
+                    let confirmation = try confirm(evidence, url: url, from: source, access: access)
                     #expect(confirmation.outcome == .doesNotMatch)
                     #expect(confirmation.isCertain)
                     #expect(confirmation.error == .doesNotMatch)
@@ -65,10 +66,10 @@ private typealias Evidence = ConfirmationRequest.Evidence
     @Test(arguments: InvocationSource.allCases, ConfirmationRequest.LocationAccess.allCases)
     func `A launch that was not physical, or without access, is disallowed whatever the evidence`(
         source: InvocationSource, access: ConfirmationRequest.LocationAccess
-    ) async throws {
+    ) throws {
         let isAllowed = ["nfc", "app_clip_code", "qr_code"].contains(source.rawValue) && access == .allowed
         for evidence in [inside, .device(.inRegion(true))] {
-            let confirmation = try await confirm(evidence, from: source, access: access)
+            let confirmation = try confirm(evidence, from: source, access: access)
             #expect(confirmation.outcome == (isAllowed ? .inRegion : .disallowed))
             #expect(confirmation.error == (isAllowed ? nil : .disallowed))
             #expect((confirmation.location == nil) == !isAllowed)
@@ -76,7 +77,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         }
         let others: [Evidence] = [.none, .device(.error(code: 2)), try at(37.334722, -122, accuracy: -1)]
         for evidence in others where !isAllowed {
-            #expect(try await confirm(evidence, from: source, access: access).outcome == .disallowed)
+            #expect(try confirm(evidence, from: source, access: access).outcome == .disallowed)
         }
     }
 
@@ -91,11 +92,11 @@ private typealias Evidence = ConfirmationRequest.Evidence
 
     // MARK: Evidence
 
-    @Test func `Nothing to go by is undetermined`() async throws {
+    @Test func `Nothing to go by is undetermined`() throws {
         let withoutAccuracy = try at(37.334722, -122.008889, accuracy: -1)
         let barely = try at(37.334722, -122.008889, accuracy: -.leastNonzeroMagnitude)
         for evidence in [Evidence.none, withoutAccuracy, barely] {
-            let confirmation = try await confirm(evidence)
+            let confirmation = try confirm(evidence)
             #expect(confirmation.outcome == .undetermined)
             #expect(!confirmation.isCertain)
             #expect(confirmation.error?.code == -1)
@@ -103,11 +104,11 @@ private typealias Evidence = ConfirmationRequest.Evidence
         }
     }
 
-    @Test func `The device's own result is taken as it is`() async throws {
-        let here = try await confirm(.device(.inRegion(true)))
+    @Test func `The device's own result is taken as it is`() throws {
+        let here = try confirm(.device(.inRegion(true)))
         #expect(here.outcome == .inRegion && here.isCertain && here.error == nil)
         #expect(here.location?.identifier.text == "a")
-        let away = try await confirm(.device(.inRegion(false)))
+        let away = try confirm(.device(.inRegion(false)))
         #expect(away.outcome == .notInRegion && away.isCertain && away.error == nil)
         #expect(away.location?.identifier.text == "a")
     }
@@ -119,8 +120,8 @@ private typealias Evidence = ConfirmationRequest.Evidence
     ])
     func `The device's own error is taken as it is`(
         code: Int, outcome: Locations.Confirmation.Outcome, name: String
-    ) async throws {
-        let confirmation = try await confirm(.device(.error(code: code)))
+    ) throws {
+        let confirmation = try confirm(.device(.error(code: code)))
         #expect(confirmation.outcome == outcome)
         #expect(confirmation.error?.code == code)
         #expect(confirmation.error?.name == name)
@@ -131,14 +132,14 @@ private typealias Evidence = ConfirmationRequest.Evidence
 
     // MARK: Distance
 
-    @Test func `The boundary belongs to the region`() async throws {
+    @Test func `The boundary belongs to the region`() throws {
         let coordinate = try Coordinate(latitude: 37.335, longitude: -122.008)
         let distance = bakery.center.distance(to: coordinate).meters
         for (radius, outcome) in [
             (distance, Locations.Confirmation.Outcome.inRegion), (distance.nextDown, .notInRegion),
             (distance.nextUp, .inRegion),
         ] {
-            let confirmation = try await confirm(
+            let confirmation = try confirm(
                 .coordinate(coordinate, horizontalAccuracy: Distance(meters: 0)),
                 in: Bakery(radius: radius))
             #expect(confirmation.outcome == outcome)
@@ -147,34 +148,34 @@ private typealias Evidence = ConfirmationRequest.Evidence
         }
     }
 
-    @Test func `Accuracy changes the certainty and never the outcome`() async throws {
+    @Test func `Accuracy changes the certainty and never the outcome`() throws {
         let coordinate = try Coordinate(latitude: 37.3355, longitude: -122.008)
         let distance = bakery.center.distance(to: coordinate).meters
         let accuracies = [0, 1, distance / 2, distance, 500, 1e9, .infinity]
         for accuracy in accuracies {
             let evidence = Evidence.coordinate(coordinate, horizontalAccuracy: Distance(meters: accuracy))
-            let away = try await confirm(evidence, in: Bakery(radius: distance / 2))
+            let away = try confirm(evidence, in: Bakery(radius: distance / 2))
             #expect(away.outcome == .notInRegion)
             // At half the distance the circle touches the boundary, which is inside.
             #expect(away.isCertain == (accuracy < distance / 2))
-            let here = try await confirm(evidence, in: Bakery(radius: distance * 2))
+            let here = try confirm(evidence, in: Bakery(radius: distance * 2))
             #expect(here.outcome == .inRegion)
             #expect(here.isCertain == (accuracy <= distance))
         }
     }
 
-    @Test func `A circle that touches the boundary from inside is certain`() async throws {
+    @Test func `A circle that touches the boundary from inside is certain`() throws {
         for (accuracy, isCertain) in [(100.0, true), (100.0.nextUp, false)] {
-            let confirmation = try await confirm(
+            let confirmation = try confirm(
                 .coordinate(bakery.center, horizontalAccuracy: Distance(meters: accuracy)))
             #expect(confirmation.outcome == .inRegion)
             #expect(confirmation.isCertain == isCertain)
         }
     }
 
-    @Test func `An unknown accuracy leaves the outcome`() async throws {
-        #expect(try await confirm(.coordinate(bakery.center, horizontalAccuracy: nil)).outcome == .inRegion)
-        #expect(try await confirm(at(37.4, -122.008889)).outcome == .notInRegion)
+    @Test func `An unknown accuracy leaves the outcome`() throws {
+        #expect(try confirm(.coordinate(bakery.center, horizontalAccuracy: nil)).outcome == .inRegion)
+        #expect(try confirm(at(37.4, -122.008889)).outcome == .notInRegion)
     }
 
     /// A degree of a meridian is 111,694 m at a pole, one of the equator 111,319 m.
@@ -185,22 +186,22 @@ private typealias Evidence = ConfirmationRequest.Evidence
     ])
     func `Poles and the antimeridian are places like others`(
         center: (Double, Double), place: (Double, Double), distance: Double
-    ) async throws {
-        let near = try await confirm(
+    ) throws {
+        let near = try confirm(
             at(place.0, place.1), in: Bakery(center: center, radius: distance + 0.01))
         #expect(near.outcome == .inRegion)
         guard distance > 0 else { return }
-        let far = try await confirm(
+        let far = try confirm(
             at(place.0, place.1), in: Bakery(center: center, radius: distance - 0.01))
         #expect(far.outcome == .notInRegion)
     }
 
-    @Test func `A signed place is confirmed like a stored one`() async throws {
+    @Test func `A signed place is confirmed like a stored one`() throws {
         let url = "https://example.com/place?lat=1&lon=2&sig=Z29vZA"
-        #expect(try await confirm(at(1.0005, 2), url: url).outcome == .inRegion)
-        #expect(try await confirm(at(1.001, 2), url: url).outcome == .notInRegion)
+        #expect(try confirm(at(1.0005, 2), url: url).outcome == .inRegion)
+        #expect(try confirm(at(1.001, 2), url: url).outcome == .notInRegion)
         #expect(
-            try await confirm(at(1, 2), url: "https://example.com/place?lat=1&lon=2&sig=YmFk").outcome
+            try confirm(at(1, 2), url: "https://example.com/place?lat=1&lon=2&sig=YmFk").outcome
                 == .doesNotMatch)
     }
 }

@@ -1,24 +1,11 @@
-import Foundation
 import Geodesy
 import Invocation
 import Locations
-import Tenancy
+import Routing
+import RoutingSupport
 import Testing
 
 @Suite struct LookupTests {
-    /// The outcome of looking a URL up, and the path of the experience that is named.
-    private func outcome(_ url: String, in bakery: Bakery, of tenant: TenantID? = nil) async throws -> String
-    {
-        let lookup = try await bakery.directory.lookUp(InvocationURL(url), of: tenant ?? bakery.tenant)
-        func path(_ experience: Experience) -> String { experience.url.pathComponents.joined(separator: "/") }
-        return switch lookup {
-        case .found(let experience, let location): "\(location.identifier) by \(path(experience))"
-        case .doesNotMatch: "doesNotMatch"
-        case .noIdentifier(let experience): "noIdentifier in \(path(experience))"
-        case .unknownIdentifier(let experience): "unknownIdentifier in \(path(experience))"
-        }
-    }
-
     @Test(arguments: [
         // No experience
         ("https://example.com", "doesNotMatch"),
@@ -78,73 +65,61 @@ import Testing
         ("https://example.com/wide?lat=1&lon=2&r=-5&sig=Z29vZA", "noIdentifier in wide"),
         ("https://example.com/wide?lat=1&lon=2&sig=Z29vZA", "noIdentifier in wide"),
     ])
-    func `Each identifier rule has its outcomes`(url: String, expected: String) async throws {
-        #expect(try await outcome(url, in: Bakery()) == expected)
+    func `Each identifier rule has its outcomes`(url: String, expected: String) throws {
+        #expect(try Bakery().lookUp(url).summary == expected)
     }
 
-    @Test func `The most specific experience answers, also when it leads nowhere`() async throws {
+    @Test func `The most specific experience answers, also when it leads nowhere`() throws {
         #expect(
-            try await outcome("https://example.com/path/demo/a", in: Bakery())
-                == "noIdentifier in path/demo/a")
+            try Bakery().lookUp("https://example.com/path/demo/a").summary == "noIdentifier in path/demo/a")
     }
 
-    @Test func `A signed place has no name, and the radius of its URL or 100 m`() async throws {
+    @Test func `A signed place has no name, and the radius of its URL or 100 m`() throws {
         let bakery = try Bakery()
         for (url, radius) in [
             ("https://example.com/place?lat=1&lon=2&sig=Z29vZA", 100.0),
             ("https://example.com/place?lat=1&lon=2&r=9&sig=Z29vZA", 100),
             ("https://example.com/wide?lat=1&lon=2&r=500&sig=Z29vZA", 500),
         ] {
-            let lookup = try await bakery.directory.lookUp(InvocationURL(url), of: bakery.tenant)
-            let location = try #require(lookup.location)
+            let location = try #require(try bakery.lookUp(url).location)
             #expect(location.name == nil)
             #expect(location.region.center == (try Coordinate(latitude: 1, longitude: 2)))
             #expect(location.region.radius == Distance(meters: radius))
         }
     }
 
-    @Test func `Only a found location is there to be read`() throws {
-        let url = try URLPrefix("https://example.com")
-        let experience = try Experience(url: url, kind: .advanced, clip: BundleID("com.example.Bakery.Clip"))
-        for lookup in [Lookup.doesNotMatch, .noIdentifier(experience), .unknownIdentifier(experience)] {
-            #expect(lookup.location == nil)
-        }
-    }
-
-    @Test func `One tenant finds nothing of another`() async throws {
-        let bakery = try Bakery()
-        let other = TenantID(UUID())
-        #expect(
-            try await outcome("https://example.com/bound", in: bakery, of: other) == "doesNotMatch")
-    }
-
-    @Test func `A signature of one tenant says nothing to another`() async throws {
-        var bakery = try Bakery()
-        let other = TenantID(UUID())
-        bakery.store.catalogues[other] = bakery.store.catalogues[bakery.tenant]
-        #expect(
-            try await outcome(
-                "https://example.com/place?lat=1&lon=2&sig=Z29vZA", in: bakery, of: other)
-                == "unknownIdentifier in place")
+    @Test func `A location comes as its row says`() throws {
+        let bakery = try Bakery(radius: 0.5)
+        let location = try #require(try bakery.lookUp("https://example.com/bound").location)
+        #expect(location.identifier.text == "a")
+        #expect(location.name == "Bakery A")
+        #expect(location.region.center == bakery.center)
+        #expect(location.region.radius == Distance(meters: 0.5))
     }
 
     @Test(arguments: [
-        (MemoryLocationStore.Call.catalogue, "https://example.com/bound"),
-        (.experiences, "https://example.com/bound"),
-        (.location, "https://example.com/bound"),
-        (.shortCode, "https://example.com/hash?h=bound"),
+        "https://example.com", "https://example.com/unbound", "https://example.com/gone",
     ])
-    func `What the store throws is thrown`(call: MemoryLocationStore.Call, url: String) async throws {
-        var bakery = try Bakery()
-        bakery.store.failing = call
-        await #expect(throws: MemoryLocationStore.Failure(call: call)) {
-            try await bakery.directory.lookUp(InvocationURL(url), of: bakery.tenant)
-        }
+    func `Only a found location is there to be read`(url: String) throws {
+        #expect(try Bakery().lookUp(url).location == nil)
     }
 
-    @Test func `The store is not asked about a URL that nothing can match`() async throws {
+    @Test func `Whether a clip serves many businesses is what its row says`() throws {
         var bakery = try Bakery()
-        bakery.store.failing = .catalogue
-        #expect(try await outcome("http://example.com/bound", in: bakery) == "doesNotMatch")
+        func isMultiBusiness() throws -> Bool {
+            guard case .found(let experience, _) = try bakery.lookUp("https://example.com/bound") else {
+                throw Unexpected()
+            }
+            return experience.clipIsMultiBusiness
+        }
+        #expect(try !isMultiBusiness())
+        try bakery.table.set(.clips, .clip(bakery.tenant, Bakery.clip, isMultiBusiness: true))
+        #expect(try isMultiBusiness())
+        try bakery.table.set(.clips, .clip(bakery.tenant, Bakery.clip, isMultiBusiness: false))
+        #expect(try !isMultiBusiness())
+        try bakery.table.set(.clips, .clip(bakery.tenant, "com.example.Other.Clip", isMultiBusiness: true))
+        #expect(try !isMultiBusiness())
     }
+
+    private struct Unexpected: Error {}
 }

@@ -27,11 +27,11 @@ import Testing
     ])
     func `The expiration is at most eight hours after the launch`(
         launch: Int?, asked: Int?, expected: Int?, isShortened: Bool
-    ) async throws {
+    ) throws {
         let now = Int(court.now.timeIntervalSince1970)
         var headers = JSONObject()
         headers["expiration"] = asked.map { JSONValue($0 == .min ? 0 : now + $0) }
-        let composition = try await court.compose(
+        let composition = try court.compose(
             headers: headers, launchedAt: launch.map { court.now.addingTimeInterval(Double($0)) })
         let notification = try #require(composition.composed)
         let isSingleAttempt = asked == .min
@@ -42,15 +42,15 @@ import Testing
     }
 
     @Test(arguments: [-28_800, -28_801, -Double.greatestFiniteMagnitude, -.infinity, .nan])
-    func `Eight hours after the launch it is too late`(launch: Double) async throws {
-        let refusal = try await court.compose(launchedAt: court.now.addingTimeInterval(launch)).refusal
+    func `Eight hours after the launch it is too late`(launch: Double) throws {
+        let refusal = try court.compose(launchedAt: court.now.addingTimeInterval(launch)).refusal
         #expect(refusal == .launchTooLongAgo)
         #expect(refusal?.code == "launch_too_long_ago")
     }
 
     @Test(arguments: [Double.infinity, .greatestFiniteMagnitude])
-    func `A launch in any future counts as one of now`(launch: Double) async throws {
-        let composition = try await court.compose(launchedAt: court.now.addingTimeInterval(launch))
+    func `A launch in any future counts as one of now`(launch: Double) throws {
+        let composition = try court.compose(launchedAt: court.now.addingTimeInterval(launch))
         #expect(
             composition.composed?.headers.expiration?.epochSeconds
                 == Int(court.now.timeIntervalSince1970) + 28_800)
@@ -58,13 +58,13 @@ import Testing
 
     // MARK: Payload and headers
 
-    @Test func `A payload of 4,096 bytes fits, one of 4,097 does not`() async throws {
-        let empty = try #require(try await court.compose(custom: ["x": ""]).composed).payload.bytes.count
-        func filled(to size: Int) async throws -> Composition {
-            try await court.compose(custom: ["x": .string(String(repeating: "x", count: size - empty))])
+    @Test func `A payload of 4,096 bytes fits, one of 4,097 does not`() throws {
+        let empty = try #require(try court.compose(custom: ["x": ""]).composed).payload.bytes.count
+        func filled(to size: Int) throws -> Composition {
+            try court.compose(custom: ["x": .string(String(repeating: "x", count: size - empty))])
         }
-        #expect(try await filled(to: 4_096).composed?.payload.bytes.count == 4_096)
-        let refusal = try await filled(to: 4_097).refusal
+        #expect(try filled(to: 4_096).composed?.payload.bytes.count == 4_096)
+        let refusal = try filled(to: 4_097).refusal
         #expect(refusal == .invalid(.payloadTooLarge(size: 4_097, limit: 4_096)))
         #expect(refusal?.code == "payload_too_large")
         #expect(
@@ -88,8 +88,8 @@ import Testing
         ] as [(JSONObject, JSONObject, JSONObject, String)])
     func `An invalid notification is refused by field`(
         aps: JSONObject, custom: JSONObject, headers: JSONObject, field: String
-    ) async throws {
-        let refusal = try await court.compose(aps: aps, custom: custom, headers: headers).refusal
+    ) throws {
+        let refusal = try court.compose(aps: aps, custom: custom, headers: headers).refusal
         guard case .invalid(let error) = refusal else {
             Issue.record("\(String(describing: refusal))")
             return
@@ -99,9 +99,9 @@ import Testing
         #expect(refusal?.description == error.description)
     }
 
-    @Test func `Custom members and headers pass through`() async throws {
+    @Test func `Custom members and headers pass through`() throws {
         let id = "8B3A2F60-0D3F-4C0E-9E49-6B6A8C6F2E11"
-        let composition = try await court.compose(
+        let composition = try court.compose(
             custom: ["order": 1234, "items": [1, .null]],
             headers: ["collapseID": "order-1234", "priority": 5, "id": .string(id)])
         let notification = try #require(composition.composed)
@@ -113,8 +113,8 @@ import Testing
         #expect(notification.headers.id == id.lowercased())
     }
 
-    @Test func `Warnings of the payload and of the expiration come together`() async throws {
-        let composition = try await court.compose(
+    @Test func `Warnings of the payload and of the expiration come together`() throws {
+        let composition = try court.compose(
             aps: ["alert": "x", "content-available": 1, "mutable-content": 1],
             headers: ["expiration": 1_800_000_000], launchedAt: court.now)
         let warnings = try #require(composition.composed).warnings
@@ -130,11 +130,11 @@ import Testing
         #expect(Set(warnings.map(\.description)).count == 3)
     }
 
-    @Test func `The first reason found is given`() async throws {
+    @Test func `The first reason found is given`() throws {
         let old = court.now.addingTimeInterval(-90_000)
         #expect(
-            try await court.compose("https://example.com", aps: [:], launchedAt: old).refusal == .doesNotMatch
+            try court.compose("https://example.com", aps: [:], launchedAt: old).refusal == .doesNotMatch
         )
-        #expect(try await court.compose(aps: [:], launchedAt: old).refusal == .launchTooLongAgo)
+        #expect(try court.compose(aps: [:], launchedAt: old).refusal == .launchTooLongAgo)
     }
 }

@@ -2,53 +2,61 @@ import Foundation
 import Invocation
 import JSON
 import Notifications
+import Routing
+import RoutingSupport
 import Tenancy
 
 /// A tenant with the clip of Apple's example, which serves many restaurants, and a clip of one business.
 struct FoodCourt {
-    let tenant = TenantID(UUID())
+    let tenant = RoutingTable.tenant
     let now = Date(timeIntervalSince1970: 1_772_368_200)
-    var store = MemoryExperienceStore()
+    var table = RoutingTable()
 
     init() throws {
+        try open(of: tenant)
+    }
+
+    /// Takes a tenant in that has both clips.
+    mutating func open(of tenant: TenantID) throws {
         let restaurant = LocationBinding.location(try LocationIdentifier("restaurant_a"))
-        store.experiences[tenant] = try [
-            Self.many("/restaurants", .unbound), Self.many("/restaurants/restaurant_a", restaurant),
-            Self.many("/path", .rule(IdentifierRule("path:2"))),
-            Self.many("/query?v=1", .rule(IdentifierRule("query:id"))),
-            Self.many("/query", .rule(IdentifierRule("query:id"))),
-            Self.many("/hash", .rule(IdentifierRule("hash:h"))),
-            Self.many("/fixed?id=a", .rule(IdentifierRule("query:id"))),
-            Self.many("/place", .rule(IdentifierRule("coordinates:lat,lon"))),
-            Self.many("/default", restaurant, kind: .default), Self.many("/demo", restaurant, kind: .demo),
-            Self.many("/restaurants/restaurant_a/order", restaurant, kind: .default),
-            ClipExperience(
+        try table.register(
+            [
+                Self.many("/restaurants", .unbound), Self.many("/restaurants/restaurant_a", restaurant),
+                Self.many("/path", .rule(IdentifierRule("path:2"))),
+                Self.many("/query?v=1", .rule(IdentifierRule("query:id"))),
+                Self.many("/query", .rule(IdentifierRule("query:id"))),
+                Self.many("/hash", .rule(IdentifierRule("hash:h"))),
+                Self.many("/fixed?id=a", .rule(IdentifierRule("query:id"))),
+                Self.many("/place", .rule(IdentifierRule("coordinates:lat,lon"))),
+                Self.many("/default", restaurant, kind: .default),
+                Self.many("/demo", restaurant, kind: .demo),
+                Self.many("/restaurants/restaurant_a/order", restaurant, kind: .default),
                 Experience(
                     url: URLPrefix("https://solo.example.com"), kind: .advanced,
                     clip: BundleID("com.example.Solo.Clip")),
-                clipIsMultiBusiness: false),
-        ]
+            ], of: tenant)
+        try table.set(.clips, .clip(tenant, Self.clip, isMultiBusiness: true))
+        try table.set(.clips, .clip(tenant, "com.example.Solo.Clip", isMultiBusiness: false))
     }
 
     private static func many(
         _ path: String, _ binding: LocationBinding, kind: ExperienceKind = .advanced
-    ) throws -> ClipExperience {
-        ClipExperience(
-            try Experience(
-                url: URLPrefix("https://example.com" + path), kind: kind,
-                clip: BundleID("com.example.MyApp.Clip"), binding: binding),
-            clipIsMultiBusiness: true)
+    ) throws -> Experience {
+        try Experience(
+            url: URLPrefix("https://example.com" + path), kind: kind, clip: BundleID(clip), binding: binding)
     }
 
+    /// The clip that serves many restaurants.
+    static let clip = "com.example.MyApp.Clip"
     static let order = "https://example.com/restaurants/restaurant_a/order/1234"
 
     func compose(
         _ url: String = order, aps: JSONObject = ["alert": "Ready."], custom: JSONObject = [:],
-        headers: JSONObject = [:], launchedAt: Date? = nil
-    ) async throws -> Composition {
+        headers: JSONObject = [:], launchedAt: Date? = nil, of other: TenantID? = nil
+    ) throws -> Composition {
         let request = NotificationRequest(
             url: try InvocationURL(url), aps: aps, custom: custom, headers: headers, launchedAt: launchedAt)
-        return try await NotificationComposer(store: store).compose(request, of: tenant, at: now)
+        return NotificationComposer().compose(request, of: other ?? tenant, in: table, at: now)
     }
 }
 

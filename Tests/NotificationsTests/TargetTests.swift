@@ -1,8 +1,9 @@
 import APNsPayload
-import Foundation
 import Invocation
 import JSON
 import Notifications
+import Routing
+import RoutingSupport
 import Tenancy
 import Testing
 
@@ -14,8 +15,8 @@ import Testing
     }
 
     /// Source: Apple, "Enabling notifications in App Clips".
-    @Test func `Apple's example comes out equal to it`() async throws {
-        let composition = try await court.compose(
+    @Test func `Apple's example comes out equal to it`() throws {
+        let composition = try court.compose(
             aps: [
                 "alert": [
                     "title": "Order Status", "subtitle": "Restaurant A", "body": "Your order is ready.",
@@ -38,7 +39,7 @@ import Testing
             """
         #expect(notification.payload.json == (try JSONValue(parsing: expected.utf8)))
         #expect(notification.payload.bytes == notification.payload.json.serialized())
-        #expect(notification.experience.url.canonical == "https://example.com/restaurants/restaurant_a")
+        #expect(notification.experience.url == "https://example.com/restaurants/restaurant_a")
         #expect(notification.warnings.isEmpty)
         #expect(
             notification.headers.fields.map { "\($0.name): \($0.value)" } == [
@@ -54,8 +55,8 @@ import Testing
         ),
         ("https://example.com/restaurants/restaurant_a/", "https://example.com/restaurants/restaurant_a"),
     ])
-    func `The target is the canonical invocation URL, whole`(url: String, target: String) async throws {
-        let notification = try #require(try await court.compose(url).composed)
+    func `The target is the canonical invocation URL, whole`(url: String, target: String) throws {
+        let notification = try #require(try court.compose(url).composed)
         let aps = notification.payload.json.objectValue?["aps"]?.objectValue
         #expect(aps?["target-content-id"] == .string(target))
     }
@@ -68,24 +69,37 @@ import Testing
         "https://example.com/default", "https://example.com/demo",
         "https://appclip.apple.com/id?p=com.example.MyApp.Clip",
     ])
-    func `Without an advanced experience nothing is composed`(url: String) async throws {
-        let refusal = try await court.compose(url).refusal
+    func `Without an advanced experience nothing is composed`(url: String) throws {
+        let refusal = try court.compose(url).refusal
         #expect(refusal == .doesNotMatch)
         #expect(refusal?.code == "does_not_match")
     }
 
-    @Test func `The experiences of another tenant do not match`() async throws {
-        let request = NotificationRequest(url: try InvocationURL(FoodCourt.order), aps: ["alert": "x"])
-        let composition = try await NotificationComposer(store: court.store)
-            .compose(request, of: TenantID(UUID()), at: court.now)
-        #expect(composition.refusal == .doesNotMatch)
+    // MARK: Tenants
+
+    @Test func `The experiences of another tenant do not match`() throws {
+        var court = court
+        let other = TenantID(number: 2)
+        #expect(try court.compose(of: other).refusal == .doesNotMatch)
+        try court.table.set(.tenants, .tenant(other))
+        #expect(try court.compose(of: other).refusal == .doesNotMatch)
     }
 
-    @Test func `What the store throws is thrown`() async throws {
+    @Test func `Of the same URL each tenant's own experience is matched`() throws {
         var court = court
-        court.store.isFailing = true
-        await #expect(throws: MemoryExperienceStore.Failure.self) { try await court.compose() }
-        #expect(try await court.compose("http://example.com").refusal == .doesNotMatch)
+        let other = TenantID(number: 2)
+        try court.table.register(
+            [
+                Experience(
+                    url: URLPrefix("https://example.com/restaurants"), kind: .advanced,
+                    clip: BundleID("com.example.Other.Clip"))
+            ], of: other)
+        let notification = try #require(try court.compose(of: other).composed)
+        #expect(notification.experience.url == "https://example.com/restaurants")
+        #expect(notification.headers.topic == "com.example.Other.Clip")
+        let mine = try #require(try court.compose().composed)
+        #expect(mine.experience.url == "https://example.com/restaurants/restaurant_a")
+        #expect(mine.headers.topic == FoodCourt.clip)
     }
 
     // MARK: Many businesses
@@ -114,31 +128,50 @@ import Testing
     ])
     func `A match for no one business is refused, with the experience to register`(
         url: String, matched: String, register: String?
-    ) async throws {
+    ) throws {
         var court = court
         let url = "https://example.com" + url
-        let refusal = try #require(try await court.compose(url).refusal)
+        let refusal = try #require(try court.compose(url).refusal)
         guard case .notBusinessSpecific(let experience, let suggested) = refusal else {
             Issue.record("\(refusal)")
             return
         }
-        #expect(experience.url.canonical == "https://example.com" + matched)
+        #expect(experience.url == "https://example.com" + matched)
         #expect(suggested?.canonical == register.map { "https://example.com" + $0 })
         #expect(refusal.code == "not_business_specific")
 
         // What is asked for can be registered, and helps.
         guard let suggested else { return }
-        let registered = try Experience(
-            url: suggested, kind: .advanced, clip: experience.clip,
-            binding: .location(LocationIdentifier("a")))
-        court.store.experiences[court.tenant]?.removeAll { $0.experience.url == registered.url }
-        court.store.experiences[court.tenant]?.append(ClipExperience(registered, clipIsMultiBusiness: true))
-        #expect(try await court.compose(url).composed?.experience == registered)
+        let binding = LocationBinding.location(try LocationIdentifier("a"))
+        try court.table.register(
+            [Experience(url: suggested, kind: .advanced, clip: experience.clip, binding: binding)],
+            of: court.tenant)
+        let matched = try #require(try court.compose(url).composed).experience
+        #expect(matched.url == suggested.canonical)
+        #expect(matched.binding == binding)
     }
 
-    @Test func `A clip of one business needs no more specific match`() async throws {
-        let notification = try #require(try await court.compose("https://solo.example.com/any").composed)
-        #expect(notification.experience.url.canonical == "https://solo.example.com")
+    @Test func `Whether a clip serves many businesses is what its row says`() throws {
+        var court = court
+        let url = "https://example.com/restaurants/restaurant_b"
+        func code() throws -> String? { try court.compose(url).refusal?.code }
+        #expect(try code() == "not_business_specific")
+        try court.table.set(.clips, .clip(court.tenant, FoodCourt.clip, isMultiBusiness: false))
+        #expect(try code() == nil)
+        // Rows of another clip, and of another tenant's clip of the same name, say nothing.
+        try court.table.set(.clips, .clip(court.tenant, "com.example.Other.Clip", isMultiBusiness: true))
+        try court.open(of: TenantID(number: 2))
+        #expect(try code() == nil)
+        #expect(try court.compose(url, of: TenantID(number: 2)).refusal?.code == "not_business_specific")
+        try court.table.set(.clips, .clip(court.tenant, FoodCourt.clip, isMultiBusiness: true))
+        #expect(try code() == "not_business_specific")
+        court.table.remove(.clips, of: court.tenant, key: [FoodCourt.clip])
+        #expect(try code() == nil)
+    }
+
+    @Test func `A clip of one business needs no more specific match`() throws {
+        let notification = try #require(try court.compose("https://solo.example.com/any").composed)
+        #expect(notification.experience.url == "https://solo.example.com")
         #expect(notification.headers.topic == "com.example.Solo.Clip")
     }
 }

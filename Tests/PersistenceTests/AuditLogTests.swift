@@ -18,7 +18,7 @@ import Testing
     }
 
     private static let audited = SampleRows.tables.filter {
-        !["confirmations", "audit_log"].contains($0.name)
+        !["confirmations", "audit_log", "changes"].contains($0.name)
     }
 
     private static func entries(_ transaction: Transaction) async throws -> [Entry] {

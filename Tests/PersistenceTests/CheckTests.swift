@@ -119,6 +119,7 @@ import Testing
                         """
                         SELECT conname::text FROM pg_constraint
                         WHERE connamespace = 'doorstep'::regnamespace AND contype = 'c'
+                            AND conrelid <> 'doorstep.change_horizon'::regclass
                         """
                     ).map { try $0.decode(at: 0, as: String.self) }
                 }
@@ -141,6 +142,23 @@ import Testing
                             } throws: { ($0 as? PostgreSQLError)?.isCheckViolation(check) == true }
                         }
                     }
+                }
+            }
+        }
+    }
+
+    /// The one table that is no tenant's has a row, and never another.
+    @Test func thereIsOneHorizon() async throws {
+        try await MigratedDatabase.withDatabase { database in
+            try await database.withPool(as: .migrate) { pool in
+                for (isOnly, expected) in [("true", "23505"), ("false", "23514")] {
+                    let state = try await sqlState {
+                        try await pool.withTransaction {
+                            try await $0.execute(
+                                script: "INSERT INTO doorstep.change_horizon VALUES (\(isOnly), '1')")
+                        }
+                    }
+                    #expect(state == expected)
                 }
             }
         }

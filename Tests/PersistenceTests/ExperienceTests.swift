@@ -189,7 +189,9 @@ import Testing
     @Test func importsFollowEachOtherOnOneConnection() async throws {
         try await Self.withClips { stores, tenant in
             try await stores.database.withPool(as: .admin, { $0.maximumConnections = 1 }) { pool in
-                let one = Stores(database: stores.database, adminPool: pool, appPool: stores.appPool)
+                let one = Stores(
+                    database: stores.database, adminPool: pool, appPool: stores.appPool,
+                    routerPool: stores.routerPool)
                 for number in 0..<3 {
                     let url = "https://example.com/\(number)"
                     #expect(

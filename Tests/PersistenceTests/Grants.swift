@@ -37,7 +37,6 @@ enum Grants {
         doorstep_admin UPDATE short_codes (url)
         doorstep_admin UPDATE tenants (name, suspended_at)
         doorstep_admin USAGE doorstep
-        doorstep_app EXECUTE authenticate(bytea)
         doorstep_app INSERT confirmations
         doorstep_app SELECT clips
         doorstep_app SELECT domains
@@ -47,6 +46,10 @@ enum Grants {
         doorstep_app SELECT short_codes
         doorstep_app SELECT tenants
         doorstep_app USAGE doorstep
+        doorstep_router EXECUTE prune_changes()
+        doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, revoked_at, tenant_id)
+        doorstep_router SELECT change_horizon
+        doorstep_router SELECT changes
         doorstep_router SELECT clips (bundle_id, multi_business, tenant_id)
         doorstep_router SELECT experiences (bundle_id, identifier_rule, kind, location_identifier, tenant_id, url)
         doorstep_router SELECT locations (identifier, latitude, longitude, name, radius, tenant_id)

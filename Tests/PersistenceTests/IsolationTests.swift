@@ -91,14 +91,8 @@ import Testing
                     if rows ?? 0 > 0 { visible.append(table) }
                 }
             }
-            // An operator sees that tenants are there; the owner what it takes to know a key's tenant.
-            let expected: Set<String> =
-                switch login {
-                case .admin: ["tenants"]
-                case .migrate: ["tenants", "api_keys"]
-                default: []
-                }
-            #expect(Set(visible) == expected)
+            // An operator sees that tenants are there.
+            #expect(Set(visible) == (login == .admin ? ["tenants"] : []))
         }
     }
 
@@ -107,7 +101,8 @@ import Testing
         try await Self.withTwoTenants { database in
             let tables: [TestLogin: [String]] = [
                 .app: ["tenants", "clips", "domains", "locations", "experiences", "short_codes"],
-                .admin: SampleRows.tables.map(\.name),
+                .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
+                .migrate: SampleRows.tables.map(\.name),
             ]
             for (login, tables) in tables {
                 try await database.withPool(as: login) { pool in
@@ -241,7 +236,12 @@ import Testing
                 "tenant_id", "kind", "url", "bundle_id", "location_identifier", "identifier_rule",
             ],
             "short_codes": ["tenant_id", "code", "url"],
+            "api_keys": ["tenant_id", "key_id", "kind", "digest", "expires_at", "revoked_at"],
+            "changes": ["tenant_id", "change_id", "xid", "at", "relation", "key"],
+            "change_horizon": ["is_only", "pruned_xid"],
         ]
+        // Of the changes, one of each tenant's for each table that is fed, and its sample.
+        let counts = ["changes": 14, "change_horizon": 1]
         try await Self.withTwoTenants { database in
             let all = try await database.withSuperuser { pool in
                 try await pool.withConnection { connection in
@@ -258,8 +258,8 @@ import Testing
                     let rows = try await Self.rows(
                         pool, tenant: nil,
                         "SELECT count(*) FROM (SELECT \(column) FROM doorstep.\(table)) AS t")
-                    #expect(
-                        rows == (columns[table]?.contains(column) == true ? 2 : nil), "\(table).\(column)")
+                    let isGranted = columns[table]?.contains(column) == true
+                    #expect(rows == (isGranted ? counts[table] ?? 2 : nil), "\(table).\(column)")
                 }
                 for table in SampleRows.tables {
                     for statement in [
@@ -273,21 +273,22 @@ import Testing
                     }
                 }
                 #expect(
-                    try await Self.rows(pool, tenant: nil, "SELECT count(*) FROM doorstep.authenticate('')")
-                        == nil)
+                    try await Self.rows(
+                        pool, tenant: nil, "UPDATE doorstep.change_horizon SET pruned_xid = '0'") == nil)
             }
         }
     }
 
     @Test func noLoginBecomesAnotherRole() async throws {
-        try await Self.withTwoTenants([.app, .admin, .router]) { login, pool in
-            for other in TestLogin.allCases where other != login {
+        let roles = Set(TestLogin.allCases.flatMap(\.roles))
+        try await Self.withTwoTenants([.app, .admin, .router, .serve]) { login, pool in
+            for role in roles.subtracting(login.roles) {
                 let state = try await sqlState {
                     try await pool.withTransaction { transaction in
-                        _ = try await transaction.execute("SELECT set_config('role', \(other.role), true)")
+                        _ = try await transaction.execute("SELECT set_config('role', \(role), true)")
                     }
                 }
-                #expect(state == Self.denied, "\(login) \(other.role)")
+                #expect(state == Self.denied, "\(login) \(role)")
             }
             for statement in [
                 "CREATE TABLE doorstep.x ()", "CREATE TABLE public.x ()", "CREATE SCHEMA x",
@@ -299,6 +300,64 @@ import Testing
                     try await pool.withTransaction { try await $0.execute(script: statement) }
                 }
                 #expect(state == Self.denied, "\(login): \(statement)")
+            }
+        }
+    }
+
+    @Test func changesAreWrittenByTriggersAlone() async throws {
+        try await Self.withTwoTenants { database in
+            for login in [TestLogin.app, .admin, .router, .serve] {
+                try await database.withPool(as: login) { pool in
+                    for statement in [
+                        "INSERT INTO doorstep.changes (tenant_id, relation) VALUES ('\(Self.a)', 'x')",
+                        "DELETE FROM doorstep.changes", "UPDATE doorstep.changes SET relation = 'x'",
+                    ] {
+                        let rows = try await Self.rows(pool, tenant: Self.a.description, statement)
+                        #expect(rows == nil, "\(login): \(statement)")
+                    }
+                }
+            }
+            // Only the router prunes.
+            for login in [TestLogin.app, .admin] {
+                try await database.withPool(as: login) { pool in
+                    let pruned = try await Self.rows(
+                        pool, tenant: nil, "SELECT count(*) FROM doorstep.prune_changes()")
+                    #expect(pruned == nil, "\(login)")
+                }
+            }
+        }
+    }
+
+    @Test func aTriggerOfOnesOwnDoesNotWriteChanges() async throws {
+        try await Self.withTwoTenants { database in
+            try await database.withPool(as: .admin) { pool in
+                let state = try await sqlState {
+                    try await pool.withTransaction { transaction in
+                        try await transaction.setTenant(Self.a.description)
+                        try await transaction.execute(
+                            script: """
+                                CREATE TEMPORARY TABLE locations (tenant_id uuid, identifier text) ON COMMIT DROP;
+                                CREATE TRIGGER bad AFTER INSERT ON pg_temp.locations
+                                REFERENCING NEW TABLE AS new_rows
+                                FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier');
+                                """)
+                    }
+                }
+                #expect(state == Self.denied)
+            }
+        }
+    }
+
+    /// A statement that TRUNCATE stood in for would leave what is gone in every server's table.
+    @Test func notEvenTheOwnerTruncatesWhatIsFed() async throws {
+        try await Self.withTwoTenants([.migrate]) { _, pool in
+            for table in ["tenants", "clips", "locations", "experiences", "short_codes", "api_keys"] {
+                let state = try await sqlState {
+                    try await pool.withTransaction {
+                        try await $0.execute(script: "TRUNCATE doorstep.\(table) CASCADE")
+                    }
+                }
+                #expect(state == Self.denied, "\(table)")
             }
         }
     }

@@ -1,11 +1,13 @@
 import Administration
 import Foundation
-import Persistence
 import PostgreSQL
 import PropertyTesting
+import Routing
 import Tenancy
 import TestSupport
 import Testing
+
+@testable import Persistence
 
 @Suite struct KeyTests {
     private static func key(_ kind: KeyKind = .secret, seed: UInt64) -> APIKey {
@@ -59,9 +61,11 @@ import Testing
                 old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: expiry, of: tenant)
             #expect(key.kind == .publishable && record.kind == .publishable && record.expiresAt == nil)
             #expect(try await store.keys(of: tenant).map(\.expiresAt) == [expiry, nil])
-            #expect(try await stores.authenticator.authenticate(key)?.key == record.id)
-            #expect(
-                try await stores.authenticator.authenticate(Self.key(.publishable, seed: 1))?.key == old.id)
+            let table = try await stores.loadTable()
+            #expect(table.holder(of: key)?.key == record.id)
+            #expect(table.holder(of: Self.key(.publishable, seed: 1))?.key == old.id)
+            #expect(table.holder(of: Self.key(.publishable, seed: 1), at: expiry) == nil)
+            #expect(table.holder(of: key, at: expiry)?.key == record.id)
 
             // A later time than the key has does not make it live longer.
             _ = try await store.rotateKey(
@@ -87,12 +91,12 @@ import Testing
         }
     }
 
-    @Test func authenticatesActiveKeysAlone() async throws {
+    @Test func onlyActiveKeysHaveAHolder() async throws {
         try await Stores.withTenant { stores, tenant in
-            let (store, authenticator) = (stores.administration, stores.authenticator)
+            let store = stores.administration
             let other = try await stores.createTenant("other")
-            let record = try await store.createKey(
-                Self.key(seed: 1), expiresAt: .distantFuture, of: tenant)
+            let expiry = Date(timeIntervalSince1970: 4_000_000_000.125)
+            let record = try await store.createKey(Self.key(seed: 1), expiresAt: expiry, of: tenant)
             _ = try await store.createKey(
                 Self.key(seed: 2), expiresAt: Date(timeIntervalSince1970: 1), of: tenant)
             let revoked = try await store.createKey(Self.key(seed: 3), expiresAt: nil, of: tenant)
@@ -100,22 +104,34 @@ import Testing
             let foreign = try await store.createKey(
                 Self.key(.publishable, seed: 4), expiresAt: nil, of: other)
 
+            let followed = FollowedTable(stores.routerPool)
+            var table = try await followed.refreshed()
+            let holder = try #require(table.holder(of: Self.key(seed: 1)))
             #expect(
-                try await authenticator.authenticate(Self.key(seed: 1))
-                    == Principal(tenant: tenant, key: record.id, kind: .secret, tenantIsSuspended: false))
+                (holder.tenant, holder.key, holder.kind, holder.tenantIsSuspended)
+                    == (tenant, record.id, .secret, false))
+            #expect(table.holder(of: Self.key(seed: 1), at: expiry.addingTimeInterval(-0.001)) != nil)
+            #expect(table.holder(of: Self.key(seed: 1), at: expiry) == nil)
             for seed in [2, 3, 5] as [UInt64] {
-                #expect(try await authenticator.authenticate(Self.key(seed: seed)) == nil, "\(seed)")
+                #expect(table.holder(of: Self.key(seed: seed)) == nil, "\(seed)")
             }
-            #expect(
-                try await authenticator.authenticate(Self.key(.publishable, seed: 4))
-                    == Principal(tenant: other, key: foreign.id, kind: .publishable, tenantIsSuspended: false)
-            )
+            let stranger = try #require(table.holder(of: Self.key(.publishable, seed: 4)))
+            #expect((stranger.tenant, stranger.key, stranger.kind) == (other, foreign.id, .publishable))
 
             _ = try await store.setSuspended(true, TenantSlug("acme"))
-            #expect(try await authenticator.authenticate(Self.key(seed: 1))?.tenantIsSuspended == true)
-            #expect(
-                try await authenticator.authenticate(Self.key(.publishable, seed: 4))?.tenantIsSuspended
-                    == false)
+            table = try await followed.refreshed()
+            #expect(table.holder(of: Self.key(seed: 1))?.tenantIsSuspended == true)
+            #expect(table.holder(of: Self.key(.publishable, seed: 4))?.tenantIsSuspended == false)
+
+            try await stores.administer(
+                other,
+                """
+                DELETE FROM doorstep.api_keys WHERE tenant_id = '\(other)';
+                DELETE FROM doorstep.tenants WHERE tenant_id = '\(other)'
+                """)
+            table = try await followed.refreshed()
+            #expect(table.holder(of: Self.key(.publishable, seed: 4)) == nil)
+            #expect(table.holder(of: Self.key(seed: 1)) != nil)
         }
     }
 
@@ -123,19 +139,21 @@ import Testing
     @Test func aKeyIsNeverWithTheServerInClear() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withPool(as: .admin, { $0.maximumConnections = 1 }) { admin in
-                try await stores.database.withPool(as: .app, { $0.maximumConnections = 1 }) { app in
-                    let one = Stores(database: stores.database, adminPool: admin, appPool: app)
+                try await stores.database.withPool(as: .router, { $0.maximumConnections = 1 }) { router in
+                    let one = Stores(
+                        database: stores.database, adminPool: admin, appPool: stores.appPool,
+                        routerPool: router)
                     let key = Self.key(seed: 1)
                     let old = try await one.administration.createKey(key, expiresAt: nil, of: tenant)
                     let next = try await one.administration.rotateKey(
                         old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: .distantFuture, of: tenant
                     ).key
-                    #expect(try await one.authenticator.authenticate(key) != nil)
-                    #expect(try await one.authenticator.authenticate(next) != nil)
+                    let table = try await one.loadTable()
+                    #expect(table.holder(of: key) != nil && table.holder(of: next) != nil)
 
                     var texts: [String] = []
                     for (pool, statement) in [
-                        (admin, "INSERT INTO doorstep.api_keys"), (app, "authenticate($1)"),
+                        (admin, "INSERT INTO doorstep.api_keys"), (router, "doorstep.change_horizon"),
                     ] {
                         let prepared = try await pool.withConnection { connection in
                             try await connection.execute("SELECT statement FROM pg_prepared_statements")
@@ -165,5 +183,12 @@ import Testing
                 }
             }
         }
+    }
+}
+
+extension RoutingTable {
+    /// Whose a key is, for one who has it in clear.
+    func holder(of key: APIKey, at now: Date = .now) -> KeyHolder? {
+        keyHolder(digest: key.digest.span, at: now)
     }
 }

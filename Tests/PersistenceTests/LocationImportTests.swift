@@ -7,6 +7,7 @@ import Locations
 import Persistence
 import PostgreSQL
 import PropertyTesting
+import Routing
 import Tenancy
 import Testing
 
@@ -62,10 +63,9 @@ import Testing
             #expect(try await stores.importLocations(records, of: tenant) == .done(0, 0, texts.count))
             let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 99)
             #expect(Set(stored) == Set(records) && stored.count == records.count)
+            let table = try await stores.loadTable()
             for record in records {
-                let found = try await stores.locations.withCatalogue(of: tenant) {
-                    try await $0.location(record.identifier)
-                }
+                let found = table.location(record.identifier, of: tenant)
                 #expect(found?.region == record.region && found?.name == record.name.text)
             }
         }

@@ -66,6 +66,9 @@ enum SampleRows {
             name: "audit_log", login: .migrate,
             row: ["actor": "'x'", "action": "'insert'", "relation": "'x'", "after": "'{}'"],
             change: nil, key: "relation = 'x'"),
+        Table(
+            name: "changes", login: .migrate, row: ["relation": "'x'", "key": "'{a}'"], change: nil,
+            key: "relation = 'x'"),
     ]
 
     /// The statement that inserts a table's row with some columns otherwise.

@@ -82,16 +82,24 @@ import Testing
             """,
             "doorstep.bad(): a function that runs with its owner's rights"),
         Offence(
-            "ALTER FUNCTION doorstep.authenticate RESET search_path",
-            "doorstep.authenticate(bytea): a function that runs with its owner's rights"),
+            "ALTER POLICY owner_prunes ON doorstep.changes USING (true)",
+            "owner_prunes on changes: a policy that opens a table further"),
+        Offence(
+            "ALTER POLICY owner_finds_what_to_prune ON doorstep.changes TO doorstep_app",
+            "owner_finds_what_to_prune on changes: a policy that opens a table further"),
+        Offence(
+            "ALTER FUNCTION doorstep.prune_changes RESET search_path",
+            "doorstep.prune_changes(): a function that runs with its owner's rights"),
+        Offence(
+            "ALTER FUNCTION doorstep.record_routing_change RESET search_path",
+            "doorstep.record_routing_change(): a function that runs with its owner's rights"),
         Offence(
             "ALTER FUNCTION doorstep.record_change RESET search_path",
             "doorstep.record_change(): a function that runs with its owner's rights"),
         Offence(
             "ALTER TABLE doorstep.confirmations OWNER TO doorstep_app",
             "confirmations: an object that is not the owner's",
-            "confirmations_pkey: an object that is not the owner's",
-            "confirmations_location_minute: an object that is not the owner's"),
+            "confirmations_pkey: an object that is not the owner's"),
         Offence(
             "ALTER ROLE doorstep_app BYPASSRLS", "doorstep_app: a role that may more than work as itself"),
         Offence(

@@ -21,10 +21,11 @@ struct SchemaWalker {
         return violations
     }
 
-    /// Tables whose rows are tenants': all but the migrations' own.
+    /// Tables whose rows are tenants': all but the migrations' own, and the one row that says how far changes are pruned.
     static let tenantTables: Query = """
         SELECT relname::text FROM pg_class
-        WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_migrations'
+        WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p')
+            AND relname NOT IN ('schema_migrations', 'change_horizon')
         ORDER BY relname
         """
 
@@ -34,7 +35,7 @@ struct SchemaWalker {
             """
             SELECT c.relname::text FROM pg_class c
             WHERE c.relnamespace = 'doorstep'::regnamespace AND c.relkind IN ('r', 'p')
-                AND c.relname <> 'schema_migrations'
+                AND c.relname NOT IN ('schema_migrations', 'change_horizon')
                 AND NOT EXISTS (SELECT FROM pg_constraint k
                     JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
                     WHERE k.conrelid = c.oid AND k.contype = 'p' AND a.attname = 'tenant_id')
@@ -46,7 +47,8 @@ struct SchemaWalker {
             SELECT x.relname::text FROM pg_index i
             JOIN pg_class c ON c.oid = i.indrelid
             JOIN pg_class x ON x.oid = i.indexrelid
-            WHERE c.relnamespace = 'doorstep'::regnamespace AND i.indisunique AND c.relname <> 'schema_migrations'
+            WHERE c.relnamespace = 'doorstep'::regnamespace AND i.indisunique
+                AND c.relname NOT IN ('schema_migrations', 'change_horizon')
                 AND NOT EXISTS (SELECT FROM pg_attribute a
                     WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey) AND a.attname = 'tenant_id')
                 -- What an operator alone writes, and what is proved to the world.
@@ -69,7 +71,8 @@ struct SchemaWalker {
             "a table without row-level security enabled and forced",
             """
             SELECT relname::text FROM pg_class
-            WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'schema_migrations'
+            WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p')
+                AND relname NOT IN ('schema_migrations', 'change_horizon')
                 AND NOT (relrowsecurity AND relforcerowsecurity)
             """
         ),
@@ -78,7 +81,7 @@ struct SchemaWalker {
             """
             SELECT c.relname::text FROM pg_class c
             WHERE c.relnamespace = 'doorstep'::regnamespace AND c.relkind IN ('r', 'p')
-                AND c.relname <> 'schema_migrations'
+                AND c.relname NOT IN ('schema_migrations', 'change_horizon')
                 AND NOT EXISTS (SELECT FROM pg_policies p
                     WHERE p.schemaname = 'doorstep' AND p.tablename = c.relname AND p.policyname = 'tenant_isolation'
                         AND p.cmd = 'ALL' AND p.roles = '{public}' AND p.qual = p.with_check
@@ -99,8 +102,13 @@ struct SchemaWalker {
                     ('locations', 'router_reads', '{doorstep_router}'),
                     ('experiences', 'router_reads', '{doorstep_router}'),
                     ('short_codes', 'router_reads', '{doorstep_router}'),
-                    ('api_keys', 'owner_authenticates', '{doorstep_owner}'),
-                    ('tenants', 'owner_authenticates', '{doorstep_owner}')))
+                    ('api_keys', 'router_reads', '{doorstep_router}'),
+                    ('changes', 'router_reads', '{doorstep_router}')))
+                -- What is old enough to be pruned, and no more.
+                AND NOT (p.tablename = 'changes' AND p.roles = '{doorstep_owner}' AND p.with_check IS NULL
+                    AND (p.policyname::text, p.cmd) IN
+                        (('owner_prunes', 'DELETE'), ('owner_finds_what_to_prune', 'SELECT'))
+                    AND p.qual = '(at < (now() - ''01:00:00''::interval))')
             """
         ),
         (
@@ -116,7 +124,9 @@ struct SchemaWalker {
             """
             SELECT p.oid::regprocedure::text FROM pg_proc p
             WHERE p.pronamespace = 'doorstep'::regnamespace AND p.prosecdef
-                AND NOT (p.oid::regprocedure::text IN ('doorstep.authenticate(bytea)', 'doorstep.record_change()')
+                AND NOT (p.oid::regprocedure::text IN (
+                        'doorstep.record_change()', 'doorstep.record_routing_change()', 'doorstep.prune_changes()',
+                        'doorstep.require_confirmed_tenant()', 'doorstep.delete_confirmations_of_tenant()')
                     AND coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))
             """
         ),

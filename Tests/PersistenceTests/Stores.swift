@@ -5,6 +5,7 @@ import Invocation
 import JSON
 import Persistence
 import PostgreSQL
+import Routing
 import Tenancy
 import TestSupport
 
@@ -13,18 +14,21 @@ struct Stores: Sendable {
     let database: MigratedDatabase
     let adminPool: ConnectionPool
     let appPool: ConnectionPool
+    let routerPool: ConnectionPool
 
     var administration: PostgresAdministrationStore { .init(adminPool, actor: "operator:alice") }
-    var locations: PostgresLocationStore { .init(appPool) }
-    var experiences: PostgresExperienceStore { .init(appPool) }
-    var authenticator: PostgresKeyAuthenticator { .init(appPool) }
 
     @discardableResult
     static func withStores<R: Sendable>(_ body: (Stores) async throws -> R) async throws -> R {
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .admin) { adminPool in
                 try await database.withPool(as: .app) { appPool in
-                    try await body(Stores(database: database, adminPool: adminPool, appPool: appPool))
+                    try await database.withPool(as: .router) { routerPool in
+                        try await body(
+                            Stores(
+                                database: database, adminPool: adminPool, appPool: appPool,
+                                routerPool: routerPool))
+                    }
                 }
             }
         }
@@ -75,6 +79,35 @@ struct Stores: Sendable {
         try await administration.importShortCodes(of: tenant) { sink in
             for (index, record) in records.enumerated() { try await sink.append(record, line: index + 2) }
             return ImportProblems()
+        }
+    }
+
+    /// Runs statements as the administration does, for a tenant: what it may do and its store does not.
+    func administer(_ tenant: TenantID, _ script: String) async throws {
+        try await adminPool.withTransaction { transaction in
+            try await transaction.setTenant(tenant.description)
+            try await transaction.execute(script: script)
+        }
+    }
+
+    /// A routing table of all that is there now.
+    func loadTable() async throws -> RoutingTable {
+        try await FollowedTable(routerPool).refreshed()
+    }
+
+    /// Waits until no transaction of the server, whosever database it works in, is older than what is committed here.
+    func waitForOthers() async throws {
+        try await database.withSuperuser { pool in
+            try await pool.withConnection { connection in
+                let next: String = try await connection.execute(
+                    "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
+                ).one().decode(at: 0)
+                while try await connection.execute(
+                    "SELECT 1 WHERE pg_snapshot_xmin(pg_current_snapshot()) < \(next)::xid8"
+                ).count == 1 {
+                    try Task.checkCancellation()
+                }
+            }
         }
     }
 

@@ -15,15 +15,7 @@ func withPool<R: Sendable>(
         var configuration = PoolConfiguration(
             conninfo: conninfo, acquireTimeout: .seconds(60), connectTimeout: .seconds(60))
         change(&configuration)
-        let pool = ConnectionPool(configuration)
-        do {
-            let result = try await body(pool)
-            await pool.close()
-            return result
-        } catch {
-            await pool.close()
-            throw error
-        }
+        return try await ConnectionPool.withPool(configuration, body)
     }
 }
 

@@ -56,15 +56,7 @@ public struct MigratedDatabase: Sendable {
             conninfo: conninfo, maximumConnections: 4, acquireTimeout: .seconds(60),
             connectTimeout: .seconds(60))
         change(&configuration)
-        let pool = ConnectionPool(configuration)
-        do {
-            let result = try await body(pool)
-            await pool.close()
-            return result
-        } catch {
-            await pool.close()
-            throw error
-        }
+        return try await ConnectionPool.withPool(configuration, body)
     }
 
     // MARK: - The template
@@ -96,9 +88,10 @@ public struct MigratedDatabase: Sendable {
                         "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = \(login.rawValue))"
                     ).one().decode(at: 0)
                     guard !isKnown else { continue }
+                    let roles = login.roles.joined(separator: ", ")
                     try await transaction.execute(
                         script: """
-                            CREATE ROLE \(login.rawValue) LOGIN PASSWORD '\(login.password)' IN ROLE \(login.role)
+                            CREATE ROLE \(login.rawValue) LOGIN PASSWORD '\(login.password)' IN ROLE \(roles)
                             """)
                 }
             }

@@ -1,20 +1,22 @@
 import Foundation
 
-/// A login of the test server: like those of `deploy/postgres/create-logins.sql`, a member of one role of Doorstep's
-/// and of no other.
+/// A login of the test server: a member of one role of Doorstep's and of no other, so that nothing works by the rights
+/// of another; but for `serve`, which is what `deploy/postgres/create-logins.sql` makes for the server.
 public enum TestLogin: String, Sendable, CaseIterable {
     case migrate = "doorstep_test_migrate"
     case admin = "doorstep_test_admin"
     case app = "doorstep_test_app"
     case router = "doorstep_test_router"
+    case serve = "doorstep_test_serve"
 
-    /// The role that the login is a member of.
-    public var role: String {
+    /// The roles that the login is a member of.
+    public var roles: [String] {
         switch self {
-        case .migrate: "doorstep_owner"
-        case .admin: "doorstep_admin"
-        case .app: "doorstep_app"
-        case .router: "doorstep_router"
+        case .migrate: ["doorstep_owner"]
+        case .admin: ["doorstep_admin"]
+        case .app: ["doorstep_app"]
+        case .router: ["doorstep_router"]
+        case .serve: ["doorstep_app", "doorstep_router"]
         }
     }
 

@@ -5,9 +5,9 @@ import HTTPAPI
 import Invocation
 import JSON
 import Locations
-import Notifications
 import Persistence
 import PostgreSQL
+import Routing
 import Tenancy
 
 struct LookUpCommand: AsyncParsableCommand {
@@ -19,7 +19,8 @@ struct LookUpCommand: AsyncParsableCommand {
     @Argument(help: "The invocation URL.") var url: String
 
     func run() async throws {
-        try await tenant.answer { answers, tenant in try await answers.lookUp(url, of: tenant) }
+        let url = try InvocationURL(requested: url)
+        try await tenant.answer { answers, tenant, table in try answers.lookUp(url, of: tenant, in: table) }
     }
 }
 
@@ -49,7 +50,9 @@ struct ConfirmCommand: AsyncParsableCommand {
 
     func run() async throws {
         let body = try body()
-        try await tenant.answer { answers, tenant in try await answers.confirm(body, of: tenant, at: Date()) }
+        try await tenant.answer { answers, tenant, table in
+            try answers.confirm(body, of: tenant, in: table, at: Date())
+        }
     }
 
     private func body() throws(CommandError) -> JSONObject {
@@ -100,8 +103,8 @@ struct PayloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let request = try request()
-        try await tenant.answer { answers, tenant in
-            try await answers.compose(request, of: tenant, at: Date())
+        try await tenant.answer { answers, tenant, table in
+            try answers.compose(request, of: tenant, in: table, at: Date())
         }
     }
 
@@ -138,26 +141,22 @@ struct PayloadCommand: AsyncParsableCommand {
 extension TenantOptions {
     /// Prints an answer as JSON; a refusal too, which is then also the command's error.
     fileprivate func answer(
-        _ body: (APIAnswers, TenantID) async throws -> JSONValue
+        _ body: @Sendable (APIAnswers, TenantID, RoutingTable) throws -> [UInt8]
     ) async throws {
+        let signatures = try PlaceURLSigner.fromEnvironment()
         do {
             let answer = try await withPool { pool, _, tenant in
-                try await body(try APIAnswers(pool), tenant.id)
+                let confirmations = ConfirmationQueue(pool)
+                let answers = APIAnswers(
+                    directory: LocationDirectory(signatures: signatures, recorder: confirmations))
+                let answer = try body(answers, tenant.id, try await pool.routingTable(of: tenant.id))
+                try await confirmations.flush()
+                return answer
             }
-            answer.printPretty()
+            try JSONValue(parsing: answer).printPretty()
         } catch let problem as Problem {
             JSONValue.object(problem.json).printPretty()
             throw problem
         }
-    }
-}
-
-extension APIAnswers {
-    /// Answers from a database.
-    init(_ pool: ConnectionPool) throws {
-        self.init(
-            directory: LocationDirectory(
-                store: PostgresLocationStore(pool), signatures: try PlaceURLSigner.fromEnvironment()),
-            composer: NotificationComposer(store: PostgresExperienceStore(pool)))
     }
 }

@@ -4,6 +4,8 @@ import Foundation
 import HTTPAPI
 import Invocation
 import JSON
+import Locations
+import Persistence
 import Tenancy
 
 struct LocationCommand: AsyncParsableCommand {
@@ -84,7 +86,10 @@ struct LocationCommand: AsyncParsableCommand {
                 let signed = try signer.sign(url, of: tenant.id)
                 // A code is printed once: what would not be found must not be.
                 do {
-                    _ = try await APIAnswers(pool).lookUp(signed, of: tenant.id)
+                    let answers = APIAnswers(
+                        directory: LocationDirectory(signatures: signer, recorder: ConfirmationQueue(pool)))
+                    let table = try await pool.routingTable(of: tenant.id)
+                    _ = try answers.lookUp(InvocationURL(requested: signed), of: tenant.id, in: table)
                 } catch let problem as Problem {
                     throw CommandError.signedURLNotFound("\(problem)")
                 }

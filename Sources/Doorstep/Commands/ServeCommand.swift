@@ -1,11 +1,12 @@
-import Administration
 import ArgumentParser
 import Foundation
 import HTTPAPI
+import Locations
 import Logging
 import Metrics
 import Persistence
 import PostgreSQL
+import Routing
 import ServiceLifecycle
 import UnixSignals
 
@@ -13,8 +14,10 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve the HTTP API until SIGTERM or SIGINT.",
         discussion: """
-            Requests under way are answered before the server ends. The database must be migrated; DATABASE_URL's login \
-            needs to be a member of doorstep_app and nothing more.
+            Answers come from memory: what all tenants have registered is read at the start and follows the database \
+            within a second. While the database does not answer, the server goes on with what it knows. Requests under \
+            way are answered before it ends. The database must be migrated; DATABASE_URL's login needs to be a member \
+            of doorstep_app and doorstep_router and nothing more.
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -31,8 +34,15 @@ struct ServeCommand: AsyncParsableCommand {
     var tlsKey: String?
     @Option(
         name: .customLong("pool-size"),
-        help: "Connections to PostgreSQL, at most. (environment: DOORSTEP_POOL_SIZE, default: 8)")
+        help: "Connections to PostgreSQL, at most. (environment: DOORSTEP_POOL_SIZE, default: 4)")
     var poolSize: Int?
+    @Option(
+        name: .customLong("table-file"),
+        help: """
+            Keep what answers are given from in this file, so that the server can start while the database does not \
+            answer. (environment: DOORSTEP_TABLE_FILE)
+            """)
+    var tableFile: String?
     @Option(
         name: .customLong("log-level"),
         help:
@@ -45,39 +55,43 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = try logger()
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
-        let poolSize = try poolSize ?? Environment.value("DOORSTEP_POOL_SIZE", as: Int.self) ?? 8
+        let poolSize = try poolSize ?? Environment.value("DOORSTEP_POOL_SIZE", as: Int.self) ?? 4
         guard (1...1_000).contains(poolSize) else { throw ValidationError("--pool-size is from 1 to 1000") }
-        if try PlaceURLSigner.fromEnvironment().isEmpty {
+        let signatures = try PlaceURLSigner.fromEnvironment()
+        if signatures.isEmpty {
             logger.notice("DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused")
         }
+        let file = (tableFile ?? Environment.text("DOORSTEP_TABLE_FILE")).map(TableFile.init(path:))
         try await database.withPool(maximumConnections: poolSize, trapsSignals: false) { pool in
-            let pending = try await Schema.status(pool).pending.count
-            guard pending == 0 else { throw CommandError.schemaIsBehind(pending) }
+            let routing = RoutingService(pool, file: file, logger: logger)
+            try await routing.start()
+            let confirmations = ConfirmationQueue(pool) { error in
+                logger.warning("confirmations are not recorded yet", metadata: ["error": "\(error)"])
+            }
+            let figures = ServerFigures(routing.table, confirmations)
             let server = APIServer(
-                settings, try dependencies(pool, registry), logger: logger,
+                settings,
+                APIServer.Dependencies(
+                    answers: APIAnswers(
+                        directory: LocationDirectory(signatures: signatures, recorder: confirmations)),
+                    table: routing.table,
+                    metrics: {
+                        figures.update()
+                        return registry.exposition()
+                    }), logger: logger,
                 onListening: { port in
                     logger.notice("listening", metadata: ["host": "\(settings.host)", "port": "\(port)"])
                 })
+            // Ended in the opposite order: the last request's confirmation finds its queue still at work.
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
-                    services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint],
-                    logger: logger))
+                    services: [
+                        .init(service: routing),
+                        .init(service: RecordingService(confirmations, logger: logger)),
+                        .init(service: server),
+                    ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
             try await group.run()
         }
-    }
-
-    private func dependencies(
-        _ pool: ConnectionPool, _ registry: PrometheusRegistry
-    ) throws -> APIServer.Dependencies {
-        APIServer.Dependencies(
-            answers: try APIAnswers(pool),
-            authenticator: PostgresKeyAuthenticator(pool),
-            isReady: {
-                let answer = try? await pool.withConnection { try await $0.execute("SELECT 1").count }
-                return answer == 1
-            },
-            metrics: { registry.exposition() },
-            isTransient: { ($0 as? PostgreSQLError)?.isTransient == true })
     }
 
     private func settings() throws -> APIServer.Settings {
@@ -108,15 +122,5 @@ struct ServeCommand: AsyncParsableCommand {
             return handler
         }
         return Logger(label: "doorstep")
-    }
-}
-
-extension PostgreSQLError {
-    /// Whether the database did not answer, rather than that it was asked something wrong.
-    fileprivate var isTransient: Bool {
-        switch self {
-        case .connectFailed, .connectionLost, .outcomeUnknown, .timeout, .poolExhausted, .poolClosed: true
-        default: isRetryable
-        }
     }
 }

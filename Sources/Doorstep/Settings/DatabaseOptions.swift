@@ -29,17 +29,9 @@ struct DatabaseOptions: ParsableArguments {
         _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
         try await withConnectionString(trapsSignals: trapsSignals) { conninfo in
-            let pool = ConnectionPool(
-                PoolConfiguration(
-                    conninfo: conninfo, maximumConnections: maximumConnections, applicationName: "doorstep"))
-            do {
-                let result = try await body(pool)
-                await pool.close()
-                return result
-            } catch {
-                await pool.close()
-                throw error
-            }
+            let configuration = PoolConfiguration(
+                conninfo: conninfo, maximumConnections: maximumConnections, applicationName: "doorstep")
+            return try await ConnectionPool.withPool(configuration, body)
         }
     }
 

@@ -6,7 +6,6 @@ import Logging
 struct ProblemMiddleware: RouterMiddleware {
     /// The paths that are served, with their methods, to tell an unknown path from a wrong method.
     let methods: [String: [HTTPRequest.Method]]
-    let isTransient: @Sendable (any Error) -> Bool
 
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
@@ -33,9 +32,6 @@ struct ProblemMiddleware: RouterMiddleware {
             // So that metrics and log name the route whose method it was.
             context.coreContext.endpointPath.value = route
             return .methodNotAllowed(methods)
-        case let error where isTransient(error):
-            context.logger.warning("the database did not answer", metadata: ["error": "\(error)"])
-            return .unavailable
         default:
             context.logger.error("a request failed", metadata: ["error": "\(error)"])
             return .internalError

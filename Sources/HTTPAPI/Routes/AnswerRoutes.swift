@@ -1,57 +1,35 @@
-import Administration
-import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
-import JSON
+import NIOCore
 
-/// The routes under `/v1`.
+/// The routes under `/v1`, for requests that come through the HTTP library.
 struct AnswerRoutes {
-    let answers: APIAnswers
+    let service: AnswerService
     let bodyTimeout: Duration
 
-    /// How long a clip may use a location without asking again, in seconds [ours].
-    private static let maximumAge = 60
-
-    @Sendable func lookUp(_ request: Request, _ context: APIContext) async throws -> Response {
-        var parameters = try QueryParameters(request)
-        let url = try parameters.required("url")
-        try parameters.finish()
-        let answer = try await answers.lookUp(url, of: context.requirePrincipal().tenant)
-        return Self.cacheable(answer, for: request)
+    func handler(of route: AnswerRoute) -> Route.Handler {
+        { request, context in try await answer(request, context, route) }
     }
 
-    @Sendable func confirm(_ request: Request, _ context: APIContext) async throws -> Response {
-        let tenant = try context.requirePrincipal().tenant
-        let body = try await request.readJSONObject(within: bodyTimeout)
-        return Response(uncached: try await answers.confirm(body, of: tenant, at: Date()))
+    private func answer(
+        _ request: Request, _ context: APIContext, _ route: AnswerRoute
+    ) async throws -> Response {
+        let admission = try service.admit(AnswerRequest(request, route: route), at: Date())
+        context.caller = admission.caller
+        let body = route.method == .post ? try await request.readBody(within: bodyTimeout) : ByteBuffer()
+        return Response(try service.answer(admission, body: body, at: Date()))
     }
+}
 
-    @Sendable func compose(_ request: Request, _ context: APIContext) async throws -> Response {
-        let tenant = try context.requirePrincipal().tenant
-        let body = try await request.readJSONObject(within: bodyTimeout)
-        return Response(uncached: try await answers.compose(body, of: tenant, at: Date()))
-    }
-
-    /// The answer with its validator, or 304 when the client has it (RFC 9110 §13.1.2).
-    private static func cacheable(_ answer: JSONValue, for request: Request) -> Response {
-        let bytes = answer.serialized()
-        let digest = SHA256.hash(data: bytes).prefix(12)
-        let tag = "\"" + Data(digest).base64EncodedString() + "\""
-        let headers: HTTPFields = [
-            .eTag: tag, .cacheControl: "private, max-age=\(maximumAge)", .vary: "Authorization",
-        ]
-        guard !matches(request.headers[values: .ifNoneMatch], tag) else {
-            return Response(status: .notModified, headers: headers)
-        }
-        return Response(json: bytes, headers: headers)
-    }
-
-    /// Weak comparison, which is the one for `If-None-Match` (RFC 9110 §13.1.2).
-    private static func matches(_ fields: [String], _ tag: String) -> Bool {
-        fields.lazy.flatMap { $0.split(separator: ",") }.contains { candidate in
-            let candidate = candidate.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-            return candidate == "*" || candidate == tag || candidate == "W/" + tag
-        }
+extension AnswerRequest {
+    fileprivate init(_ request: Request, route: AnswerRoute) {
+        let authorization = request.headers[values: .authorization]
+        self.init(
+            route: route, query: ByteBuffer(string: request.uri.query ?? ""),
+            authorization: authorization.count == 1 ? ByteBuffer(string: authorization[0]) : nil,
+            contentType: request.headers[.contentType].map { ByteBuffer(string: $0) },
+            ifNoneMatch: request.headers[.ifNoneMatch].map { ByteBuffer(string: $0) },
+            contentLength: request.headers[.contentLength].flatMap { Int($0) })
     }
 }

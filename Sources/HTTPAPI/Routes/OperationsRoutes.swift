@@ -1,11 +1,13 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import JSON
 import NIOCore
+import Routing
 
 /// What those who run the server ask it: whether it lives, whether it can serve, how it does, and what it offers.
 struct OperationsRoutes {
-    let isReady: @Sendable () async -> Bool
+    let table: LiveRoutingTable
     let metrics: @Sendable () -> String
 
     /// Answers as long as the process does.
@@ -13,10 +15,20 @@ struct OperationsRoutes {
         Response(uncached: ["status": "ok"])
     }
 
-    /// 200 when requests can be answered, 503 when they cannot.
-    @Sendable func readyz(_ request: Request, _ context: APIContext) async throws -> Response {
-        guard await isReady() else { throw Problem.unavailable }
-        return Response(uncached: ["status": "ok"])
+    /// 200 when requests can be answered, with how old what they are answered from is; 503 when they cannot.
+    @Sendable func readyz(_ request: Request, _ context: APIContext) throws -> Response {
+        guard let state = table.current else { throw Problem.unavailable }
+        let age = max(0, Date().timeIntervalSince(state.asOf))
+        return Response(uncached: [
+            "status": "ok",
+            "table": [
+                "source": .string(state.source.rawValue),
+                "asOf": .string(state.asOf.formatted(.iso8601)),
+                "ageSeconds": JSONValue(Int(age)),
+                "experiences": JSONValue(state.table.experienceCount),
+                "locations": JSONValue(state.table.locationCount),
+            ],
+        ])
     }
 
     @Sendable func metrics(_ request: Request, _ context: APIContext) -> Response {
@@ -27,6 +39,8 @@ struct OperationsRoutes {
     }
 
     @Sendable func openAPI(_ request: Request, _ context: APIContext) -> Response {
-        Response(json: PackageResources.openapi_json, headers: [.cacheControl: "public, max-age=300"])
+        Response(
+            status: .ok, headers: [.contentType: "application/json", .cacheControl: "public, max-age=300"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_json)))
     }
 }

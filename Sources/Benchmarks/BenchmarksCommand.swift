@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// The command.
+@main
+struct BenchmarksCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "Benchmarks",
+        abstract: "Time what Doorstep does before and after the socket.",
+        subcommands: [MicroCommand.self, ScaleCommand.self],
+        defaultSubcommand: MicroCommand.self)
+}

@@ -1,0 +1,23 @@
+import Foundation
+import Glibc
+
+/// The memory of this process that is in use.
+enum ResidentMemory {
+    /// In bytes. (proc_pid_status(5), VmRSS)
+    static func now() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        for line in status.split(separator: "\n") where line.hasPrefix("VmRSS:") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            if words.count == 3, let kibibytes = Int(words[1]) { return kibibytes * 1_024 }
+        }
+        throw CocoaError(.fileReadCorruptFile)
+    }
+
+    /// Gives back what was freed and is still held for the next allocation. (malloc_trim(3))
+    static func trim() {
+        // Swift's module of the C library leaves this function out.
+        guard let address = dlsym(nil, "malloc_trim") else { return }
+        typealias Function = @convention(c) (Int) -> CInt
+        _ = unsafeBitCast(address, to: Function.self)(0)
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import Foundation
+import JSON
+import Locations
+import Persistence
+import PostgreSQL
+import Routing
+
+/// Times what depends on how much is registered: loading it, finding something in it, following a change.
+struct ScaleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scale",
+        abstract: "Time loading, searching and changing the catalogue of a database.",
+        discussion: """
+            DATABASE_URL names a migrated database with experiences that are bound to locations, and a login that \
+            may do everything: locations are changed. Prints JSON. Build with -c release.
+
+            A search's figure is the mean of eight calls one after the other, at places anywhere in the table; p50 \
+            and p99 are taken over all these. Reading the clock twice, some 50 ns, is part of each eight. The URLs are \
+            in the processor's caches, as those of requests that have just been read; the table is so by chance alone.
+            """)
+
+    @Option(help: "How many random hits to time.")
+    var hits = 200_000
+
+    @Option(help: "How many changes of each size to time.")
+    var changes = 20
+
+    func validate() throws {
+        guard hits > 0, changes > 0 else { throw ValidationError("--hits and --changes must be positive") }
+    }
+
+    func run() async throws {
+        guard let url = ProcessInfo.processInfo.environment["DATABASE_URL"] else {
+            throw ValidationError("DATABASE_URL is not set")
+        }
+        let configuration = PoolConfiguration(
+            conninfo: url, maximumConnections: 1, statementTimeout: .seconds(600))
+        let report = try await ConnectionPool.withPool(configuration) { pool in
+            try await measure(pool)
+        }
+        print(report.json.prettyPrinted())
+    }
+
+    private func measure(_ pool: ConnectionPool) async throws -> ScaleReport {
+        let live = LiveRoutingTable()
+        let feed = RoutingFeed(pool, live: live)
+        // To connect is no part of loading.
+        try await pool.withTransaction(.readOnly) { _ = try await $0.execute("SELECT 1") }
+        let clock = ContinuousClock()
+
+        let before = try ResidentMemory.now()
+        let load = try await clock.measure { try await feed.refresh() }
+        let loaded = try ResidentMemory.now()
+        ResidentMemory.trim()
+        let trimmed = try ResidentMemory.now()
+        guard let table = live.current?.table else { throw ScaleError.nothingLoaded }
+
+        let places = try await RegisteredPlace.sample(hits, from: pool)
+        guard !places.isEmpty else { throw ScaleError.nothingLoaded }
+        let searches = try time(places, in: table)
+        var deltas: [ScaleReport.Delta] = []
+        for rows in [1, 100] {
+            var locations = ChangingLocations(places, at: rows)
+            var times: [Duration] = []
+            for _ in 0..<changes {
+                let change = locations.next()
+                try await change.commit(to: pool)
+                times.append(try await clock.measure { try await feed.refresh() })
+                guard let table = live.current?.table, change.isVisible(in: table) else {
+                    throw ScaleError.changeIsMissing
+                }
+            }
+            deltas.append(ScaleReport.Delta(rows: rows, times: times))
+        }
+        return ScaleReport(
+            experiences: table.experienceCount, locations: table.locationCount, load: load,
+            tableBytes: table.memory, residentBytes: (before, loaded, trimmed), searches: searches,
+            deltas: deltas)
+    }
+
+    private func time(_ places: [RegisteredPlace], in table: RoutingTable) throws -> [Measurement] {
+        let directory = LocationDirectory.effectless
+        for place in places {
+            let found = directory.lookUp(place.invocation, of: place.tenant, in: table).location
+            guard found?.identifier == place.location else { throw ScaleError.wrongAnswer }
+        }
+        return [
+            Measurement("match", callsPerBatch: 8, over: places, preparing: { $0.touch() }) {
+                table.match($0.invocation, of: $0.tenant)
+            },
+            Measurement("look up", callsPerBatch: 8, over: places, preparing: { $0.touch() }) {
+                directory.lookUp($0.invocation, of: $0.tenant, in: table)
+            },
+        ]
+    }
+}
+
+/// Why figures would mean nothing.
+private enum ScaleError: String, Error, CustomStringConvertible {
+    case nothingLoaded = "the database has no experiences that are bound to locations"
+    case wrongAnswer = "a look-up found another location than the one its experience is bound to"
+    case changeIsMissing = "a change that was committed is not in the table that was refreshed after it"
+
+    var description: String { rawValue }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Geodesy
+import Invocation
+import JSON
+import Locations
+import Notifications
+import Routing
+import Tenancy
+
+/// Something to time, with its input at hand.
+struct Workload {
+    let name: String
+    /// Takes the number of batches.
+    let measure: (Int) throws -> Measurement
+
+    @inline(__always)
+    private init<Result>(_ name: String, _ body: @escaping (Int) throws -> Result) {
+        self.name = name
+        measure = { try Measurement(name, batches: $0, body) }
+    }
+}
+
+extension Workload {
+    /// In the order in which a request meets them.
+    static func all() throws -> [Workload] {
+        try [
+            canonicalise(), match(), distance(), containment(), confirm(), compose(), parse(), read(),
+            write(),
+        ]
+    }
+
+    // MARK: Invocation
+
+    private static func canonicalise() -> Workload {
+        let text = "https://example.com/restaurants/restaurant_a/order/1234?table=12&lang=en&from=qr"
+        return Workload("canonicalise") { _ in try InvocationURL(text) }
+    }
+
+    // MARK: Routing
+
+    private static func match() throws -> Workload {
+        let restaurant = try Restaurant()
+        return Workload("match") { _ in restaurant.table.match(restaurant.order, of: restaurant.tenant) }
+    }
+
+    private static func confirm() throws -> Workload {
+        let restaurant = try Restaurant()
+        let directory = LocationDirectory.effectless
+        let request = ConfirmationRequest(
+            url: restaurant.order, source: .nfc, access: .allowed,
+            evidence: .coordinate(
+                try Coordinate(latitude: 37.334753, longitude: -122.008934),
+                horizontalAccuracy: Distance(meters: 12.5)))
+        return Workload("confirm") { _ in
+            directory.confirm(request, of: restaurant.tenant, in: restaurant.table, at: now)
+        }
+    }
+
+    private static let now = Date(timeIntervalSince1970: 1_772_368_200)
+
+    // MARK: Geodesy
+
+    private static func distance() throws -> Workload {
+        let places = try places()
+        return Workload("distance") { places.center.distance(to: places.around[$0 % places.around.count]) }
+    }
+
+    private static func containment() throws -> Workload {
+        let places = try places()
+        let region = try CircularRegion(center: places.center, radius: Distance(meters: 100))
+        let accuracy = Distance(meters: 12)
+        return Workload("containment") {
+            region.containment(
+                of: places.around[$0 % places.around.count], horizontalAccuracy: accuracy)
+        }
+    }
+
+    /// Places in all directions, 50 to 500 metres from one at a middle latitude.
+    private static func places() throws -> (center: Coordinate, around: [Coordinate]) {
+        let center = try Coordinate(latitude: 48.137_222, longitude: 11.575_556)
+        let around = try (0..<64).map { index in
+            let meters = 50 + 450 * Double(index) / 63
+            let bearing = 2.4 * Double(index)
+            return try Coordinate(
+                latitude: center.latitude + meters * cos(bearing) / 111_200,
+                longitude: center.longitude + meters * sin(bearing) / 74_500)
+        }
+        return (center, around)
+    }
+
+    // MARK: Notifications
+
+    /// The notification of "Enabling notifications in App Clips". [Apple]
+    private static func compose() throws -> Workload {
+        let restaurant = try Restaurant()
+        let request = NotificationRequest(
+            url: restaurant.order,
+            aps: [
+                "alert": [
+                    "title": "Order Status", "subtitle": "Restaurant A", "body": "Your order is ready.",
+                ],
+                "category": "order_status",
+            ],
+            custom: ["order": 1234], headers: ["collapseID": "order-1234"])
+        return Workload("compose") { _ in
+            try NotificationComposer.compose(request, for: restaurant.experience, at: now)
+        }
+    }
+
+    // MARK: JSON
+
+    private static let confirmation = """
+        {"url": "https://example.com/restaurants/restaurant_a/order/1234?table=12", "source": "nfc", \
+        "locationAccess": "allowed", "coordinate": {"latitude": 37.334753, "longitude": -122.008934, \
+        "horizontalAccuracy": 12.5}}
+        """
+
+    private static func parse() -> Workload {
+        let body = Array(confirmation.utf8)
+        return Workload("parse a confirmation request") { _ in try JSONValue(parsing: body) }
+    }
+
+    private static func read() throws -> Workload {
+        let body = try JSONValue(parsing: confirmation.utf8)
+        return Workload("read a confirmation request") { _ in
+            var fields = try JSONObjectReader(body)
+            let texts = try (
+                fields.requiredString("url"), fields.requiredString("source"),
+                fields.requiredString("locationAccess")
+            )
+            var coordinate = try fields.requiredObject("coordinate")
+            let numbers = try (
+                coordinate.requiredDouble("latitude"), coordinate.requiredDouble("longitude"),
+                coordinate.optionalDouble("horizontalAccuracy")
+            )
+            try coordinate.finish()
+            try fields.finish()
+            return (texts, numbers)
+        }
+    }
+
+    private static func write() -> Workload {
+        let answer: JSONValue = [
+            "url": "https://example.com/restaurants/restaurant_a/order/1234",
+            "experience": [
+                "url": "https://example.com/restaurants/restaurant_a", "kind": "advanced",
+                "clip": "com.example.MyApp.Clip",
+            ],
+            "location": [
+                "identifier": "restaurant_a", "name": "Restaurant A",
+                "region": [
+                    "center": ["latitude": 37.334722, "longitude": -122.008889], "radius": 100,
+                    "identifier": "restaurant_a",
+                ],
+            ],
+        ]
+        return Workload("write a lookup answer") { _ in answer.serialized() }
+    }
+}

@@ -1,0 +1,29 @@
+import Logging
+import Persistence
+import ServiceLifecycle
+
+/// Records confirmations as long as the server runs, and those that wait when it ends.
+struct RecordingService: Service {
+    private let queue: ConfirmationQueue
+    private let logger: Logger
+
+    /// How long the end may take.
+    private static let lastFlush = Duration.seconds(5)
+
+    init(_ queue: ConfirmationQueue, logger: Logger) {
+        self.queue = queue
+        self.logger = logger
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await queue.run() }
+        await withTaskGroup { group in
+            group.addTask { try? await queue.flush() }
+            group.addTask { try? await Task.sleep(for: Self.lastFlush) }
+            await group.next()
+            group.cancelAll()
+        }
+        let lost = queue.count
+        if lost > 0 { logger.error("confirmations were not recorded", metadata: ["count": "\(lost)"]) }
+    }
+}

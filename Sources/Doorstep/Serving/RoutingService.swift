@@ -1,0 +1,113 @@
+import Foundation
+import Logging
+import Persistence
+import PostgreSQL
+import Routing
+import ServiceLifecycle
+
+/// Keeps the routing table as the database is, and a copy of it in a file if there is one.
+struct RoutingService: Service {
+    let table = LiveRoutingTable()
+    private let pool: ConnectionPool
+    private let feed: RoutingFeed
+    private let file: TableFile?
+    private let logger: Logger
+
+    /// How often the file is written, when something has changed.
+    private static let savingInterval = Duration.seconds(60)
+
+    init(_ pool: ConnectionPool, file: TableFile?, logger: Logger) {
+        self.pool = pool
+        self.file = file
+        self.logger = logger
+        feed = RoutingFeed(pool, live: table) { event in event.log(to: logger) }
+    }
+
+    /// Gets the first table: from the database or, when that does not answer, from the file.
+    /// - Throws: When there is neither, or the database is behind the program.
+    func start() async throws {
+        do {
+            let pending = try await Schema.status(pool).pending.count
+            guard pending == 0 else { throw CommandError.schemaIsBehind(pending) }
+            try await feed.refresh()
+        } catch let error as PostgreSQLError where error.isNoAnswer {
+            guard let file, let saved = try file.read() else { throw error }
+            table.replace(by: saved.table, from: .file, asOf: saved.asOf)
+            logger.warning(
+                "the database does not answer: serving what was saved",
+                metadata: ["as_of": "\(saved.asOf.formatted(.iso8601))", "error": "\(error)"])
+        }
+    }
+
+    func run() async throws {
+        await withTaskGroup { group in
+            group.addTask { await cancelWhenGracefulShutdown { await feed.run() } }
+            group.addTask { await saveRepeatedly() }
+        }
+    }
+
+    private func saveRepeatedly() async {
+        guard let file else { return }
+        let savedVersion = await cancelWhenGracefulShutdown {
+            var savedVersion: Int?
+            while !Task.isCancelled {
+                savedVersion = save(to: file, unlessVersionIs: savedVersion)
+                try? await Task.sleep(for: Self.savingInterval)
+            }
+            return savedVersion
+        }
+        _ = save(to: file, unlessVersionIs: savedVersion)
+    }
+
+    /// - Returns: The version that the file has now.
+    private func save(to file: TableFile, unlessVersionIs savedVersion: Int?) -> Int? {
+        guard let state = table.current, state.source == .database, state.version != savedVersion else {
+            return savedVersion
+        }
+        do {
+            try file.write(state)
+            return state.version
+        } catch {
+            logger.error("the table file cannot be written", metadata: ["error": "\(error)"])
+            return savedVersion
+        }
+    }
+}
+
+extension RoutingFeed.Event {
+    fileprivate func log(to logger: Logger) {
+        switch self {
+        case .loaded(let experiences, let locations, let unreadable, let duration):
+            logger.log(
+                level: unreadable == 0 ? .notice : .error, "the routing table is loaded",
+                metadata: [
+                    "experiences": "\(experiences)", "locations": "\(locations)",
+                    "unreadable_rows": "\(unreadable)",
+                    "duration_ms": "\(Int64(duration / .milliseconds(1)))",
+                ])
+        case .changed(let rows, let relations, let unreadable):
+            logger.log(
+                level: unreadable == 0 ? .debug : .error, "the routing table has changed",
+                metadata: [
+                    "rows": "\(rows)", "whole_relations": "\(relations)", "unreadable_rows": "\(unreadable)",
+                ])
+        case .interrupted(let error):
+            logger.warning(
+                "the database does not answer: serving the last table", metadata: ["error": "\(error)"])
+        case .resumed:
+            logger.notice("the database answers again")
+        case .notListening(let error):
+            logger.info("no notifications of changes: asking every second", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+extension PostgreSQLError {
+    /// Whether the database did not answer, rather than that it was asked something wrong.
+    fileprivate var isNoAnswer: Bool {
+        switch self {
+        case .connectFailed, .connectionLost, .outcomeUnknown, .timeout, .poolExhausted, .poolClosed: true
+        default: isRetryable
+        }
+    }
+}

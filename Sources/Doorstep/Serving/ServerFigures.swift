@@ -1,0 +1,38 @@
+import Foundation
+import Metrics
+import Persistence
+import Routing
+import Synchronization
+
+/// What is measured when somebody asks: the routing table, and the confirmations that wait.
+final class ServerFigures: Sendable {
+    private let table: LiveRoutingTable
+    private let confirmations: ConfirmationQueue
+    private let age = Meter(label: "doorstep_routing_table_age_seconds")
+    private let experiences = Meter(label: "doorstep_routing_table_experiences")
+    private let locations = Meter(label: "doorstep_routing_table_locations")
+    private let memory = Meter(label: "doorstep_routing_table_bytes")
+    private let waiting = Meter(label: "doorstep_confirmations_waiting")
+    private let dropped = Counter(label: "doorstep_confirmations_dropped")
+    private let countedDropped = Mutex(0)
+
+    init(_ table: LiveRoutingTable, _ confirmations: ConfirmationQueue) {
+        self.table = table
+        self.confirmations = confirmations
+    }
+
+    func update() {
+        if let state = table.current {
+            age.set(max(0, Date().timeIntervalSince(state.asOf)))
+            experiences.set(state.table.experienceCount)
+            locations.set(state.table.locationCount)
+            memory.set(state.table.memory)
+        }
+        waiting.set(confirmations.count)
+        countedDropped.withLock { counted in
+            let all = confirmations.droppedCount
+            dropped.increment(by: all - counted)
+            counted = all
+        }
+    }
+}

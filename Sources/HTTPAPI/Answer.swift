@@ -1,0 +1,68 @@
+import HTTPTypes
+import Routing
+
+/// An answer of a route under `/v1`, before it is written to the wire.
+struct Answer {
+    var status: HTTPResponse.Status = .ok
+    /// None with 304.
+    var body: [UInt8]?
+    var caching: Caching
+    /// Set for a refusal: its content type and what else belongs into its header.
+    var problem: Problem?
+
+    enum Caching {
+        /// For this request alone.
+        case none
+        /// A client may use it for a while without asking again, and can ask whether it still holds.
+        case tagged(String)
+    }
+
+    /// How long a clip may use a location without asking again, in seconds [ours].
+    static let maximumAge = 60
+
+    /// An answer for this request alone.
+    init(uncached body: [UInt8]) {
+        self.body = body
+        caching = .none
+    }
+
+    /// The answer with its validator, or 304 when the client has it (RFC 9110 §13.1.2).
+    init(cacheable body: [UInt8], ifNoneMatch: Span<UInt8>?) {
+        let tag = Self.tag(of: body)
+        caching = .tagged(tag)
+        if let ifNoneMatch, Self.matches(ifNoneMatch, tag) {
+            status = .notModified
+        } else {
+            self.body = body
+        }
+    }
+
+    init(_ problem: Problem, requestID: String) {
+        status = problem.status
+        body = problem.body(requestID: requestID)
+        caching = .none
+        self.problem = problem
+    }
+
+    /// The same for the same bytes on every server; 64 bits tell answers apart that nobody makes alike on purpose.
+    private static func tag(of body: [UInt8]) -> String {
+        var hash = ByteHash(seed: 0x646F_6F72_7374_6570)
+        hash.combine(body.span)
+        let value = hash.value
+        return String(unsafeUninitializedCapacity: 18) { bytes in
+            bytes[0] = UInt8(ascii: "\"")
+            bytes.writeHexadecimal(value, at: 1)
+            bytes[17] = UInt8(ascii: "\"")
+            return 18
+        }
+    }
+
+    /// Weak comparison, which is the one for `If-None-Match` (RFC 9110 §13.1.2).
+    private static func matches(_ fields: Span<UInt8>, _ tag: String) -> Bool {
+        let fields = fields.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+        return fields.split(separator: ",").contains { candidate in
+            let candidate = candidate.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+            return candidate == "*" || candidate == tag || candidate == "W/" + tag
+        }
+    }
+}

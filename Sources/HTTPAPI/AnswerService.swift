@@ -1,0 +1,108 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Invocation
+import JSON
+import NIOCore
+import Routing
+import Tenancy
+
+/// Answers requests to the routes under `/v1`: authentication, limits and answers are here, and the same for whoever
+/// reads requests from the wire.
+///
+/// Never waits: all it needs is in memory.
+struct AnswerService: Sendable {
+    let answers: APIAnswers
+    let table: LiveRoutingTable
+
+    /// A request that may be answered, once its body is there.
+    struct Admission {
+        let request: AnswerRequest
+        let caller: KeyHolder
+        fileprivate let state: LiveRoutingTable.State
+    }
+
+    /// Refuses a request that needs no body to be refused.
+    func admit(_ request: AnswerRequest, at now: Date) throws(Problem) -> Admission {
+        guard let state = table.current else { throw .unavailable }
+        guard let caller = request.authorization.flatMap({ Self.holder($0, in: state.table, at: now) }) else {
+            throw .unauthorized
+        }
+        guard !caller.tenantIsSuspended else { throw .tenantSuspended }
+        guard caller.kind.scopes.contains(request.route.scope) else { throw .keyLacksScope }
+        if request.route.method == .post {
+            guard request.contentType.map(Self.isJSON) == true else { throw .unsupportedMediaType }
+            if let length = request.contentLength, length > AnswerRoute.maximumBodyLength {
+                throw .bodyTooLarge
+            }
+        }
+        return Admission(request: request, caller: caller, state: state)
+    }
+
+    /// - Parameter body: of a POST, at most ``AnswerRoute/maximumBodyLength`` bytes.
+    func answer(_ admission: Admission, body: ByteBuffer, at now: Date) throws(Problem) -> Answer {
+        let tenant = admission.caller.tenant
+        let table = admission.state.table
+        switch admission.request.route {
+        case .lookUp:
+            var parameters = try QueryParameters(admission.request.query.readableBytesUInt8Span)
+            let text = try parameters.required("url")
+            try parameters.finish()
+            let url = try InvocationURL(requested: text.span)
+            return Answer(
+                cacheable: try answers.lookUp(url, of: tenant, in: table),
+                ifNoneMatch: admission.request.ifNoneMatch?.readableBytesUInt8Span)
+        case .confirm:
+            let body = try JSONObject(body: body)
+            return Answer(uncached: try answers.confirm(body, of: tenant, in: table, at: now))
+        case .compose:
+            let body = try JSONObject(body: body)
+            return Answer(uncached: try answers.compose(body, of: tenant, in: table, at: now))
+        }
+    }
+
+    /// Whose the bearer token of an `Authorization` field is (RFC 6750 §2.1); the scheme's case does not matter
+    /// (RFC 9110 §11.1).
+    ///
+    /// A key's checksum is for those who would have to ask a database: here it costs more than it saves.
+    private static func holder(_ field: ByteBuffer, in table: RoutingTable, at now: Date) -> KeyHolder? {
+        let field = field.readableBytesUInt8Span
+        guard field.count > scheme.count else { return nil }
+        for (index, letter) in scheme.enumerated() where field[index] | 0x20 != letter | 0x20 { return nil }
+        var start = scheme.count
+        var end = field.count
+        while start < end, field[start] == UInt8(ascii: " ") { start += 1 }
+        while end > start, field[end - 1] == UInt8(ascii: " ") { end -= 1 }
+        guard end - start == APIKey.length else { return nil }
+        let digest = field.extracting(start..<end).withUnsafeBytes { SHA256.hash(data: $0) }
+        return digest.withUnsafeBytes { digest in
+            table.keyHolder(digest: Span(_unsafeBytes: digest), at: now)
+        }
+    }
+
+    private static let scheme = Array("bearer ".utf8)
+
+    /// `application/json`, with no charset or with UTF-8: RFC 8259 §8.1 knows no other encoding.
+    private static func isJSON(_ contentType: ByteBuffer) -> Bool {
+        if contentType.readableBytesView.elementsEqual("application/json".utf8) { return true }
+        let parts = String(buffer: contentType).lowercased().split(separator: ";").map {
+            $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+        }
+        return parts.first == "application/json"
+            && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" || $0 == "charset=\"utf-8\"" }
+    }
+}
+
+extension JSONObject {
+    /// The body of a request.
+    fileprivate init(body: ByteBuffer) throws(Problem) {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: body.readableBytesView)
+        } catch {
+            throw Problem(.badRequest, "invalid_json", "\(error)", members: ["reason": .string(error.code)])
+        }
+        guard case .object(let object) = value else { throw .notAnObject }
+        self = object
+    }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import HTTPTypes
+import Logging
+import NIOCore
+import Routing
+
+/// Answers requests to the routes under `/v1` before the HTTP library sees them.
+///
+/// It stands first on a connection. A request that ``RequestHead`` understands and that is there whole is answered at
+/// once, by the same ``AnswerService`` that the library's routes use. Any other is passed on, exactly its bytes, and what
+/// comes after it waits until the library has answered it; so answers keep the order of their requests. When a request
+/// cannot be told from the next with certainty, the whole rest of the connection is the library's.
+///
+/// Measured, the library's path costs several times the answer itself: deploy/bench/README.md.
+final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// What all connections' handlers share.
+    struct Factory: Sendable {
+        let service: AnswerService
+        let observer: RequestObserver
+        let logger: Logger
+        /// How long the head of a request may take to arrive once it has begun.
+        let headTimeout: TimeAmount
+    }
+
+    private let shared: Factory
+    /// The library's side of the connection.
+    private let exchanges: ExchangeHandler
+    /// What has arrived and is neither answered nor passed on.
+    private var pending = ByteBuffer()
+    /// How much of a request that is the library's is still to be passed on.
+    private var toPassOn = 0
+    private var isHandedOver = false
+    private var hasWritten = false
+    private var isReadHeldBack = false
+    private var headDeadline: NIODeadline?
+    private var context: ChannelHandlerContext?
+    private var date = HTTPDate()
+
+    /// How much may wait behind a request that the library has not answered.
+    private static let pendingLimit = 131_072
+
+    init(_ shared: Factory, exchanges: ExchangeHandler) {
+        self.shared = shared
+        self.exchanges = exchanges
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        exchanges.onIdle = { [weak self] in self?.resume() }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        exchanges.onIdle = {}
+    }
+
+    // MARK: Inbound
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var arrived = unwrapInboundIn(data)
+        guard !isHandedOver else { return context.fireChannelRead(data) }
+        if pending.readableBytes == 0 {
+            pending = arrived
+        } else {
+            pending.writeBuffer(&arrived)
+        }
+        process(context)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        flush(context)
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { resume() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// A client that sends faster than it reads answers, or than the library gives them, waits.
+    func read(context: ChannelHandlerContext) {
+        if isHandedOver || (context.channel.isWritable && pending.readableBytes < Self.pendingLimit) {
+            context.read()
+        } else {
+            isReadHeldBack = true
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is IdleStateHandler.IdleStateEvent else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        // While the library works on an answer it is not the client that is idle.
+        if !exchanges.isBusy || exchanges.isReceiving { context.close(promise: nil) }
+    }
+
+    /// Goes on after the library has answered what it was given, or the client has read what it was sent.
+    private func resume() {
+        guard let context, !isHandedOver, pending.readableBytes > 0 || isReadHeldBack else { return }
+        process(context)
+        flush(context)
+        // Those behind it take what they were given when no more is to come.
+        context.fireChannelReadComplete()
+        guard isReadHeldBack, context.channel.isWritable, pending.readableBytes < Self.pendingLimit else {
+            return
+        }
+        isReadHeldBack = false
+        context.read()
+    }
+
+    private func flush(_ context: ChannelHandlerContext) {
+        guard hasWritten else { return }
+        hasWritten = false
+        context.flush()
+    }
+
+    // MARK: Requests
+
+    private func process(_ context: ChannelHandlerContext) {
+        while pending.readableBytes > 0 {
+            if toPassOn > 0 {
+                passOn(context)
+                continue
+            }
+            guard !exchanges.isBusy, context.channel.isWritable else { return }
+            switch RequestHead(pending) {
+            case .incomplete:
+                return limitHead(context)
+            case .unusual:
+                return handOver(context)
+            case .other(let length):
+                headDeadline = nil
+                toPassOn = length
+            case .answerable(let head):
+                headDeadline = nil
+                let length = head.headLength + head.bodyLength
+                guard pending.readableBytes >= length else {
+                    // The library waits for bodies.
+                    toPassOn = length
+                    continue
+                }
+                answer(head, context)
+                pending.moveReaderIndex(forwardBy: length)
+            }
+        }
+        if pending.readableBytes == 0 { pending = ByteBuffer() }
+    }
+
+    private func passOn(_ context: ChannelHandlerContext) {
+        guard let part = pending.readSlice(length: min(toPassOn, pending.readableBytes)) else { return }
+        toPassOn -= part.readableBytes
+        context.fireChannelRead(wrapInboundOut(part))
+    }
+
+    private func handOver(_ context: ChannelHandlerContext) {
+        isHandedOver = true
+        let rest = pending
+        pending = ByteBuffer()
+        context.fireChannelRead(wrapInboundOut(rest))
+    }
+
+    /// A client that sends a head byte by byte is not idle, but is not waited for any longer either.
+    private func limitHead(_ context: ChannelHandlerContext) {
+        guard let headDeadline else {
+            self.headDeadline = .now() + shared.headTimeout
+            return
+        }
+        if headDeadline < .now() { context.close(promise: nil) }
+    }
+
+    private func answer(_ head: RequestHead.Answerable, _ context: ChannelHandlerContext) {
+        let start = ContinuousClock.now
+        let now = Date()
+        let requestID = head.requestID ?? RequestID.make()
+        var caller: KeyHolder?
+        let answer: Answer
+        do throws(Problem) {
+            let admission = try shared.service.admit(head.request, at: now)
+            caller = admission.caller
+            let body = pending.getSlice(at: pending.readerIndex + head.headLength, length: head.bodyLength)
+            answer = try shared.service.answer(admission, body: body ?? ByteBuffer(), at: now)
+        } catch {
+            answer = Answer(error, requestID: requestID)
+        }
+        var buffer = context.channel.allocator.buffer(capacity: 384 + (answer.body?.count ?? 0))
+        buffer.writeHTTP1(answer, requestID: requestID, date: date.text(at: now))
+        context.write(wrapOutboundOut(buffer), promise: nil)
+        hasWritten = true
+        shared.observer.record(
+            answer.status, head.request.route.method, route: head.request.route.path,
+            answered: head.request.route, caller: caller, requestID: requestID,
+            duration: start.duration(to: .now), shared.logger)
+    }
+}
+
+extension ByteBuffer {
+    /// Writes an answer as an HTTP/1.1 message (RFC 9112).
+    fileprivate mutating func writeHTTP1(_ answer: Answer, requestID: String, date: String) {
+        if answer.status == .ok {
+            writeStaticString("HTTP/1.1 200 OK\r\n")
+        } else {
+            writeString("HTTP/1.1 \(answer.status.code) \(answer.status.reasonPhrase)\r\n")
+        }
+        if let problem = answer.problem {
+            writeStaticString("Content-Type: application/problem+json\r\n")
+            for field in problem.headers { writeString("\(field.name.rawName): \(field.value)\r\n") }
+        } else if answer.body != nil {
+            writeStaticString("Content-Type: application/json\r\n")
+        }
+        switch answer.caching {
+        case .none: writeStaticString("Cache-Control: no-store\r\n")
+        case .tagged(let tag):
+            writeStaticString("ETag: ")
+            writeString(tag)
+            writeStaticString("\r\nCache-Control: private, max-age=")
+            writeString(String(Answer.maximumAge))
+            writeStaticString("\r\nVary: Authorization\r\n")
+        }
+        writeStaticString("X-Request-ID: ")
+        writeString(requestID)
+        if let body = answer.body {
+            writeStaticString("\r\nContent-Length: ")
+            writeString(String(body.count))
+        }
+        writeStaticString("\r\nDate: ")
+        writeString(date)
+        writeStaticString("\r\nServer: ")
+        writeString(APIServer.name)
+        writeStaticString("\r\n\r\n")
+        if let body = answer.body { writeBytes(body) }
+    }
+}

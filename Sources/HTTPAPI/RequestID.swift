@@ -1,0 +1,42 @@
+import Synchronization
+
+/// What tells a request from others in answers and logs.
+enum RequestID {
+    private static let next = Atomic<UInt64>(.random(in: .min ... .max))
+    private static let process = UInt64.random(in: .min ... .max)
+
+    /// 32 hexadecimal digits that no other request of any server has.
+    static func make() -> String {
+        let number = next.wrappingAdd(1, ordering: .relaxed).newValue
+        return String(unsafeUninitializedCapacity: 32) { bytes in
+            bytes.writeHexadecimal(process, at: 0)
+            bytes.writeHexadecimal(number, at: 16)
+            return 32
+        }
+    }
+
+    /// Whether a caller's own ID is safe to repeat in a header and a log.
+    static func isAcceptable(_ id: Span<UInt8>) -> Bool {
+        guard (1...128).contains(id.count) else { return false }
+        for index in id.indices {
+            switch id[index] {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: "."):
+                continue
+            default: return false
+            }
+        }
+        return true
+    }
+}
+
+extension UnsafeMutableBufferPointer<UInt8> {
+    /// Writes 16 digits.
+    func writeHexadecimal(_ value: UInt64, at start: Int) {
+        for index in 0..<16 {
+            let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * index)) & 0xF
+            self[start + index] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+        }
+    }
+}

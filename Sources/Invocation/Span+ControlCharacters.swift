@@ -1,0 +1,15 @@
+extension Span<UInt8> {
+    /// Whether a control character of UTF-8 text begins at an index: U+0000 to U+001F and U+007F to U+009F,
+    /// which are all that Unicode has (general category Cc, which its stability policy keeps as it is).
+    func isControlCharacter(at index: Int) -> Bool {
+        switch self[index] {
+        case 0x00...0x1F, 0x7F: true
+        case 0xC2: index + 1 < count && (0x80...0x9F).contains(self[index + 1])
+        default: false
+        }
+    }
+
+    var hasControlCharacter: Bool {
+        indices.contains { isControlCharacter(at: $0) }
+    }
+}

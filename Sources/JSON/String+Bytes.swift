@@ -1,0 +1,30 @@
+/// Strings as their UTF-8 bytes, which tell apart what `==` and `<` take for the same: `"é"` composed and
+/// decomposed.
+extension String {
+    func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && order(relativeTo: other) == 0
+    }
+
+    func precedesInBytes(_ other: String) -> Bool {
+        order(relativeTo: other) < 0
+    }
+
+    /// Below zero, zero or above it, as the bytes stand before, equal or stand after the other's.
+    private func order(relativeTo other: String) -> Int {
+        withBytes { bytes in
+            other.withBytes { otherBytes in
+                let shared = min(bytes.count, otherBytes.count)
+                var index = 0
+                while index < shared, bytes[index] == otherBytes[index] { index += 1 }
+                return index < shared
+                    ? Int(bytes[index]) - Int(otherBytes[index]) : bytes.count - otherBytes.count
+            }
+        }
+    }
+
+    /// Lends the bytes, which are copied only where the string does not hold them in one piece.
+    @inline(__always)
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        utf8.withContiguousStorageIfAvailable(body) ?? Array(utf8).withUnsafeBufferPointer(body)
+    }
+}

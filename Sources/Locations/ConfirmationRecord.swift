@@ -1,0 +1,27 @@
+public import Foundation
+public import Invocation
+import Routing
+public import Tenancy
+
+/// Keeps that confirmations were given.
+public protocol ConfirmationRecorder: Sendable {
+    /// Takes a record without waiting for it to be kept.
+    func record(_ record: ConfirmationRecord, of tenant: TenantID)
+}
+
+/// What is kept of a confirmation: no coordinate of a person, and no time finer than a minute.
+public struct ConfirmationRecord: Sendable, Hashable {
+    /// Nil when there is none, and for a place that came signed in its URL: its identifier is its coordinate.
+    public let location: LocationIdentifier?
+    public let outcome: Confirmation.Outcome
+    public let source: InvocationSource
+    /// A whole minute.
+    public let minute: Date
+
+    init(location: Location?, outcome: Confirmation.Outcome, source: InvocationSource, at now: Date) {
+        self.location = location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
+        self.outcome = outcome
+        self.source = source
+        minute = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 60).rounded(.down) * 60)
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Invocation
+public import Locations
+public import PostgreSQL
+import Synchronization
+public import Tenancy
+
+/// Records confirmations in PostgreSQL, some time after they were given.
+///
+/// An answer does not wait for the database, and does not fail with it: records wait in memory, many are written at
+/// once, and while the database does not answer they go on waiting. Beyond a limit the newest are dropped and counted.
+/// A record has its ID before it is written, so that one whose COMMIT was lost is not written twice.
+///
+/// Safe to use from many threads.
+public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
+    private struct Entry {
+        let id: UUID
+        let tenant: TenantID
+        let record: ConfirmationRecord
+    }
+
+    private struct Waiting {
+        let tenant: TenantID
+        let record: ConfirmationRecord
+    }
+
+    private struct State {
+        var waiting: [Waiting] = []
+        /// Taken out of `waiting`, and not yet known to be written.
+        var underWay: [Entry] = []
+        /// Taken out of `waiting`, and not yet in `underWay`.
+        var makingCount = 0
+        var dropped = 0
+
+        var count: Int { waiting.count + makingCount + underWay.count }
+    }
+
+    private let pool: ConnectionPool
+    private let limit: Int
+    private let state = Mutex(State())
+    private let wakeups: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    private let onFailure: @Sendable (any Error) -> Void
+
+    /// How long records may wait for others to be written with them.
+    private static let gathering = Duration.milliseconds(50)
+    private static let retryInterval = Duration.seconds(1)
+    private static let batch = 5_000
+
+    /// - Parameters:
+    ///   - limit: How many records wait at most; one takes about 100 bytes.
+    ///   - onFailure: Told of each attempt that failed.
+    public init(
+        _ pool: ConnectionPool, limit: Int = 100_000,
+        onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+        self.pool = pool
+        self.limit = limit
+        self.onFailure = onFailure
+        (wakeups, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// How many records wait.
+    public var count: Int { state.withLock { $0.count } }
+
+    /// How many records were dropped, because too many waited or because the database refused them.
+    public var droppedCount: Int { state.withLock(\.dropped) }
+
+    public func record(_ record: ConfirmationRecord, of tenant: TenantID) {
+        let isFirst = state.withLock { state in
+            guard state.count < limit else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting.append(Waiting(tenant: tenant, record: record))
+            return state.waiting.count == 1
+        }
+        if isFirst { wake.yield() }
+    }
+
+    /// Writes records until the task is cancelled; what waits then is left to ``flush()``.
+    public func run() async {
+        for await _ in wakeups {
+            try? await Task.sleep(for: Self.gathering)
+            do {
+                // One batch: what has come meanwhile gathers again.
+                try await writeBatch()
+            } catch {
+                guard !Task.isCancelled else { return }
+                onFailure(error)
+                try? await Task.sleep(for: Self.retryInterval)
+            }
+            if count > 0 { wake.yield() }
+        }
+    }
+
+    /// Writes all that waits.
+    /// - Throws: When the database does not answer; what was not written waits then for the next call. Not to be called
+    ///   by two tasks at once.
+    public func flush() async throws {
+        while count > 0 { try await writeBatch() }
+    }
+
+    private func writeBatch() async throws {
+        for (tenant, entries) in Dictionary(grouping: nextBatch(), by: \.tenant) {
+            do {
+                try await write(entries, of: tenant)
+                finish(entries, isWritten: true)
+            } catch let error as PostgreSQLError where error.isRefusal {
+                // The tenant was deleted, for one: no repetition will help.
+                finish(entries, isWritten: false)
+                onFailure(error)
+            }
+        }
+    }
+
+    /// What was begun earlier and not finished, or else what waits longest.
+    private func nextBatch() -> [Entry] {
+        let (unfinished, taken) = state.withLock { state -> ([Entry], [Waiting]) in
+            guard state.underWay.isEmpty else { return (state.underWay, []) }
+            let taken = Array(state.waiting.prefix(Self.batch))
+            state.waiting.removeFirst(taken.count)
+            state.makingCount = taken.count
+            return ([], taken)
+        }
+        guard unfinished.isEmpty else { return unfinished }
+        // Not under the lock, which every confirmation takes: random bits are a system call each.
+        let now = Date()
+        let entries = taken.map { Entry(id: .timeOrdered(at: now), tenant: $0.tenant, record: $0.record) }
+        state.withLock { state in
+            state.underWay = entries
+            state.makingCount = 0
+        }
+        return entries
+    }
+
+    private func finish(_ entries: [Entry], isWritten: Bool) {
+        let ids = Set(entries.map(\.id))
+        state.withLock { state in
+            state.underWay.removeAll { ids.contains($0.id) }
+            if !isWritten { state.dropped += entries.count }
+        }
+    }
+
+    private func write(_ entries: [Entry], of tenant: TenantID) async throws {
+        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+            _ = try await transaction.execute(
+                """
+                INSERT INTO doorstep.confirmations
+                    (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
+                SELECT \(tenant.uuid), id, nullif(location, ''), outcome, source, minute
+                FROM unnest(\(entries.map(\.id)), \(entries.map { $0.record.location?.text ?? "" }),
+                    \(entries.map(\.record.outcome.rawValue)), \(entries.map(\.record.source.rawValue)),
+                    \(entries.map(\.record.minute))) AS r (id, location, outcome, source, minute)
+                ON CONFLICT DO NOTHING
+                """)
+        }
+    }
+}
+
+extension PostgreSQLError {
+    /// Whether these rows cannot be, whenever they are sent.
+    fileprivate var isRefusal: Bool {
+        if case .encoding = self { return true }
+        // Class 23: integrity constraint violation; class 22: data exception.
+        return sqlState.map { $0.hasPrefix("23") || $0.hasPrefix("22") } ?? false
+    }
+}

@@ -1,0 +1,60 @@
+public import Foundation
+import Synchronization
+
+/// The routing table that answers are given from, replaced as a whole when something changes.
+///
+/// Safe to use from many threads: whoever reads keeps the state it got, unaffected by those that come after.
+public final class LiveRoutingTable: Sendable {
+    /// A table, and how far it can be trusted.
+    public final class State: Sendable {
+        public let table: RoutingTable
+        public let source: Source
+        /// When the table was known to be what the database said.
+        public let asOf: Date
+        /// Another number for each other table.
+        public let version: Int
+
+        fileprivate init(table: RoutingTable, source: Source, asOf: Date, version: Int) {
+            self.table = table
+            self.source = source
+            self.asOf = asOf
+            self.version = version
+        }
+    }
+
+    /// Where a table came from.
+    public enum Source: String, Sendable {
+        case database
+        /// A table that was saved earlier; the database has not answered since the start.
+        case file
+    }
+
+    private let state = Mutex<State?>(nil)
+
+    public init() {}
+
+    /// Nil before the first table is there.
+    public var current: State? { state.withLock { $0 } }
+
+    /// Puts a table in the place of the one before, for everyone who asks from now on.
+    public func replace(by table: RoutingTable, from source: Source, asOf: Date) {
+        replace { old in State(table: table, source: source, asOf: asOf, version: (old?.version ?? 0) + 1) }
+    }
+
+    /// The table there is was found to be what the database says.
+    public func confirm(asOf: Date) {
+        replace { old in
+            old.map { State(table: $0.table, source: $0.source, asOf: asOf, version: $0.version) }
+        }
+    }
+
+    private func replace(_ make: (State?) -> State?) {
+        // The old state is let go outside the lock: to free a large table takes a while.
+        let old = state.withLock { state in
+            let old = state
+            state = make(old)
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+}

@@ -1,0 +1,121 @@
+/// Records of bytes, found by a 64-bit hash: a fixed header and a text each, in a few arrays for thousands of them.
+///
+/// The table is a value. Its records are spread over shards by the upper bits of their hash, and a change to a copy
+/// copies the shards it touches: that is what makes a change to one of a million records cheap while others read the
+/// table as it was. Within a shard, open addressing leads from the hash to an offset in one array of bytes.
+///
+/// Records with equal hashes are all kept: whoever looks one up says by its header and text which it is.
+struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
+    /// Where a record is, for as long as the table is not changed.
+    struct Place: Sendable {
+        fileprivate let shard: Int
+        fileprivate let offset: Int
+    }
+
+    private typealias Shard = RecordShard<Header>
+
+    /// Small enough that a shard is copied in some ten microseconds, large enough that shards are few.
+    private static var recordsPerShard: Int { 256 }
+
+    private var shards: [Shard]
+    private(set) var count = 0
+
+    /// - Parameter expectedCount: How many records are to come; a wrong guess costs time, nothing else.
+    init(expectedCount: Int = 0) {
+        var shardCount = 1
+        while shardCount * Self.recordsPerShard < expectedCount { shardCount *= 2 }
+        shards = Array(repeating: Shard(), count: shardCount)
+    }
+
+    // MARK: Reading
+
+    /// The first result that the closure has for a record of this hash.
+    @inline(__always)
+    func first<Found>(_ hash: UInt64, _ body: (Header, Span<UInt8>, Place) -> Found?) -> Found? {
+        let index = shardIndex(hash)
+        // A span lends the shard: an array's element would be retained, and its reference counts are far away.
+        return shards.span[index].first(hash) { header, text, offset in
+            body(header, text, Place(shard: index, offset: offset))
+        }
+    }
+
+    /// Lends a record.
+    @inline(__always)
+    func read<Result>(_ place: Place, _ body: (Header, Span<UInt8>) -> Result) -> Result {
+        shards.span[place.shard].read(at: place.offset, body)
+    }
+
+    /// Lends every record, in no order.
+    func forEach(_ body: (Header, Span<UInt8>) throws -> Void) rethrows {
+        for shard in shards { try shard.forEach { try body($0.header, $1) } }
+    }
+
+    /// What the table takes, in bytes.
+    var memory: Int { shards.reduce(0) { $0 + $1.memory } }
+
+    // MARK: Changing
+
+    /// Adds a record, whose text is two texts one after the other.
+    mutating func insert(
+        _ hash: UInt64, _ header: Header, _ text: Span<UInt8>, _ more: Span<UInt8> = Span()
+    ) {
+        if count >= shards.count * Self.recordsPerShard * 2 { spread() }
+        let prefix = Shard.Prefix(hash: hash, header: header, textLength: UInt32(text.count + more.count))
+        shards[shardIndex(hash)].insert(prefix, text, more)
+        count += 1
+    }
+
+    /// Removes the first record of this hash that the closure is true for; returns its header.
+    @discardableResult
+    mutating func remove(_ hash: UInt64, where isMeant: (Header, Span<UInt8>) -> Bool) -> Header? {
+        let index = shardIndex(hash)
+        let found = shards[index].first(hash) { header, text, offset in
+            isMeant(header, text) ? (header: header, offset: offset) : nil
+        }
+        guard let found else { return nil }
+        shards[index].remove(hash, at: found.offset)
+        count -= 1
+        return found.header
+    }
+
+    /// Removes every record that the closure is true for.
+    mutating func removeAll(where isMeant: (Header, Span<UInt8>) -> Bool) {
+        for index in shards.indices {
+            shards[index].rebuild(keeping: { !isMeant($0, $1) })
+        }
+        count = shards.reduce(0) { $0 + $1.count }
+    }
+
+    /// Replaces the header of the first record of this hash that the closure has a new one for; returns whether there
+    /// was one.
+    mutating func update(_ hash: UInt64, _ change: (Header, Span<UInt8>) -> Header?) -> Bool {
+        let index = shardIndex(hash)
+        let found = shards[index].first(hash) { header, text, offset in
+            change(header, text).map { (header: $0, offset: offset) }
+        }
+        guard let found else { return false }
+        shards[index].replaceHeader(at: found.offset, by: found.header)
+        return true
+    }
+
+    /// Gives back memory that was reserved for growth.
+    mutating func compact() {
+        for index in shards.indices { shards[index].rebuild(keeping: { _, _ in true }) }
+    }
+
+    /// Makes twice as many shards.
+    private mutating func spread() {
+        let old = shards
+        shards = Array(repeating: Shard(), count: old.count * 2)
+        for shard in old {
+            shard.forEach { prefix, text in
+                shards[shardIndex(prefix.hash)].insert(prefix, text, Span())
+            }
+        }
+    }
+
+    @inline(__always)
+    private func shardIndex(_ hash: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash >> 40) & (shards.count - 1)
+    }
+}

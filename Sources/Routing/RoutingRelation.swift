@@ -1,0 +1,30 @@
+/// What a routing table is made from: tables of the schema, and of each the columns that matter here.
+///
+/// A row's fields come in the order given, each in the binary form of its PostgreSQL type.
+public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
+    /// `tenant_id uuid, is_suspended boolean`; its key is the tenant alone.
+    case tenants
+    /// `tenant_id uuid, bundle_id text, multi_business boolean`; its key is `bundle_id`.
+    case clips
+    /// `tenant_id uuid, key_id uuid, kind text, digest bytea, expires_at timestamptz`, of keys that are not revoked; its
+    /// key is `key_id`.
+    case keys = "api_keys"
+    /// `tenant_id uuid, identifier text, name text, latitude, longitude, radius double precision`; its key is
+    /// `identifier`.
+    case locations
+    /// `tenant_id uuid, kind text, url text, bundle_id text, location_identifier text, identifier_rule text`, the last
+    /// two nullable; its key is `kind, url`.
+    case experiences
+    /// `tenant_id uuid, code text, url text`; its key is `code`.
+    case shortCodes = "short_codes"
+
+    /// How many fields a row has.
+    public var fieldCount: Int {
+        switch self {
+        case .tenants: 2
+        case .clips, .shortCodes: 3
+        case .keys: 5
+        case .locations, .experiences: 6
+        }
+    }
+}

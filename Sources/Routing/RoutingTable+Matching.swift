@@ -1,0 +1,225 @@
+public import Invocation
+public import Tenancy
+
+extension RoutingTable {
+    /// An experience that was found; good for the table it was found in, as long as that is not changed.
+    public struct Match: Sendable {
+        let place: RecordTable<ExperienceHeader>.Place
+        /// Whether it is its clip's default experience and the invocation is the clip's default link, at another URL
+        /// than the one it is registered with.
+        public let isByDefaultLink: Bool
+    }
+
+    /// The experience that an invocation of the tenant's launches, or nil when none matches.
+    ///
+    /// More path components win, then more query items, then kind (advanced, default, demo), then the smaller
+    /// URL. When no registered URL matches a default link, the default experience of the clip that the link names is
+    /// found, whatever URL it is registered with. [Apple: "the most specific matching prefix", and that the link opens
+    /// the default experience; the order is ours]
+    ///
+    /// Allocates nothing, but for a default link and for a query of very many items. The time depends on the URL, not on how many experiences there are:
+    /// one look-up for each number of path components at which the host has experiences and, where those have
+    /// queries, one for each of the URL's items. A tenant that registers many combinations of the same items pays for
+    /// those that are among the URL's.
+    /// - Parameter isAdvancedOnly: whether to choose among advanced experiences alone.
+    public func match(
+        _ url: InvocationURL, of tenant: TenantID, isAdvancedOnly: Bool = false
+    ) -> Match? {
+        guard url.isMatchable, let tenant = index(of: tenant) else { return nil }
+        var hash = hostHash(tenant)
+        hash.combine(url.bytes.span.extracting(url.hostRange))
+        if let depths = hosts[hash.value] {
+            let search = Search(tenant: tenant, isAdvancedOnly: isAdvancedOnly)
+            if let place = deepest(search, url, depths, hash) {
+                return Match(place: place, isByDefaultLink: false)
+            }
+        }
+        guard !isAdvancedOnly, let link = DefaultLink(url) else { return nil }
+        return defaultExperience(of: link.clip, tenant)
+    }
+
+    /// What experiences' hashes begin with.
+    func hostHash(_ tenant: TenantIndex) -> ByteHash {
+        var hash = ByteHash(seed: seed)
+        hash.combine(UInt64(tenant) << 8 | Namespace.experience.rawValue)
+        return hash
+    }
+
+    private struct Search {
+        let tenant: TenantIndex
+        let isAdvancedOnly: Bool
+    }
+
+    private typealias Place = RecordTable<ExperienceHeader>.Place
+
+    /// The beginning of an invocation's path.
+    private struct Prefix {
+        let length: Int
+        let hash: UInt64
+    }
+
+    private static var prefixLimit: Int { URLPrefix.maximumPathComponents + 1 }
+
+    /// Goes from the longest beginning of the path to the shortest.
+    private func deepest(
+        _ search: Search, _ url: InvocationURL, _ depths: Depths, _ host: ByteHash
+    ) -> Place? {
+        let bytes = url.bytes.span
+        var hash = host
+        return withUnsafeTemporaryAllocation(of: Prefix.self, capacity: Self.prefixLimit) { prefixes in
+            prefixes[0] = Prefix(length: url.hostRange.upperBound, hash: hash.value)
+            var count = 1
+            let deepest = UInt64.bitWidth - depths.paths.leadingZeroBitCount
+            bytes.forEachPathComponent(in: url.pathRange) { component in
+                guard count < min(deepest, Self.prefixLimit) else { return false }
+                hash.combine(bytes.extracting(component))
+                prefixes[count] = Prefix(length: component.upperBound, hash: hash.value)
+                count += 1
+                return true
+            }
+            for depth in (0..<count).reversed() where depths.paths >> UInt64(depth) & 1 != 0 {
+                let hasQueries = depths.queries >> UInt64(depth) & 1 != 0
+                if let place = best(search, url, prefixes[depth], hasQueries: hasQueries) { return place }
+            }
+            return nil
+        }
+    }
+
+    /// The best experience of one path, by its query.
+    private func best(
+        _ search: Search, _ url: InvocationURL, _ prefix: Prefix, hasQueries: Bool
+    ) -> Place? {
+        var best: (place: Place, header: ExperienceHeader)?
+        choose(search, url, prefix, node: prefix.hash, among: &best)
+        guard hasQueries, !url.queryRange.isEmpty else { return best?.place }
+
+        let bytes = url.bytes.span
+        let query = url.queryRange
+        var itemCount = 0
+        bytes.forEachQueryItem(in: query) { _ in
+            itemCount += 1
+            return true
+        }
+        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: itemCount) { items in
+            let item = hostHash(search.tenant)
+            var count = 0
+            bytes.forEachQueryItem(in: query) { range in
+                items[count] = item.item(bytes.extracting(range))
+                count += 1
+                return true
+            }
+            var found = UnsafeMutableBufferPointer(rebasing: items[..<count])
+            found.sort()
+            descend(
+                search, url, prefix, ByteHash(seed: prefix.hash), UnsafeBufferPointer(found)[...],
+                among: &best)
+            return best?.place
+        }
+    }
+
+    /// Visits the nodes below one, each of which has one more of the items.
+    private func descend(
+        _ search: Search, _ url: InvocationURL, _ prefix: Prefix, _ node: ByteHash,
+        _ items: Slice<UnsafeBufferPointer<UInt64>>,
+        among best: inout (place: Place, header: ExperienceHeader)?
+    ) {
+        for index in items.indices where index == items.startIndex || items[index] != items[index - 1] {
+            var child = node
+            child.combine(items[index])
+            guard queryNodes.first(child.value, { _, _, _ in true }) != nil else { continue }
+            choose(search, url, prefix, node: child.value, among: &best)
+            descend(search, url, prefix, child, items[(index + 1)...], among: &best)
+        }
+    }
+
+    /// Takes each experience of a node that matches and precedes the best so far.
+    private func choose(
+        _ search: Search, _ url: InvocationURL, _ prefix: Prefix, node: UInt64,
+        among best: inout (place: Place, header: ExperienceHeader)?
+    ) {
+        _ = experiences.first(node) { header, text, place in
+            guard isMatch(header, text, search, url, prefix) else { return nil as Never? }
+            if let known = best, !precedes(header, text, known) { return nil }
+            best = (place, header)
+            return nil
+        }
+    }
+
+    private func precedes(
+        _ header: ExperienceHeader, _ text: Span<UInt8>, _ other: (place: Place, header: ExperienceHeader)
+    ) -> Bool {
+        if header.queryItemCount != other.header.queryItemCount {
+            return header.queryItemCount > other.header.queryItemCount
+        }
+        if header.kind != other.header.kind { return header.kind < other.header.kind }
+        return experiences.read(other.place) { otherHeader, otherText in
+            text.extracting(0..<Int(header.urlLength))
+                .precedes(otherText.extracting(0..<Int(otherHeader.urlLength)))
+        }
+    }
+
+    /// Whether a record that has the hash is what the hash stands for, and may be launched.
+    private func isMatch(
+        _ header: ExperienceHeader, _ text: Span<UInt8>, _ search: Search, _ url: InvocationURL,
+        _ prefix: Prefix
+    ) -> Bool {
+        let length = Int(header.matchLength)
+        let bytes = url.bytes.span
+        guard header.tenant == search.tenant, length == prefix.length,
+            text.extracting(0..<length).isEqual(to: bytes.extracting(0..<length)),
+            !search.isAdvancedOnly || header.kind == ExperienceKind.advanced.number
+        else { return false }
+        let registered = text.extracting(0..<Int(header.urlLength))
+        if header.queryItemCount > 0, !Self.hasItems(url, of: registered, from: length + 1) { return false }
+        switch ExperienceKind(header.kind) {
+        case .advanced: return true
+        case .demo:
+            let end = url.queryRange.isEmpty ? url.pathRange.upperBound : url.queryRange.upperBound
+            return registered.isEqual(to: bytes.extracting(0..<end))
+        case .default:
+            // A default link is matched by default links of its clip alone: `p` must come first [observed].
+            guard bytes.extracting(url.hostRange).isEqual(to: DefaultLink.host) else { return true }
+            return DefaultLink(url)?.clip == clips[Int(header.clip)].bundleID
+        }
+    }
+
+    /// Whether each query item of a registered URL is among the invocation's.
+    private static func hasItems(_ url: InvocationURL, of registered: Span<UInt8>, from start: Int) -> Bool {
+        let bytes = url.bytes.span
+        var hasAll = true
+        registered.forEachQueryItem(in: start..<registered.count) { wanted in
+            var isFound = false
+            bytes.forEachQueryItem(in: url.queryRange) { item in
+                isFound = bytes.extracting(item).isEqual(to: registered.extracting(wanted))
+                return !isFound
+            }
+            hasAll = isFound
+            return hasAll
+        }
+        return hasAll
+    }
+
+    /// The default experience of a clip, by whatever URL.
+    private func defaultExperience(of clip: BundleID, _ tenant: TenantIndex) -> Match? {
+        guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: clip.text)],
+            let url = clips[Int(clip)].defaultURL,
+            let shape = URLShape(url.span)
+        else { return nil }
+        let hashes = ExperienceHashes(url.span, shape, host: hostHash(tenant))
+        return experiences.first(hashes.own) { header, text, place in
+            guard header.tenant == tenant, header.kind == ExperienceKind.default.number, header.clip == clip,
+                text.extracting(0..<Int(header.urlLength)).isEqual(to: url.span)
+            else { return nil }
+            return Match(place: place, isByDefaultLink: true)
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// The order by bytes.
+    fileprivate func precedes(_ other: Span<UInt8>) -> Bool {
+        withUnsafeBytes { mine in
+            other.withUnsafeBytes { theirs in mine.lexicographicallyPrecedes(theirs) }
+        }
+    }
+}

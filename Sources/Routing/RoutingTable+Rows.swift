@@ -1,0 +1,275 @@
+import Foundation
+import Geodesy
+import Invocation
+public import Tenancy
+
+extension RoutingTable {
+    /// Takes a row in, in the place of the one that had its key.
+    /// - Throws: `unreadableRow` when the row holds what no version of Doorstep writes; the table is as before then.
+    public mutating func set(_ relation: RoutingRelation, _ row: borrowing RoutingRow) throws(RoutingError) {
+        guard let id = row.uuid(0).map(TenantID.init(_:)) else { throw .unreadableRow(relation) }
+        let isReadable =
+            switch relation {
+            case .tenants: setTenant(row, id)
+            case .clips: setClip(row, id)
+            case .keys: setKey(row, id)
+            case .locations: setLocation(row, id)
+            case .experiences: setExperience(row, id)
+            case .shortCodes: setShortCode(row, id)
+            }
+        guard isReadable else { throw .unreadableRow(relation) }
+    }
+
+    /// Removes the row of a key; nothing happens when there is none.
+    /// - Parameter key: the key's values as text, in the relation's order, without the tenant.
+    public mutating func remove(_ relation: RoutingRelation, of tenant: TenantID, key: [String]) {
+        guard let tenant = tenantIndices[tenant] else { return }
+        switch (relation, key.count) {
+        case (.tenants, _): tenants[Int(tenant)].isPresent = false
+        case (.clips, 1):
+            guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: key[0])] else { return }
+            clips[Int(clip)].isMultiBusiness = false
+        case (.keys, 1):
+            guard let id = UUID(uuidString: key[0]) else { return }
+            removeKey(KeyName(tenant: tenant, id: KeyID(id)))
+        case (.locations, 1):
+            let name = Array(key[0].utf8)
+            locations.remove(hash(.location, tenant, name.span)) { header, text in
+                header.tenant == tenant && Self.isName(name.span, of: header, text)
+            }
+        case (.experiences, 2):
+            guard let kind = ExperienceKind(rawValue: key[0]) else { return }
+            removeExperience(kind, Array(key[1].utf8), tenant)
+        case (.shortCodes, 1):
+            let name = Array(key[0].utf8)
+            shortCodes.remove(hash(.shortCode, tenant, name.span)) { header, text in
+                header.tenant == tenant && Self.isName(name.span, of: header, text)
+            }
+        default: return
+        }
+    }
+
+    /// Removes all rows of a tenant in one relation, in time by the size of the relation.
+    public mutating func removeAll(_ relation: RoutingRelation, of tenant: TenantID) {
+        guard let tenant = tenantIndices[tenant] else { return }
+        switch relation {
+        case .tenants: tenants[Int(tenant)].isPresent = false
+        case .clips:
+            for index in clips.indices where clips[index].tenant == tenant {
+                clips[index].isMultiBusiness = false
+            }
+        case .keys:
+            for name in keyDigests.keys where name.tenant == tenant { removeKey(name) }
+        case .locations: locations.removeAll { header, _ in header.tenant == tenant }
+        case .shortCodes: shortCodes.removeAll { header, _ in header.tenant == tenant }
+        case .experiences:
+            var urls: [(ExperienceKind, [UInt8])] = []
+            experiences.forEach { header, text in
+                guard header.tenant == tenant, header.queryItemCount > 0 else { return }
+                urls.append(
+                    (ExperienceKind(header.kind), Array(copying: text.extracting(0..<Int(header.urlLength)))))
+            }
+            // One by one, since their query nodes go with them.
+            for (kind, url) in urls { removeExperience(kind, url, tenant) }
+            experiences.removeAll { header, _ in header.tenant == tenant }
+            for index in clips.indices where clips[index].tenant == tenant { clips[index].defaultURL = nil }
+        }
+    }
+
+    // MARK: Rows
+
+    private mutating func setTenant(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
+        guard let isSuspended = row.bool(1) else { return false }
+        let tenant = Int(intern(id))
+        tenants[tenant].isSuspended = isSuspended
+        tenants[tenant].isPresent = true
+        return true
+    }
+
+    private mutating func setClip(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
+        guard let name = row.text(1), let isMultiBusiness = row.bool(2),
+            let clip = intern(clip: name, of: intern(id))
+        else { return false }
+        clips[Int(clip)].isMultiBusiness = isMultiBusiness
+        return true
+    }
+
+    private mutating func setKey(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
+        guard let keyID = row.uuid(1).map(KeyID.init(_:)), let kind = row.text(2).flatMap(KeyKind.init),
+            let digest = row.withField(3, { KeyDigest($0) }) ?? nil,
+            row.isNull(4) || row.integer(4) != nil
+        else { return false }
+        let name = KeyName(tenant: intern(id), id: keyID)
+        removeKey(name)
+        keyDigests[name] = digest
+        keys[digest] = KeyEntry(name: name, kind: kind, expiresAt: row.integer(4))
+        return true
+    }
+
+    private mutating func removeKey(_ name: KeyName) {
+        // The digest may have become another key's meanwhile.
+        guard let digest = keyDigests.removeValue(forKey: name), keys[digest]?.name == name else { return }
+        keys[digest] = nil
+    }
+
+    private mutating func setLocation(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
+        guard let latitude = row.double(3), let longitude = row.double(4), let radius = row.double(5),
+            let center = try? Coordinate(latitude: latitude, longitude: longitude),
+            (try? CircularRegion(center: center, radius: Distance(meters: radius))) != nil
+        else { return false }
+        let tenant = intern(id)
+        return row.withField(1) { identifier in
+            row.withField(2) { name in
+                guard identifier.count <= Int(UInt16.max) else { return false }
+                let hash = hash(.location, tenant, identifier)
+                locations.remove(hash) { header, text in
+                    header.tenant == tenant && Self.isName(identifier, of: header, text)
+                }
+                let header = LocationHeader(
+                    latitude: center.latitude, longitude: center.longitude, radius: radius, tenant: tenant,
+                    identifierLength: UInt16(identifier.count))
+                locations.insert(hash, header, identifier, name)
+                return true
+            } ?? false
+        } ?? false
+    }
+
+    private mutating func setShortCode(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
+        let tenant = intern(id)
+        return row.withField(1) { code in
+            row.withField(2) { url in
+                guard code.count <= Int(UInt16.max) else { return false }
+                let hash = hash(.shortCode, tenant, code)
+                shortCodes.remove(hash) { header, text in
+                    header.tenant == tenant && Self.isName(code, of: header, text)
+                }
+                shortCodes.insert(
+                    hash, ShortCodeHeader(tenant: tenant, codeLength: UInt16(code.count)), code, url)
+                return true
+            } ?? false
+        } ?? false
+    }
+
+    // MARK: Experiences
+
+    private mutating func setExperience(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
+        let tenant = intern(id)
+        guard let kind = row.withField(1, { ExperienceKind(text: $0) }) ?? nil,
+            row.isNull(4) || row.isNull(5),
+            let rule = row.isNull(5)
+                ? .some(nil) : row.text(5).flatMap({ intern(rule: $0) }).map(Optional.some)
+        else { return false }
+        return row.withField(2) { url in
+            guard let shape = URLShape(url) else { return false }
+            let hashes = ExperienceHashes(url, shape, host: hostHash(tenant))
+            // The clip comes last: a row that is refused leaves no name of one.
+            guard hashes.nodes.count <= URLPrefix.maximumQueryItems,
+                let clip = row.withField(3, { intern(clip: String(copying: $0), of: tenant) }) ?? nil
+            else { return false }
+            removeExperience(kind, url, hashes, tenant)
+            let header = ExperienceHeader(
+                tenant: tenant, clip: clip, rule: rule ?? 0, urlLength: UInt16(url.count),
+                matchLength: UInt16(shape.matchLength), pathComponentCount: UInt8(shape.pathComponentCount),
+                queryItemCount: UInt8(hashes.nodes.count), kind: kind.number,
+                binding: rule != nil ? .rule : row.isNull(4) ? .unbound : .location)
+            let isInserted: Void? = row.withField(4) { experiences.insert(hashes.own, header, url, $0) }
+            if isInserted == nil { experiences.insert(hashes.own, header, url) }
+            addNodes(hashes)
+            note(shape.pathComponentCount, hasQuery: !hashes.nodes.isEmpty, onHost: hashes.host)
+            if kind == .default { clips[Int(clip)].defaultURL = Array(copying: url) }
+            return true
+        } ?? false
+    }
+
+    /// Writes only what is new: the hosts of a copy are copied when they are written.
+    private mutating func note(_ depth: Int, hasQuery: Bool, onHost host: UInt64) {
+        let known = hosts[host] ?? Depths()
+        var depths = known
+        depths.paths |= 1 << UInt64(depth)
+        if hasQuery { depths.queries |= 1 << UInt64(depth) }
+        if depths != known { hosts[host] = depths }
+    }
+
+    private mutating func removeExperience(_ kind: ExperienceKind, _ url: [UInt8], _ tenant: TenantIndex) {
+        guard let shape = URLShape(url.span) else { return }
+        removeExperience(kind, url.span, ExperienceHashes(url.span, shape, host: hostHash(tenant)), tenant)
+    }
+
+    private mutating func removeExperience(
+        _ kind: ExperienceKind, _ url: Span<UInt8>, _ hashes: ExperienceHashes, _ tenant: TenantIndex
+    ) {
+        let removed = experiences.remove(hashes.own) { header, text in
+            header.tenant == tenant && header.kind == kind.number
+                && text.extracting(0..<Int(header.urlLength)).isEqual(to: url)
+        }
+        guard let removed else { return }
+        removeNodes(hashes)
+        let clip = Int(removed.clip)
+        guard kind == .default, let known = clips[clip].defaultURL, known.span.isEqual(to: url) else {
+            return
+        }
+        clips[clip].defaultURL = nil
+    }
+
+    private mutating func addNodes(_ hashes: ExperienceHashes) {
+        for node in hashes.nodes {
+            let isKnown = queryNodes.update(node) { count, _ in count + 1 }
+            if !isKnown { queryNodes.insert(node, 1, Span()) }
+        }
+    }
+
+    private mutating func removeNodes(_ hashes: ExperienceHashes) {
+        for node in hashes.nodes {
+            let isShared = queryNodes.update(node) { count, _ in count > 1 ? count - 1 : nil }
+            if !isShared { queryNodes.remove(node) { _, _ in true } }
+        }
+    }
+
+    // MARK: Names
+
+    private mutating func intern(_ id: TenantID) -> TenantIndex {
+        if let known = tenantIndices[id] { return known }
+        let index = TenantIndex(tenants.count)
+        tenants.append(TenantEntry(id: id))
+        tenantIndices[id] = index
+        return index
+    }
+
+    private mutating func intern(clip name: String, of tenant: TenantIndex) -> ClipIndex? {
+        let key = ClipName(tenant: tenant, bundleID: name)
+        if let known = clipIndices[key] { return known }
+        guard let bundleID = try? BundleID(name) else { return nil }
+        let index = ClipIndex(clips.count)
+        clips.append(ClipEntry(tenant: tenant, bundleID: bundleID))
+        clipIndices[key] = index
+        return index
+    }
+
+    private mutating func intern(rule text: String) -> UInt32? {
+        let bytes = Array(text.utf8)
+        if let known = ruleIndices[bytes] { return known }
+        guard let rule = try? IdentifierRule(text) else { return nil }
+        let index = UInt32(rules.count)
+        rules.append(rule)
+        ruleIndices[bytes] = index
+        return index
+    }
+}
+
+extension ExperienceKind {
+    /// Compares bytes: a load of a million rows makes no texts of their kinds.
+    fileprivate init?(text: Span<UInt8>) {
+        guard
+            let kind = Self.allCases.first(where: { kind in
+                text.isEqual(to: kind.rawValue)
+            })
+        else { return nil }
+        self = kind
+    }
+}
+
+extension [UInt8] {
+    init(copying bytes: Span<UInt8>) {
+        self = bytes.withUnsafeBufferPointer { Array($0) }
+    }
+}

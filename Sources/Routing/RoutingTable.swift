@@ -1,0 +1,284 @@
+public import Foundation
+import Geodesy
+public import Invocation
+public import Tenancy
+
+/// Every tenant's experiences, locations, short codes and keys, arranged to be searched.
+///
+/// A value: a change is made to a copy, which shares with the original what the change does not touch, and takes time
+/// by the size of the change. Two readers of one copy see the same, whatever happens to others.
+///
+/// No look-up crosses tenants: the tenant is part of every hash and is compared in every record.
+public struct RoutingTable: Sendable {
+    /// The place of a tenant in `tenants`; never used again for another one.
+    typealias TenantIndex = UInt32
+    typealias ClipIndex = UInt32
+
+    struct TenantEntry: Sendable {
+        let id: TenantID
+        var isSuspended = false
+        /// False once its row is gone; what is left of it cannot be found then.
+        var isPresent = false
+    }
+
+    /// A clip that no row speaks of any more stays as a name.
+    struct ClipEntry: Sendable {
+        let tenant: TenantIndex
+        let bundleID: BundleID
+        var isMultiBusiness = false
+        /// The canonical URL of its default experience.
+        var defaultURL: [UInt8]?
+    }
+
+    struct ClipName: Hashable {
+        let tenant: TenantIndex
+        let bundleID: String
+    }
+
+    struct ExperienceHeader: BitwiseCopyable {
+        let tenant: TenantIndex
+        let clip: ClipIndex
+        /// The place of an identifier rule in `rules`.
+        let rule: UInt32
+        /// Of the registered URL; what follows in the record's text is the identifier of its location.
+        let urlLength: UInt16
+        /// Of scheme, host and path.
+        let matchLength: UInt16
+        let pathComponentCount: UInt8
+        let queryItemCount: UInt8
+        let kind: UInt8
+        let binding: Binding
+
+        enum Binding: UInt8, BitwiseCopyable {
+            case unbound, location, rule
+        }
+    }
+
+    struct LocationHeader: BitwiseCopyable {
+        let latitude: Double
+        let longitude: Double
+        let radius: Double
+        let tenant: TenantIndex
+        /// What follows in the record's text is the name.
+        let identifierLength: UInt16
+    }
+
+    struct ShortCodeHeader: BitwiseCopyable {
+        let tenant: TenantIndex
+        /// What follows in the record's text is the URL.
+        let codeLength: UInt16
+    }
+
+    struct KeyDigest: Hashable {
+        let words: (UInt64, UInt64, UInt64, UInt64)
+
+        static func == (one: Self, other: Self) -> Bool { one.words == other.words }
+
+        /// SHA-256 is as good as random, so that a part of it hashes as well as all.
+        func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+    }
+
+    /// A key's ID is unique to its tenant alone.
+    struct KeyName: Hashable {
+        let tenant: TenantIndex
+        let id: KeyID
+    }
+
+    struct KeyEntry: Sendable {
+        let name: KeyName
+        let kind: KeyKind
+        /// Microseconds since 2000-01-01 00:00 UTC.
+        let expiresAt: Int64?
+    }
+
+    /// At which depths a tenant has experiences on a host: a hint that saves look-ups, and that may say too much.
+    struct Depths: Sendable, Equatable {
+        /// Bit N: registered URLs with N path components.
+        var paths: UInt64 = 0
+        /// Bit N: registered URLs with N path components and a query.
+        var queries: UInt64 = 0
+    }
+
+    /// Random, so that nobody can choose URLs whose hashes collide.
+    let seed: UInt64
+    var tenants: [TenantEntry] = []
+    var tenantIndices: [TenantID: TenantIndex] = [:]
+    var clips: [ClipEntry] = []
+    var clipIndices: [ClipName: ClipIndex] = [:]
+    var rules: [IdentifierRule] = []
+    /// By the bytes of their text: `String` takes the composed and the decomposed form of a character for equal.
+    var ruleIndices: [[UInt8]: UInt32] = [:]
+    var keys: [KeyDigest: KeyEntry] = [:]
+    var keyDigests: [KeyName: KeyDigest] = [:]
+    var hosts: [UInt64: Depths] = [:]
+    var experiences: RecordTable<ExperienceHeader>
+    /// How many experiences are registered with the query items on the way to a node, and with others besides.
+    var queryNodes = RecordTable<UInt32>()
+    var locations: RecordTable<LocationHeader>
+    var shortCodes = RecordTable<ShortCodeHeader>()
+
+    /// An empty table.
+    /// - Parameter expected: About how many experiences and locations are to come, each.
+    public init(expected: Int = 0) {
+        self.init(expected: expected, seed: UInt64.random(in: .min ... .max))
+    }
+
+    init(expected: Int, seed: UInt64) {
+        self.seed = seed
+        experiences = RecordTable(expectedCount: expected)
+        locations = RecordTable(expectedCount: expected)
+    }
+
+    // MARK: Sizes
+
+    public var tenantCount: Int { tenants.reduce(0) { $0 + ($1.isPresent ? 1 : 0) } }
+    public var experienceCount: Int { experiences.count }
+    public var locationCount: Int { locations.count }
+
+    /// About how many bytes the experiences, locations and short codes take.
+    public var memory: Int {
+        experiences.memory + queryNodes.memory + locations.memory + shortCodes.memory
+    }
+
+    /// Gives back memory that was reserved while the table grew.
+    public mutating func compact() {
+        experiences.compact()
+        queryNodes.compact()
+        locations.compact()
+        shortCodes.compact()
+    }
+
+    // MARK: Finding by name
+
+    /// The location of a tenant by its identifier, which is compared byte by byte.
+    public func location(_ identifier: LocationIdentifier, of tenant: TenantID) -> Location? {
+        guard let tenant = index(of: tenant) else { return nil }
+        var text = identifier.text
+        return text.withUTF8 { bytes in
+            let name = Span(_unsafeElements: bytes)
+            return locations.first(hash(.location, tenant, name)) { header, text, _ in
+                guard header.tenant == tenant, Self.isName(name, of: header, text),
+                    let center = try? Coordinate(latitude: header.latitude, longitude: header.longitude),
+                    let region = try? CircularRegion(center: center, radius: Distance(meters: header.radius))
+                else { return nil }
+                return Location(
+                    identifier: identifier,
+                    name: String(copying: text.extracting(name.count..<text.count)), region: region)
+            }
+        }
+    }
+
+    /// The URL that a tenant's short code stands for.
+    public func url(ofShortCode code: String, of tenant: TenantID) -> InvocationURL? {
+        guard let tenant = index(of: tenant) else { return nil }
+        var code = code
+        return code.withUTF8 { bytes in
+            let name = Span(_unsafeElements: bytes)
+            return shortCodes.first(hash(.shortCode, tenant, name)) { header, text, _ in
+                guard header.tenant == tenant, Self.isName(name, of: header, text) else { return nil }
+                return try? InvocationURL(String(copying: text.extracting(name.count..<text.count)))
+            }
+        }
+    }
+
+    /// The holder of a key that is neither revoked nor expired, by the key's SHA-256; nil for any other.
+    ///
+    /// Comparing digests in variable time gives nothing away: who chooses a key does not choose its digest.
+    public func keyHolder(digest: Span<UInt8>, at now: Date) -> KeyHolder? {
+        guard let digest = KeyDigest(digest), let key = keys[digest] else { return nil }
+        let tenant = tenants[Int(key.name.tenant)]
+        guard tenant.isPresent else { return nil }
+        if let expiry = key.expiresAt, Double(expiry) / 1_000_000 <= now.timeIntervalSince(.year2000) {
+            return nil
+        }
+        return KeyHolder(
+            tenant: tenant.id, key: key.name.id, kind: key.kind, tenantIsSuspended: tenant.isSuspended)
+    }
+
+    /// The experience that a match found.
+    public func experience(_ match: Match) -> RoutedExperience {
+        experiences.read(match.place) { header, text in
+            let clip = clips[Int(header.clip)]
+            let length = Int(header.urlLength)
+            let binding: LocationBinding =
+                switch header.binding {
+                case .unbound: .unbound
+                case .rule: .rule(rules[Int(header.rule)])
+                case .location:
+                    (try? LocationIdentifier(String(copying: text.extracting(length..<text.count))))
+                        .map(LocationBinding.location) ?? .unbound
+                }
+            return RoutedExperience(
+                url: String(copying: text.extracting(0..<length)), kind: ExperienceKind(header.kind),
+                clip: clip.bundleID, clipIsMultiBusiness: clip.isMultiBusiness, binding: binding,
+                pathComponentCount: Int(header.pathComponentCount))
+        }
+    }
+
+    // MARK: Hashes
+
+    enum Namespace: UInt64 {
+        case experience = 1, location, shortCode
+    }
+
+    func index(of tenant: TenantID) -> TenantIndex? {
+        guard let index = tenantIndices[tenant], tenants[Int(index)].isPresent else { return nil }
+        return index
+    }
+
+    func hash(_ namespace: Namespace, _ tenant: TenantIndex, _ text: Span<UInt8>) -> UInt64 {
+        var hash = ByteHash(seed: seed)
+        hash.combine(UInt64(tenant) << 8 | namespace.rawValue)
+        hash.combine(text)
+        return hash.value
+    }
+
+    static func isName(_ name: Span<UInt8>, of header: LocationHeader, _ text: Span<UInt8>) -> Bool {
+        Int(header.identifierLength) == name.count && text.extracting(0..<name.count).isEqual(to: name)
+    }
+
+    static func isName(_ name: Span<UInt8>, of header: ShortCodeHeader, _ text: Span<UInt8>) -> Bool {
+        Int(header.codeLength) == name.count && text.extracting(0..<name.count).isEqual(to: name)
+    }
+}
+
+extension RoutingTable.KeyDigest {
+    /// Nil unless there are 32 bytes.
+    init?(_ bytes: Span<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        let raw = bytes.bytes
+        words = (
+            raw.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self),
+            raw.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self),
+            raw.unsafeLoadUnaligned(fromByteOffset: 16, as: UInt64.self),
+            raw.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt64.self)
+        )
+    }
+}
+
+extension ExperienceKind {
+    /// The number that stands for the kind in a record: its place in the order of equally specific experiences.
+    var number: UInt8 {
+        switch self {
+        case .advanced: 0
+        case .default: 1
+        case .demo: 2
+        }
+    }
+
+    init(_ number: UInt8) {
+        self = number == 0 ? .advanced : number == 1 ? .default : .demo
+    }
+}
+
+extension String {
+    /// Repairs what is not UTF-8, which no row of the database holds.
+    init(copying bytes: Span<UInt8>) {
+        self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension Date {
+    /// From which PostgreSQL counts.
+    static let year2000 = Date(timeIntervalSince1970: 946_684_800)
+}

@@ -1,0 +1,21 @@
+import Locations
+import Routing
+
+extension Lookup {
+    /// The outcome with the URL of the experience that is named, on `example.com` without scheme and host.
+    var summary: String {
+        switch self {
+        case .found(let experience, let location): "\(location.identifier) by \(experience.summary)"
+        case .doesNotMatch: "doesNotMatch"
+        case .noIdentifier(let experience): "noIdentifier in \(experience.summary)"
+        case .unknownIdentifier(let experience): "unknownIdentifier in \(experience.summary)"
+        }
+    }
+}
+
+extension RoutedExperience {
+    fileprivate var summary: Substring {
+        let host = "https://example.com/"
+        return url.dropFirst(url.hasPrefix(host) ? host.count : 0)
+    }
+}

@@ -1,0 +1,14 @@
+import Locations
+import Synchronization
+import Tenancy
+
+/// Keeps what was recorded of confirmations, in its order.
+final class MemoryRecorder: ConfirmationRecorder {
+    private let kept = Mutex<[(tenant: TenantID, record: ConfirmationRecord)]>([])
+
+    var records: [(tenant: TenantID, record: ConfirmationRecord)] { kept.withLock { $0 } }
+
+    func record(_ record: ConfirmationRecord, of tenant: TenantID) {
+        kept.withLock { $0.append((tenant, record)) }
+    }
+}

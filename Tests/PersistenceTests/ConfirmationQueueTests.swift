@@ -1,0 +1,308 @@
+import Administration
+import EmbeddedPostgreSQL
+import Foundation
+import Geodesy
+import Invocation
+import Locations
+import Persistence
+import PostgreSQL
+import Routing
+import Synchronization
+import Tenancy
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct ConfirmationQueueTests {
+    private struct NoSignatures: PlaceSignatures {
+        func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool { false }
+    }
+
+    /// Records, as a server does, that somebody was at no place of a tenant.
+    private static func record(
+        _ source: InvocationSource = .nfc, in queue: ConfirmationQueue, of tenant: TenantID,
+        at now: Date = .now
+    ) throws {
+        _ = LocationDirectory(signatures: NoSignatures(), recorder: queue).confirm(
+            ConfirmationRequest(
+                url: try InvocationURL("https://example.com"), source: source, access: .denied,
+                evidence: .none),
+            of: tenant, in: RoutingTable(), at: now)
+    }
+
+    private static func count(_ stores: Stores, of tenant: TenantID) async throws -> Int {
+        try await stores.count("SELECT count(*) FROM doorstep.confirmations WHERE tenant_id = \(tenant.uuid)")
+    }
+
+    @Test func recordsToTheMinuteWithoutACoordinate() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.createClip(of: tenant)
+            try await stores.importLocations([.sample("a")], of: tenant)
+            try await stores.administration.addExperience(
+                .sample("https://example.com/a", location: "a"), of: tenant)
+            let queue = ConfirmationQueue(stores.appPool)
+            let directory = LocationDirectory(signatures: NoSignatures(), recorder: queue)
+            let table = try await stores.loadTable()
+            let now = Date(timeIntervalSince1970: 1_800_000_059.999)
+            let here = try Coordinate(latitude: 37.3347, longitude: -122.0089)
+            let far = try Coordinate(latitude: 37.5, longitude: -122.0089)
+            let cases: [(String, InvocationSource, ConfirmationRequest.Evidence)] = [
+                ("https://example.com/a", .nfc, .coordinate(here, horizontalAccuracy: nil)),
+                ("https://example.com/a", .qrCode, .coordinate(far, horizontalAccuracy: nil)),
+                ("https://example.com/a", .appClipCode, .none),
+                ("https://example.com/a", .safari, .none),
+                ("https://example.org", .nfc, .none),
+            ]
+            for (url, source, evidence) in cases {
+                _ = directory.confirm(
+                    ConfirmationRequest(
+                        url: try InvocationURL(url), source: source, access: .allowed, evidence: evidence),
+                    of: tenant, in: table, at: now)
+            }
+            #expect(try await Self.count(stores, of: tenant) == 0 && queue.count == 5)
+            try await queue.flush()
+            #expect(queue.count == 0 && queue.droppedCount == 0)
+            let rows = try await stores.database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    try await connection.execute(
+                        """
+                        SELECT outcome, source, location_identifier, minute, to_jsonb(c)::text
+                        FROM doorstep.confirmations c WHERE tenant_id = \(tenant.uuid)
+                        """
+                    ).map { try $0.decode(String.self, String.self, String?.self, Date.self, String.self) }
+                }
+            }
+            #expect(
+                rows.map { "\($0.0) \($0.1) \($0.2 ?? "-")" }.sorted() == [
+                    "disallowed safari a", "doesNotMatch nfc -", "inRegion nfc a", "notInRegion qr_code a",
+                    "undetermined app_clip_code a",
+                ])
+            #expect(rows.allSatisfy { $0.3 == Date(timeIntervalSince1970: 1_800_000_000) })
+            #expect(rows.allSatisfy { !$0.4.contains("37.") && !$0.4.contains("122.") })
+        }
+    }
+
+    /// The cases are written out in a CHECK, too.
+    @Test func everySourceIsTaken() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let queue = ConfirmationQueue(stores.appPool)
+            for source in InvocationSource.allCases { try Self.record(source, in: queue, of: tenant) }
+            try await queue.flush()
+            let count = try await stores.count("SELECT count(DISTINCT source) FROM doorstep.confirmations")
+            #expect(count == InvocationSource.allCases.count && queue.droppedCount == 0)
+        }
+    }
+
+    @Test func recordsOfManyTenantsAreKeptApart() async throws {
+        try await Stores.withTenant { stores, tenant in
+            var tenants = [tenant]
+            for number in 1...4 { tenants.append(try await stores.createTenant("t\(number)")) }
+            let queue = ConfirmationQueue(stores.appPool)
+            // More than are written at once.
+            for number in 0..<6_000 { try Self.record(in: queue, of: tenants[number % 5]) }
+            try await queue.flush()
+            for tenant in tenants { #expect(try await Self.count(stores, of: tenant) == 1_200) }
+            #expect(queue.count == 0)
+        }
+    }
+
+    @Test func whatCannotWaitIsDroppedAndCounted() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let queue = ConfirmationQueue(stores.appPool, limit: 3)
+            for _ in 0..<5 { try Self.record(in: queue, of: tenant) }
+            #expect(queue.count == 3 && queue.droppedCount == 2)
+            try await queue.flush()
+            #expect(queue.count == 0 && queue.droppedCount == 2)
+            try Self.record(in: queue, of: tenant)
+            try await queue.flush()
+            #expect(try await Self.count(stores, of: tenant) == 4)
+        }
+    }
+
+    @Test func recordsWaitWhileTheDatabaseIsAway() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.database.withPool(as: .serve, { $0.acquireTimeout = .seconds(1) }) { pool in
+                let queue = ConfirmationQueue(pool, limit: 4)
+                try Self.record(in: queue, of: tenant)
+                try Self.record(in: queue, of: tenant)
+                try await stores.database.refusingConnections {
+                    for _ in 0..<2 {
+                        await #expect(throws: PostgreSQLError.self) { try await queue.flush() }
+                        #expect(queue.count == 2)
+                    }
+                    // Those under way count, too.
+                    for _ in 0..<3 { try Self.record(in: queue, of: tenant) }
+                    #expect(queue.count == 4 && queue.droppedCount == 1)
+                }
+                try await queue.flush()
+                #expect(queue.count == 0)
+                #expect(try await Self.count(stores, of: tenant) == 4)
+            }
+        }
+    }
+
+    /// The commit is done, and its answer is that nobody knows.
+    @Test func aRecordWhoseCommitWasLostIsNotDoubled() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+            .path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let server = try await PrivateServer.startOrJoin(
+            directory: directory,
+            options: PrivateServerOptions(
+                settings: ["synchronous_standby_names": "nobody", "synchronous_commit": "local"]))
+        defer { try? server.leave() }
+        let configuration = PoolConfiguration(
+            conninfo: server.conninfo, acquireTimeout: .seconds(60), connectTimeout: .seconds(60))
+        try await ConnectionPool.withPool(configuration) { pool in
+            _ = try await Schema.migrate(pool)
+            let store = PostgresAdministrationStore(pool, actor: "test")
+            let tenant = try await store.createTenant(slug: TenantSlug("acme"), name: DisplayName("Acme")).id
+            var waiting = configuration
+            waiting.conninfo += " options='-c synchronous_commit=on'"
+            waiting.applicationName = "queue"
+            try await ConnectionPool.withPool(waiting) { queuePool in
+                let queue = ConfirmationQueue(queuePool)
+                for _ in 0..<3 { try Self.record(in: queue, of: tenant) }
+                let flushing = Task { try await queue.flush() }
+                try await pool.withConnection { connection in
+                    while try await connection.execute(
+                        """
+                        SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+                        WHERE application_name = 'queue' AND wait_event = 'SyncRep'
+                        """
+                    ).isEmpty { try Task.checkCancellation() }
+                }
+                await #expect(throws: PostgreSQLError.outcomeUnknown) { try await flushing.value }
+                #expect(queue.count == 3)
+                let count: Query = "SELECT count(*) FROM doorstep.confirmations"
+                func recorded() async throws -> Int {
+                    try await pool.withConnection { try await $0.execute(count).one().decode(at: 0) }
+                }
+                #expect(try await recorded() == 3)
+
+                try await pool.withConnection {
+                    _ = try await $0.execute("ALTER SYSTEM SET synchronous_standby_names = ''")
+                    _ = try await $0.execute("SELECT pg_reload_conf()")
+                }
+                try Self.record(in: queue, of: tenant)
+                // A session that has not read its settings again yet waits for the standby once more.
+                while queue.count > 0 {
+                    do { try await queue.flush() } catch PostgreSQLError.outcomeUnknown { continue }
+                }
+                #expect(try await recorded() == 4 && queue.droppedCount == 0)
+            }
+        }
+    }
+
+    @Test func recordsOfATenantThatIsGoneAreDropped() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            let failures = Mutex<[String]>([])
+            let queue = ConfirmationQueue(stores.appPool) { error in
+                failures.withLock { $0.append((error as? PostgreSQLError)?.sqlState ?? "?") }
+            }
+            for tenant in [tenant, other, tenant, other, tenant] { try Self.record(in: queue, of: tenant) }
+            try await stores.administer(other, "DELETE FROM doorstep.tenants WHERE tenant_id = '\(other)'")
+            try await queue.flush()
+            #expect(queue.count == 0 && queue.droppedCount == 2)
+            #expect(failures.withLock { $0 } == ["23503"])
+            #expect(try await Self.count(stores, of: tenant) == 3)
+        }
+    }
+
+    @Test func whatWasRecordedGoesWithItsTenant() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            let queue = ConfirmationQueue(stores.appPool)
+            for tenant in [tenant, other, tenant] { try Self.record(in: queue, of: tenant) }
+            try await queue.flush()
+            try await stores.administer(other, "DELETE FROM doorstep.tenants WHERE tenant_id = '\(other)'")
+            #expect(try await Self.count(stores, of: other) == 0)
+            #expect(try await Self.count(stores, of: tenant) == 2)
+        }
+    }
+
+    /// RFC 9562 §5.7, "UUID Version 7".
+    @Test func idsAreInTheOrderOfTime() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let queue = ConfirmationQueue(stores.appPool)
+            let before = Int(Date().timeIntervalSince1970 * 1_000)
+            for _ in 0..<3 {
+                try Self.record(in: queue, of: tenant)
+                try await queue.flush()
+            }
+            let after = Int(Date().timeIntervalSince1970 * 1_000)
+            let ids = try await stores.database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    try await connection.execute(
+                        "SELECT confirmation_id::text FROM doorstep.confirmations ORDER BY confirmation_id"
+                    ).map { try $0.decode(at: 0, as: String.self).replacing("-", with: "") }
+                }
+            }
+            #expect(Set(ids).count == 3)
+            for id in ids {
+                let time = try #require(Int(id.prefix(12), radix: 16))
+                #expect((before...after).contains(time))
+                #expect(id.dropFirst(12).first == "7")
+                #expect("89ab".contains(try #require(id.dropFirst(16).first)))
+            }
+        }
+    }
+
+    @Test func runningItWritesWhatComes() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.database.withSuperuser { pool in
+                try await pool.withTransaction {
+                    try await $0.execute(
+                        script: """
+                            CREATE FUNCTION doorstep.tell() RETURNS trigger LANGUAGE plpgsql
+                                AS 'BEGIN NOTIFY written; RETURN NULL; END';
+                            CREATE TRIGGER tell AFTER INSERT ON doorstep.confirmations
+                                FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell()
+                            """)
+                }
+            }
+            let listener = try Listener(stores.appPool.configuration, channels: ["written"])
+            let events = listener.makeAsyncIterator()
+            #expect(await events.next() == .listening)
+            let queue = ConfirmationQueue(stores.appPool)
+            // What came before it ran is not forgotten.
+            try Self.record(in: queue, of: tenant)
+            let running = Task { await queue.run() }
+            for number in 1...3 {
+                _ = await events.next()
+                #expect(try await Self.count(stores, of: tenant) == number)
+                try Self.record(in: queue, of: tenant)
+            }
+            _ = await events.next()
+            running.cancel()
+            await running.value
+            // What comes after the end is left to the last flush.
+            try Self.record(in: queue, of: tenant)
+            try await queue.flush()
+            #expect(try await Self.count(stores, of: tenant) == 5)
+            #expect(queue.count == 0)
+        }
+    }
+
+    @Test func runningItTriesAgain() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let (failures, failure) = AsyncStream.makeStream(of: Void.self)
+            try await stores.database.withPool(as: .serve, { $0.acquireTimeout = .milliseconds(200) }) {
+                pool in
+                let queue = ConfirmationQueue(pool) { _ in failure.yield() }
+                let running = Task { await queue.run() }
+                defer { running.cancel() }
+                try await stores.database.refusingConnections {
+                    try Self.record(in: queue, of: tenant)
+                    var iterator = failures.makeAsyncIterator()
+                    for _ in 0..<2 { _ = await iterator.next() }
+                }
+                while queue.count > 0 {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+                #expect(try await Self.count(stores, of: tenant) == 1 && queue.droppedCount == 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Persistence
+import PostgreSQL
+import Routing
+import Synchronization
+import Testing
+
+/// A routing table that follows a database, and what its feed has told.
+struct FollowedTable: Sendable {
+    let live = LiveRoutingTable()
+    let feed: RoutingFeed
+    private let told: Told
+
+    /// - Parameter pollInterval: An hour, so that a test does not pass by waiting.
+    init(_ pool: ConnectionPool, pollInterval: Duration = .seconds(3_600)) {
+        let told = Told()
+        self.told = told
+        feed = RoutingFeed(pool, live: live, pollInterval: pollInterval) { told.add($0) }
+    }
+
+    /// The table as the database is now.
+    func refreshed() async throws -> RoutingTable {
+        try await feed.refresh()
+        return try #require(live.current).table
+    }
+
+    /// What happened since it was asked for the last time.
+    func events() -> [String] { told.take() }
+
+    /// Runs the feed until the closure has ended.
+    func running<R: Sendable>(_ body: () async throws -> R) async throws -> R {
+        let task = Task { await feed.run() }
+        defer { task.cancel() }
+        return try await body()
+    }
+
+    /// Waits until an event begins like this, and takes it and all before it.
+    func wait(for beginning: String) async -> String? {
+        for await event in told.arrivals where event.hasPrefix(beginning) { return event }
+        return nil
+    }
+
+    private final class Told: Sendable {
+        private let events = Mutex<[String]>([])
+        let arrivals: AsyncStream<String>
+        private let arrival: AsyncStream<String>.Continuation
+
+        init() {
+            (arrivals, arrival) = AsyncStream.makeStream()
+        }
+
+        func add(_ event: RoutingFeed.Event) {
+            let text = event.text
+            events.withLock { $0.append(text) }
+            arrival.yield(text)
+        }
+
+        func take() -> [String] {
+            events.withLock { events in
+                defer { events = [] }
+                return events
+            }
+        }
+    }
+}
+
+extension RoutingFeed.Event {
+    fileprivate var text: String {
+        switch self {
+        case .loaded(let experiences, let locations, let unreadable, _):
+            "loaded \(experiences) experiences, \(locations) locations, \(unreadable) unreadable"
+        case .changed(let rows, let relations, let unreadable):
+            "changed \(rows) rows, \(relations) relations, \(unreadable) unreadable"
+        case .interrupted: "interrupted"
+        case .resumed: "resumed"
+        case .notListening: "not listening"
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Geodesy
+import Invocation
+import Persistence
+import Routing
+import Tenancy
+import Testing
+
+@Suite struct TableFileTests {
+    /// Lends a path in a directory of its own.
+    private static func withPath(_ body: (String) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try body(directory.appendingPathComponent("table").path)
+    }
+
+    private static func files(beside path: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(
+            atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+    }
+
+    private static func state(
+        _ tenant: TenantID = TenantID(UUID()), locations: Int = 1,
+        asOf: Date = Date(timeIntervalSince1970: 1_800_000_000.25)
+    ) throws -> LiveRoutingTable.State {
+        let uuid = withUnsafeBytes(of: tenant.uuid.uuid) { Array($0) }
+        func double(_ value: Double) -> [UInt8] {
+            withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
+        }
+        var table = RoutingTable()
+        try table.set(.tenants, RoutingRow([uuid, [0]]))
+        for number in 0..<locations {
+            try table.set(
+                .locations,
+                RoutingRow([
+                    uuid, Array("l\(number)".utf8), Array("é".utf8), double(1), double(2), double(3),
+                ]))
+        }
+        let live = LiveRoutingTable()
+        live.replace(by: table, from: .database, asOf: asOf)
+        return try #require(live.current)
+    }
+
+    @Test func whatWasWrittenIsRead() throws {
+        try Self.withPath { path in
+            let (file, tenant) = (TableFile(path: path), TenantID(UUID()))
+            #expect(try file.read() == nil)
+            // Longer than one piece.
+            let state = try Self.state(tenant, locations: 3_000)
+            try file.write(state)
+            let (table, asOf) = try #require(try file.read())
+            #expect(asOf == state.asOf && table.locationCount == 3_000)
+            let found = try table.location(LocationIdentifier("l2999"), of: tenant)
+            #expect(found?.name == "é" && found?.region.radius.meters == 3)
+
+            // A shorter one takes its place, and nothing of the longer is left.
+            try file.write(Self.state(asOf: state.asOf + 1))
+            let second = try #require(try file.read())
+            #expect(second.asOf == state.asOf + 1 && second.table.locationCount == 1)
+            #expect(second.table.location(try LocationIdentifier("l2999"), of: tenant) == nil)
+            #expect(try Self.files(beside: path) == ["table"])
+        }
+    }
+
+    @Test func onlyItsOwnerReadsIt() throws {
+        try Self.withPath { path in
+            let file = TableFile(path: path)
+            // Neither what stood there nor the process's mask opens it.
+            #expect(
+                FileManager.default.createFile(
+                    atPath: path, contents: nil, attributes: [.posixPermissions: 0o644]))
+            try file.write(Self.state())
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test func aWriteThatFailsLeavesTheFileBefore() throws {
+        try Self.withPath { path in
+            let tenant = TenantID(UUID())
+            try TableFile(path: path).write(Self.state(tenant))
+            // A directory cannot be replaced by a file.
+            let directory = path + "-directory"
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+            #expect(throws: CocoaError.self) { try TableFile(path: directory).write(Self.state()) }
+            #expect(try Self.files(beside: path).sorted() == ["table", "table-directory"])
+            #expect(try TableFile(path: path).read()?.table.tenantCount == 1)
+        }
+    }
+
+    /// What a process left that was killed while it wrote, or a link that somebody put there.
+    @Test func whatStandsInTheWayIsNotWrittenThrough() throws {
+        try Self.withPath { path in
+            let victim = path + "-victim"
+            try Data("kept".utf8).write(to: URL(fileURLWithPath: victim))
+            let unfinished = "\(path).\(ProcessInfo.processInfo.processIdentifier).unfinished"
+            try FileManager.default.createSymbolicLink(atPath: unfinished, withDestinationPath: victim)
+            try TableFile(path: path).write(Self.state())
+            #expect(FileManager.default.contents(atPath: victim) == Data("kept".utf8))
+            #expect(try TableFile(path: path).read()?.table.locationCount == 1)
+            #expect(try Self.files(beside: path).sorted() == ["table", "table-victim"])
+        }
+    }
+
+    @Test func damageIsRefused() throws {
+        try Self.withPath { path in
+            let file = TableFile(path: path)
+            try file.write(Self.state(locations: 10))
+            let whole = try #require(FileManager.default.contents(atPath: path))
+            var flipped = whole
+            flipped[whole.count / 2] ^= 1
+            for (bytes, error) in [
+                (flipped, RoutingError.damagedFile), (whole.dropLast(), .damagedFile),
+                (whole + Data([0]), .damagedFile), (Data(), .notARoutingTable),
+                (Data("x".utf8), .notARoutingTable),
+            ] {
+                try Data(bytes).write(to: URL(fileURLWithPath: path))
+                #expect(throws: error) { try file.read() }
+            }
+            // It is written anew all the same.
+            try file.write(Self.state())
+            #expect(try file.read() != nil)
+        }
+    }
+
+    @Test func aMissingDirectoryIsNamed() throws {
+        try Self.withPath { path in
+            let file = TableFile(path: path + "/none/table")
+            let saved = try file.read()
+            #expect(saved == nil)
+            #expect(throws: CocoaError.self) { try file.write(Self.state()) }
+        }
+    }
+}

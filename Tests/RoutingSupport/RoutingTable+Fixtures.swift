@@ -1,0 +1,35 @@
+public import Foundation
+public import Invocation
+public import Routing
+public import Tenancy
+
+extension RoutingTable {
+    /// The tenant whose table the tests of one tenant make.
+    public static let tenant = TenantID(number: 1)
+
+    /// A table of one tenant that has these experiences; of two with one kind and URL the last.
+    public init(_ experiences: some Sequence<Experience>) throws {
+        self.init()
+        try register(experiences, of: Self.tenant)
+    }
+
+    /// Takes a tenant in, with these experiences.
+    public mutating func register(_ experiences: some Sequence<Experience>, of tenant: TenantID) throws {
+        try set(.tenants, .tenant(tenant))
+        for experience in experiences { try set(.experiences, .experience(tenant, experience)) }
+    }
+
+    /// What a match of the one tenant finds.
+    public func mostSpecific(for url: InvocationURL, isAdvancedOnly: Bool = false) -> RoutedExperience? {
+        match(url, of: Self.tenant, isAdvancedOnly: isAdvancedOnly).map(experience)
+    }
+
+    public func mostSpecific(for url: String) throws -> RoutedExperience? {
+        try mostSpecific(for: InvocationURL(url))
+    }
+
+    /// Lends the digest: a span cannot stand in an expectation.
+    public func keyHolder(of digest: [UInt8], at now: Date) -> KeyHolder? {
+        keyHolder(digest: digest.span, at: now)
+    }
+}

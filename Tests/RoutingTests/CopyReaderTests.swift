@@ -1,0 +1,210 @@
+import Foundation
+import Geodesy
+import Invocation
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import Routing
+
+/// What a PostgreSQL 15 wrote for `COPY (SELECT …) TO … (FORMAT binary)`, in pieces: header, each row, trailer.
+@Suite struct CopyReaderTests {
+    private static let header = "5047434f50590aff0d0a00 00000000 00000000"
+    private static let trailer = "ffff"
+    private static let tenant = "00000010 6f1c2a340b5d4e6f8a90123456789abc"
+    private static let clip = "00000016 636f6d2e6578616d706c652e4d794170702e436c6970"
+
+    private static let rows: [RoutingRelation: [String]] = [
+        .tenants: [
+            "0002 \(tenant) 00000001 00",
+            "0002 00000010 00000000000000000000000000000001 00000001 01",
+        ],
+        .clips: ["0003 \(tenant) \(clip) 00000001 01"],
+        .keys: [
+            """
+            0005 \(tenant) 00000010 11111111222233334444555555555555 00000006 736563726574 \
+            00000020 7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed \
+            00000008 000303c6de6d6090
+            """,
+            """
+            0005 \(tenant) 00000010 11111111222233334444666666666666 0000000b 7075626c69736861626c65 \
+            00000020 3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3 ffffffff
+            """,
+        ],
+        .locations: [
+            """
+            0006 \(tenant) 00000005 636166c3a9 00000005 436166c3a9 00000008 40486da5119ce076 \
+            00000008 c004000000000000 00000008 405e200000000000
+            """
+        ],
+        .experiences: [
+            """
+            0006 \(tenant) 00000008 616476616e636564 \
+            00000018 68747470733a2f2f6578616d706c652e636f6d2f6d656e75 \(clip) 00000005 636166c3a9 ffffffff
+            """,
+            """
+            0006 \(tenant) 00000007 64656661756c74 \
+            00000019 68747470733a2f2f6578616d706c652e636f6d2f743f6e3d31 \(clip) ffffffff \
+            00000006 706174683a31
+            """,
+            """
+            0006 \(tenant) 00000004 64656d6f 00000013 68747470733a2f2f6578616d706c652e6f7267 \(clip) \
+            ffffffff ffffffff
+            """,
+        ],
+        .shortCodes: [
+            """
+            0003 \(tenant) 00000002 7837 \
+            0000001f 68747470733a2f2f6578616d706c652e636f6d2f6d656e753f6c6f6e673d31
+            """
+        ],
+    ]
+
+    private static func bytes(_ hex: String) -> [UInt8] {
+        let digits = hex.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+    }
+
+    private static func pieces(_ relation: RoutingRelation) -> [[UInt8]] {
+        ([header] + (rows[relation] ?? []) + [trailer]).map(bytes)
+    }
+
+    private static func read(
+        _ pieces: [[UInt8]], _ relation: RoutingRelation, into table: inout RoutingTable
+    ) throws(RoutingError) -> Int {
+        var reader = RoutingRow.Reader()
+        var count = 0
+        for piece in pieces {
+            try reader.read(piece, fieldCount: relation.fieldCount) { row throws(RoutingError) in
+                try table.set(relation, row)
+                count += 1
+            }
+        }
+        return count
+    }
+
+    private static func check(_ table: RoutingTable) throws {
+        let tenant = TenantID(try #require(UUID(uuidString: "6f1c2a34-0b5d-4e6f-8a90-123456789abc")))
+        #expect(table.tenantCount == 2)
+        func experience(_ url: String) throws -> RoutedExperience {
+            table.experience(try #require(try table.match(InvocationURL(url), of: tenant)))
+        }
+        let menu = try experience("https://example.com/menu/x")
+        #expect(menu.kind == .advanced)
+        #expect(menu.clip.text == "com.example.MyApp.Clip")
+        #expect(menu.clipIsMultiBusiness)
+        #expect(try menu.binding == .location(LocationIdentifier("caf\u{E9}")))
+        #expect(try experience("https://example.com/t?n=1").binding == .rule(IdentifierRule("path:1")))
+        #expect(try experience("https://example.org").binding == .unbound)
+
+        let location = try #require(try table.location(LocationIdentifier("caf\u{E9}"), of: tenant))
+        #expect(location.name == "Caf\u{E9}")
+        #expect(location.region.center.latitude == 48.8566)
+        #expect(location.region.center.longitude == -2.5)
+        #expect(location.region.radius.meters == 120.5)
+        #expect(
+            table.url(ofShortCode: "x7", of: tenant)?.canonical == "https://example.com/menu?long=1")
+
+        // SHA-256 of "one" and "two"; the first expires at 2026-11-21 12:00:00.25 UTC.
+        let one = bytes("7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
+        let two = bytes("3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3")
+        let noon = Date(timeIntervalSince1970: 1_795_262_400)
+        #expect(table.keyHolder(of: one, at: noon)?.kind == .secret)
+        #expect(table.keyHolder(of: one, at: noon.addingTimeInterval(0.25)) == nil)
+        #expect(table.keyHolder(of: two, at: .distantFuture)?.kind == .publishable)
+    }
+
+    @Test func inOnePiece() throws {
+        var table = RoutingTable()
+        for relation in RoutingRelation.allCases {
+            let pieces = Self.pieces(relation)
+            #expect(try Self.read([Array(pieces.joined())], relation, into: &table) == pieces.count - 2)
+        }
+        try Self.check(table)
+    }
+
+    @Test func cutBetweenRows() throws {
+        var table = RoutingTable()
+        for relation in RoutingRelation.allCases {
+            let pieces = Self.pieces(relation)
+            #expect(try Self.read(pieces, relation, into: &table) == pieces.count - 2)
+        }
+        try Self.check(table)
+    }
+
+    /// As libpq hands them over: the header with the first row, the trailer alone.
+    @Test func headerWithTheFirstRow() throws {
+        var table = RoutingTable()
+        for relation in RoutingRelation.allCases {
+            let pieces = Self.pieces(relation)
+            let asSent = [pieces[0] + pieces[1]] + pieces[2...]
+            #expect(try Self.read(asSent, relation, into: &table) == pieces.count - 2)
+        }
+        try Self.check(table)
+    }
+
+    @Test func noRows() throws {
+        var table = RoutingTable()
+        let bytes = Self.bytes(Self.header + Self.trailer)
+        #expect(try Self.read([bytes], .clips, into: &table) == 0)
+    }
+
+    @Test func aHeaderWithAnExtension() throws {
+        var table = RoutingTable()
+        let bytes = Self.bytes("5047434f50590aff0d0a00 00000000 00000003 aabbcc ffff")
+        #expect(try Self.read([bytes], .clips, into: &table) == 0)
+    }
+
+    @Test(arguments: [
+        ("nothing", [""]),
+        ("another signature", ["5047434f50590aff0d0d00 00000000 00000000 ffff"]),
+        ("text", ["636c6970 ffff"]),
+        ("a signature cut off", ["5047434f50590aff0d0a00 000000"]),
+        ("an unknown critical flag", ["5047434f50590aff0d0a00 00010000 00000000 ffff"]),
+        ("an extension longer than the piece", ["5047434f50590aff0d0a00 00000000 00000003 ffff"]),
+        ("an extension below 0", ["5047434f50590aff0d0a00 00000000 fffffffc ffff"]),
+        ("half a field count", [header, "00"]),
+        ("another field count", [header, "0002 00000000 00000000"]),
+        ("a field count below −1", [header, "fffe"]),
+        ("fields missing", [header, "0003 00000000 00000000"]),
+        ("half a length", [header, "0003 0000"]),
+        ("a length below −1", [header, "0003 fffffffe 00000000 00000000"]),
+        ("a field beyond the end", [header, "0003 00000000 00000000 00000001"]),
+        ("a field of 2 GiB", [header, "0003 00000000 00000000 7fffffff 00"]),
+        ("bytes after the trailer", [header, "ffff 00"]),
+        ("a row after the trailer", [header, "ffff", "0003 00000000 00000000 00000000"]),
+        ("a second header", [header, header]),
+    ])
+    func damage(_ name: String, _ pieces: [String]) {
+        var reader = RoutingRow.Reader()
+        #expect(throws: RoutingError.damagedFile, "\(name)") {
+            for piece in pieces { try reader.read(Self.bytes(piece), fieldCount: 3) { _ in } }
+        }
+    }
+
+    /// A cut within a row is found; one between rows is the sender's to report.
+    @Test func everyCutWithinARow() throws {
+        let pieces = Self.pieces(.experiences)
+        let bytes = Array(pieces.joined())
+        var ends: Set<Int> = []
+        var end = 0
+        for piece in pieces {
+            end += piece.count
+            ends.insert(end)
+        }
+        for length in bytes.indices where !ends.contains(length) {
+            var table = RoutingTable()
+            #expect(throws: RoutingError.damagedFile, "\(length) bytes") {
+                try Self.read([Array(bytes[..<length])], .experiences, into: &table)
+            }
+        }
+    }
+
+    @Test func whatTheClosureThrowsIsThrown() {
+        var reader = RoutingRow.Reader()
+        let bytes = Array(Self.pieces(.clips).joined())
+        #expect(throws: RoutingError.unreadableRow(.clips)) {
+            try reader.read(bytes, fieldCount: 3) { _ throws(RoutingError) in throw .unreadableRow(.clips) }
+        }
+    }
+}

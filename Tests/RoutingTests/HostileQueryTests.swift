@@ -1,0 +1,70 @@
+import Invocation
+import PropertyTesting
+import RoutingSupport
+import Testing
+
+@testable import Routing
+
+/// Invocations with as many query items as a URL holds, against hosts that register many combinations of them.
+@Suite struct HostileQueryTests {
+    /// About 700 different items, as short as they can be.
+    private static let items: [String] = {
+        let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789").map(String.init)
+        let all = letters + letters.flatMap { first in letters.map { first + $0 } }
+        var length = "https://example.com/".utf8.count
+        return all.prefix { item in
+            length += item.utf8.count + 1
+            return length <= InvocationURL.maximumLength
+        }
+    }()
+
+    private static func registered(_ items: some Sequence<String>) throws -> Experience {
+        try .advanced("https://example.com?" + items.joined(separator: "&"))
+    }
+
+    private static func invocation() throws -> InvocationURL {
+        try InvocationURL("https://example.com/?" + items.joined(separator: "&"))
+    }
+
+    /// A search of all combinations of the URL's items, of which there are over 2^600, would not end. What ends is one
+    /// that goes no further than the registered ones lead: it looks up an item at most once below each of their nodes.
+    @Test func endsHoweverManyCombinationsTheURLHas() throws {
+        #expect(Self.items.count > 600)
+        var random = SplitMix64(seed: 6)
+        let experiences = try (0..<100).map { _ in
+            var chosen: Set<String> = []
+            while chosen.count < URLPrefix.maximumQueryItems { chosen.insert(random.pick(Self.items)) }
+            return try Self.registered(chosen.sorted())
+        }
+        let table = try RoutingTable(experiences)
+        #expect(table.queryNodes.count <= experiences.count * URLPrefix.maximumQueryItems)
+        let smallest = try #require(experiences.min { $0.precedes($1) })
+        #expect(try table.mostSpecific(for: Self.invocation()) == RoutedExperience(smallest))
+    }
+
+    /// All combinations of 10 items are registered, and among the URL's.
+    @Test func findsTheOneWithAllItemsAmongAllCombinations() throws {
+        let ten = Self.items.prefix(10)
+        let experiences = try (1..<1 << 10).map { combination in
+            try Self.registered(ten.enumerated().filter { combination >> $0.offset & 1 != 0 }.map(\.element))
+        }
+        let table = try RoutingTable(experiences)
+        #expect(table.queryNodes.count == experiences.count)
+        let found = try #require(table.mostSpecific(for: Self.invocation()))
+        #expect(try found == RoutedExperience(Self.registered(ten)))
+    }
+
+    @Test func oneItemManyTimes() throws {
+        let table = try RoutingTable([Self.registered(["a"]), Self.registered(["a", "b"])])
+        let repeated = String(repeating: "a&", count: 1_000)
+        #expect(
+            try table.mostSpecific(for: "https://example.com?\(repeated)")?.url == "https://example.com?a")
+        let both = try table.mostSpecific(for: "https://example.com?b&\(repeated)")
+        #expect(both?.url == "https://example.com?a&b")
+    }
+
+    @Test func anItemOfOneHundredAndMore() throws {
+        let table = try RoutingTable(Self.items.map { try Self.registered([$0]) })
+        #expect(try table.mostSpecific(for: Self.invocation())?.url == "https://example.com?0")
+    }
+}

@@ -1,0 +1,314 @@
+import Invocation
+import PropertyTesting
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import Routing
+
+@Suite struct MatchingTests {
+    struct Specificity: Decodable {
+        let source: String
+        let registered: [String]
+        let invocation: String
+        let chosen: String?
+    }
+
+    @Test func mostSpecificPrefix() throws {
+        for vector in try vectors("specificity", of: Specificity.self) {
+            let experiences = try vector.registered.map { try Experience.advanced($0) }
+            for order in [experiences, experiences.reversed()] {
+                let found = try RoutingTable(order).mostSpecific(for: vector.invocation)
+                #expect(found?.url == vector.chosen, "\(vector.source): \(vector.invocation)")
+            }
+        }
+    }
+
+    @Test func kindDecidesBetweenEquallySpecificOnes() throws {
+        let url = "https://example.com/menu"
+        let all = try [Experience.demo(url), .default(url), .advanced(url)]
+        for order in [all, all.reversed()] {
+            #expect(try RoutingTable(order).mostSpecific(for: url)?.kind == .advanced)
+        }
+        #expect(try RoutingTable(all.prefix(2)).mostSpecific(for: url)?.kind == .default)
+        #expect(try RoutingTable(all.prefix(1)).mostSpecific(for: url)?.kind == .demo)
+        #expect(try RoutingTable(all.prefix(0)).mostSpecific(for: url) == nil)
+    }
+
+    @Test func amongAdvancedExperiencesAlone() throws {
+        let url = try InvocationURL("https://example.com/menu/lunch")
+        let table = try RoutingTable([
+            Experience.advanced("https://example.com"), .default("https://example.com/menu"),
+            .demo("https://example.com/menu/lunch"),
+        ])
+        #expect(table.mostSpecific(for: url)?.kind == .demo)
+        #expect(table.mostSpecific(for: url, isAdvancedOnly: true)?.url == "https://example.com")
+    }
+
+    @Test func demoMatchesItsOwnURLAlone() throws {
+        let table = try RoutingTable([Experience.demo("https://appclip.apple.com/demo?d=1")])
+        #expect(try table.mostSpecific(for: "https://appclip.apple.com/demo?d=1#x") != nil)
+        #expect(try table.mostSpecific(for: "https://appclip.apple.com/demo/?d=1") != nil)
+        #expect(try table.mostSpecific(for: "https://appclip.apple.com/demo?d=1&e=2") == nil)
+        #expect(try table.mostSpecific(for: "https://appclip.apple.com/demo/a?d=1") == nil)
+    }
+
+    @Test func defaultLinkFindsTheDefaultExperienceOfItsClip() throws {
+        let table = try RoutingTable([
+            Experience.default("https://example.com", clip: "com.example.MyApp.Clip"),
+            .default("https://example.org", clip: "com.example.Other.Clip"),
+        ])
+        let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
+        #expect(try table.mostSpecific(for: link)?.url == "https://example.com")
+        #expect(try table.mostSpecific(for: link + "&key=1")?.url == "https://example.com")
+        #expect(try table.mostSpecific(for: InvocationURL(link), isAdvancedOnly: true) == nil)
+        for other in [
+            "https://appclip.apple.com/id?key=1&p=com.example.MyApp.Clip",
+            "https://appclip.apple.com/id?p=com.example.Unknown.Clip",
+            "https://appclip.apple.com/id/x?p=com.example.MyApp.Clip",
+            "https://appclip.apple.com/ID?p=com.example.MyApp.Clip",
+            "https://appclip.apple.com/id?P=com.example.MyApp.Clip",
+            "https://appclip.apple.com/id?p=",
+            "http://appclip.apple.com/id?p=com.example.MyApp.Clip",
+            "https://appclip.apple.com./id/../?p=com.example.MyApp.Clip",
+        ] {
+            #expect(try table.mostSpecific(for: other) == nil, "\(other)")
+        }
+    }
+
+    @Test func whatIsReachedByItsDefaultLinkSaysSo() throws {
+        let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
+        let rule = try IdentifierRule("path:1")
+        let experience = try Experience(
+            url: URLPrefix("https://example.com"), kind: .default, clip: BundleID("com.example.MyApp.Clip"),
+            binding: .rule(rule))
+        let table = try RoutingTable([experience])
+        let byLink = try #require(table.match(InvocationURL(link), of: RoutingTable.tenant))
+        #expect(byLink.isByDefaultLink)
+        #expect(try table.experience(byLink).readIdentifier(in: InvocationURL(link), by: byLink) == .absent)
+        let url = try InvocationURL("https://example.com/a")
+        let byURL = try #require(table.match(url, of: RoutingTable.tenant))
+        #expect(!byURL.isByDefaultLink)
+        let identifier = try LocationIdentifier("a")
+        #expect(table.experience(byURL).readIdentifier(in: url, by: byURL) == .identifier(identifier))
+
+        let registered = try RoutingTable([Experience.default(link)])
+        #expect(try registered.match(InvocationURL(link), of: RoutingTable.tenant)?.isByDefaultLink == false)
+    }
+
+    @Test func aDemoLinkThatIsMatchedWholeComesBeforeTheDefaultLink() throws {
+        let text = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
+        let all = try [Experience.default("https://example.com"), .demo(text)]
+        let table = try RoutingTable(all)
+        #expect(try table.mostSpecific(for: text)?.kind == .demo)
+        #expect(try table.mostSpecific(for: text + "&k=v")?.kind == .default)
+        #expect(try RoutingTable(all.prefix(1)).mostSpecific(for: text)?.url == "https://example.com")
+    }
+
+    @Test func aRegisteredDefaultLinkNeedsPFirst() throws {
+        let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
+        let experience = try Experience.default(link + "&a=1")
+        let table = try RoutingTable([experience])
+        #expect(try table.mostSpecific(for: link + "&b=2&a=1") == RoutedExperience(experience))
+        #expect(try table.mostSpecific(for: link) == RoutedExperience(experience))
+        let last = "https://appclip.apple.com/id?a=1&p=com.example.MyApp.Clip"
+        #expect(try table.mostSpecific(for: last) == nil)
+        let another = "https://appclip.apple.com/id?p=com.example.Other.Clip&a=1&p=com.example.MyApp.Clip"
+        #expect(try table.mostSpecific(for: another) == nil)
+    }
+
+    @Test func ofTwoAlikeTheLastIsFound() throws {
+        let url = try URLPrefix("https://example.com")
+        let alike = try [
+            Experience.advanced("https://example.com", clip: "com.example.B.Clip"),
+            .advanced("https://example.com", clip: "com.example.A.Clip"),
+            Experience(
+                url: url, kind: .advanced, clip: BundleID("com.example.A.Clip"),
+                binding: .location(LocationIdentifier("x"))),
+        ]
+        for order in [alike, alike.reversed()] {
+            let table = try RoutingTable(order)
+            let last = try #require(order.last)
+            #expect(try table.mostSpecific(for: "https://example.com/menu") == RoutedExperience(last))
+            #expect(table.experienceCount == 1)
+        }
+    }
+
+    @Test func theSmallerURLIsFoundOfTwoThatDifferInTheOrderOfTheirItems() throws {
+        let both = try [Experience.advanced("https://example.com?b&a"), .advanced("https://example.com?a&b")]
+        for order in [both, both.reversed()] {
+            let found = try RoutingTable(order).mostSpecific(for: "https://example.com?a&b&c")
+            #expect(found?.url == "https://example.com?a&b")
+        }
+    }
+
+    @Test func wellFormedURLsThatNothingMatches() throws {
+        let table = try RoutingTable([Experience.advanced("https://example.com")])
+        for url in [
+            "http://example.com", "https://example.com:8443/menu", "https://192.0.2.1",
+            "https://[2001:db8::1]",
+            "example-app://example.com",
+        ] {
+            #expect(try !InvocationURL(url).isMatchable)
+            #expect(try table.mostSpecific(for: url) == nil, "\(url)")
+        }
+    }
+
+    /// Every set is searched both by the table and by looking at each experience in turn.
+    @Test func findsWhatASearchOfAllFinds() throws {
+        var random = SplitMix64(seed: 2)
+        let hosts = ["a.example", "a.example", "b.example"]
+        let segments = ["x", "y", ""]
+        let items = ["p=1", "p=2", "q", "r=1"]
+        func text(_ random: inout SplitMix64, longest: Int) -> String {
+            var text = "https://" + random.pick(hosts)
+            for _ in 0...random.below(longest) { text += "/" + random.pick(segments) }
+            let query = (0..<random.below(longest)).map { _ in random.pick(items) }
+            return text + "?" + query.joined(separator: "&")
+        }
+        let clips = try [BundleID("com.example.A.Clip"), BundleID("com.example.B.Clip")]
+        let links = clips.map { "https://appclip.apple.com/id?p=\($0)" }
+        var pool: [Experience] = []
+        for number in 0..<400 {
+            let clip = random.pick(clips)
+            let kind = random.pick(ExperienceKind.allCases)
+            let url = number % 20 == 0 ? random.pick(links) : text(&random, longest: 3)
+            if let experience = try? Experience(url: URLPrefix(url), kind: kind, clip: clip) {
+                pool.append(experience)
+            }
+        }
+        let invocations = try (0..<500).map { number in
+            try InvocationURL(number % 20 == 0 ? random.pick(links) + "&q" : text(&random, longest: 6))
+        }
+
+        var cases = 0
+        var matched = 0
+        for _ in 0..<5_000 {
+            let experiences = Self.oneDefaultPerClip((0..<random.below(12)).map { _ in random.pick(pool) })
+            let table = try RoutingTable(experiences)
+            for _ in 0..<20 {
+                let invocation = random.pick(invocations)
+                let isAdvancedOnly = random.oneIn(3)
+                let expected = Self.mostSpecific(
+                    of: experiences, for: invocation, isAdvancedOnly: isAdvancedOnly)
+                cases += 1
+                matched += expected == nil ? 0 : 1
+                let found = table.mostSpecific(for: invocation, isAdvancedOnly: isAdvancedOnly)
+                guard found == expected.map({ RoutedExperience($0) }) else {
+                    Issue.record("\(invocation.canonical) among \(experiences.map(\.url.canonical))")
+                    return
+                }
+            }
+        }
+        #expect(cases == 100_000)
+        #expect((20_000...90_000).contains(matched))
+    }
+
+    /// The last of each kind and URL, and the last default of each clip, as the database has them.
+    private static func oneDefaultPerClip(_ experiences: [Experience]) -> [Experience] {
+        var kept: [Experience] = []
+        for experience in experiences {
+            kept.removeAll {
+                $0.kind == experience.kind
+                    && ($0.url == experience.url || $0.kind == .default && $0.clip == experience.clip)
+            }
+            kept.append(experience)
+        }
+        return kept
+    }
+
+    private static func mostSpecific(
+        of experiences: [Experience], for invocation: InvocationURL, isAdvancedOnly: Bool
+    ) -> Experience? {
+        let candidates = isAdvancedOnly ? experiences.filter { $0.kind == .advanced } : experiences
+        if let matched = candidates.filter({ $0.matches(invocation) }).min(by: { $0.precedes($1) }) {
+            return matched
+        }
+        guard let link = DefaultLink(invocation) else { return nil }
+        return candidates.first { $0.kind == .default && $0.clip == link.clip }
+    }
+
+    /// Spellings that mean the same URL find the same experience.
+    @Test func spellingDoesNotChangeTheMatch() throws {
+        let table = try RoutingTable(
+            ["", "/menu", "/menu/a", "/menu?p=1", "/menu?p=1&q", "/~b"].map { path in
+                try Experience.advanced("https://example.com\(path)")
+            })
+        var random = SplitMix64(seed: 3)
+        for _ in 0..<5_000 {
+            let path = (0..<random.below(4)).map { _ in "/" + random.pick(["menu", "a", "~b", "c-d"]) }
+                .joined()
+            let items = (0..<random.below(4)).map { _ in random.pick(["p=1", "q", "r=x.y"]) }
+            let query = items.isEmpty ? "" : "?" + items.joined(separator: "&")
+            let plain = try InvocationURL("https://example.com\(path)\(query)")
+            let spelt = Self.encoded(path, &random) + "/" + Self.encoded(query, &random)
+            let encoded = try InvocationURL("HTTPS://EXAMPLE.COM.:443\(spelt)#\(path)")
+            let expected = try #require(table.mostSpecific(for: plain))
+            guard table.mostSpecific(for: encoded) == expected else {
+                Issue.record("\(plain.canonical) and \(encoded.canonical)")
+                return
+            }
+            #expect(encoded.canonicalWithoutFragment == plain.canonical)
+        }
+    }
+
+    /// The text with some of its letters percent-encoded.
+    private static func encoded(_ text: String, _ random: inout SplitMix64) -> String {
+        var encoded = ""
+        for character in text {
+            guard let byte = character.asciiValue, character.isLetter || "~-.".contains(character),
+                random.below(3) == 0
+            else {
+                encoded.append(character)
+                continue
+            }
+            encoded += "%" + String(byte, radix: 16, uppercase: random.below(2) == 0)
+        }
+        return encoded
+    }
+
+    /// A shadowed experience is one that its own URL does not launch, and the finding names the one it does.
+    @Test func shadowedIsWhatTheTableNeverFinds() throws {
+        var random = SplitMix64(seed: 4)
+        for _ in 0..<500 {
+            let experiences = try (0..<6).map { _ in
+                let url =
+                    "https://example.com/" + random.pick(["", "a"]) + "?"
+                    + random.pick(["", "x&y", "y&x", "x"])
+                return random.below(2) == 0 ? try Experience.advanced(url) : try .default(url)
+            }
+            let distinct = Array(Set(experiences))
+            let shadowed = ExperienceLint(distinct).findings.filter { $0.code == .shadowed }
+            let table = try RoutingTable(distinct)
+            for experience in distinct {
+                let found = try table.mostSpecific(for: experience.url.canonical)
+                let finding = shadowed.first { $0.experience == experience }
+                #expect(found == RoutedExperience(finding?.other ?? experience))
+            }
+        }
+    }
+
+    /// 20,000 experiences on one path, and one URL that names one of them among other items.
+    @Test func manyExperiencesOnOnePath() throws {
+        let table = try RoutingTable(
+            (0..<20_000).map { try Experience.advanced("https://example.com/t?n=\($0)") })
+        let found = try table.mostSpecific(for: "https://example.com/t/x?a=1&n=12345&z=9")
+        #expect(found?.url == "https://example.com/t?n=12345")
+    }
+
+    @Test func theDeepestPathsAndTheMostItems() throws {
+        let path = String(repeating: "/a", count: URLPrefix.maximumPathComponents)
+        let query = (0..<URLPrefix.maximumQueryItems).map { "n\($0)" }.joined(separator: "&")
+        let table = try RoutingTable([
+            Experience.advanced("https://example.com"), .advanced("https://example.com\(path)"),
+            .advanced("https://example.com\(path)?\(query)"),
+        ])
+        #expect(
+            try table.mostSpecific(for: "https://example.com\(path.dropLast(2))")?.pathComponentCount == 0)
+        let deepest = try #require(try table.mostSpecific(for: "https://example.com\(path)/b/c/d"))
+        #expect(deepest.url == "https://example.com\(path)")
+        #expect(deepest.pathComponentCount == URLPrefix.maximumPathComponents)
+        let most = try table.mostSpecific(for: "https://example.com\(path)/b?x&\(query)&y")
+        #expect(most?.url == "https://example.com\(path)?\(query)")
+    }
+}

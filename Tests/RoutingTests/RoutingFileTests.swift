@@ -1,0 +1,174 @@
+import Foundation
+import Invocation
+import PropertyTesting
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import Routing
+
+@Suite struct RoutingFileTests {
+    private static let tenant = TenantID(number: 1)
+    private static let digest = [UInt8](repeating: 7, count: 32)
+    /// `doorstep routing table 1` and its line feed.
+    private static let signatureLength = 25
+
+    /// One row of each relation.
+    private static func small() throws -> RoutingTable {
+        var table = RoutingTable()
+        try table.set(.tenants, .tenant(tenant, isSuspended: true))
+        try table.set(.clips, .clip(tenant, "a.b", isMultiBusiness: true))
+        try table.set(.keys, .key(tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000))
+        try table.set(.locations, .location(tenant, "l", name: "n"))
+        try table.set(
+            .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b", location: "l"))
+        try table.set(.shortCodes, .shortCode(tenant, "s", "https://a.b"))
+        return table
+    }
+
+    @Test func whatIsWrittenReadsBackTheSame() throws {
+        let asOf = Date(timeIntervalSince1970: 1_800_000_000.5)
+        let (table, time) = try RoutingTable.read(Self.small().fileBytes(asOf: asOf))
+        #expect(time == asOf)
+        #expect(table.tenantCount == 1)
+        #expect(table.experienceCount == 1)
+        #expect(table.locationCount == 1)
+        let match = try #require(try table.match(InvocationURL("https://a.b/c/e?d"), of: Self.tenant))
+        let experience = table.experience(match)
+        #expect(experience.url == "https://a.b/c?d")
+        #expect(experience.clipIsMultiBusiness)
+        #expect(try experience.binding == .location(LocationIdentifier("l")))
+        let link = try InvocationURL("https://appclip.apple.com/id?p=a.b")
+        #expect(table.match(link, of: Self.tenant)?.isByDefaultLink == true)
+        #expect(try table.location(LocationIdentifier("l"), of: Self.tenant)?.name == "n")
+        #expect(table.url(ofShortCode: "s", of: Self.tenant)?.canonical == "https://a.b")
+        let holder = try #require(table.keyHolder(of: Self.digest, at: .year2000))
+        #expect(holder.key == KeyID(UUID(number: 1)))
+        #expect(holder.tenantIsSuspended)
+        let expiry = Date.year2000.addingTimeInterval(5)
+        #expect(table.keyHolder(of: Self.digest, at: expiry) == nil)
+    }
+
+    @Test func anEmptyTable() throws {
+        let table = try RoutingTable().fileBytes().reread()
+        #expect(table.tenantCount == 0)
+        #expect(table.experienceCount == 0)
+    }
+
+    @Test func whatATenantThatIsGoneLeftIsNotWritten() throws {
+        var table = try Self.small()
+        table.remove(.tenants, of: Self.tenant, key: [])
+        #expect(table.fileBytes() == RoutingTable().fileBytes())
+    }
+
+    @Test func aTableOfManyBlocks() throws {
+        var table = try Self.small()
+        for number in 0..<3_000 {
+            try table.set(
+                .experiences,
+                .experience(Self.tenant, "advanced", "https://example.com/\(number)?n=\(number)"))
+            try table.set(.locations, .location(Self.tenant, "\(number)", name: "Place \(number)"))
+        }
+        let pieces = table.filePieces()
+        #expect(pieces.count > 4)
+        #expect(pieces.dropLast().allSatisfy { $0.count == 65_536 })
+        let reread = try Array(pieces.joined()).reread()
+        #expect(reread.experienceCount == 3_001)
+        #expect(reread.locationCount == 3_001)
+        for number in stride(from: 0, to: 3_000, by: 7) {
+            let url = try InvocationURL("https://example.com/\(number)/x?a&n=\(number)")
+            let match = try #require(reread.match(url, of: Self.tenant))
+            #expect(reread.experience(match).url == "https://example.com/\(number)?n=\(number)")
+            let identifier = try LocationIdentifier("\(number)")
+            #expect(reread.location(identifier, of: Self.tenant)?.name == "Place \(number)")
+        }
+        var damaged = Array(pieces.joined())
+        damaged[100_000] ^= 1
+        #expect(throws: RoutingError.damagedFile) { try damaged.reread() }
+    }
+
+    /// Files that fill a block to the last byte, with and without their checksum, and those a byte off.
+    @Test(arguments: [65_535, 65_536, 65_537, 131_072].flatMap { [$0, $0 + 8] })
+    func aFileOfThisLength(_ length: Int) throws {
+        var table = try Self.small()
+        var number = 0
+        let longest = "https://a.b/" + String(repeating: "x", count: 1_900)
+        while table.fileBytes().count < length - 4_000 {
+            try table.set(.shortCodes, .shortCode(Self.tenant, "\(number)", longest))
+            number += 1
+        }
+        try table.set(.shortCodes, .shortCode(Self.tenant, "first", "https://a.b/"))
+        let half = (length - table.fileBytes().count) / 2
+        let first = "https://a.b/" + String(repeating: "y", count: half)
+        try table.set(.shortCodes, .shortCode(Self.tenant, "first", first))
+        try table.set(.shortCodes, .shortCode(Self.tenant, "last", "https://a.b/"))
+        let rest = length - table.fileBytes().count
+        let last = "https://a.b/" + String(repeating: "z", count: rest)
+        try table.set(.shortCodes, .shortCode(Self.tenant, "last", last))
+
+        let bytes = table.fileBytes()
+        #expect(bytes.count == length)
+        let reread = try bytes.reread()
+        #expect(reread.url(ofShortCode: "first", of: Self.tenant)?.canonical == first)
+        #expect(reread.url(ofShortCode: "last", of: Self.tenant)?.canonical == last)
+        #expect(throws: RoutingError.damagedFile) { try bytes.dropLast().reread() }
+        #expect(throws: RoutingError.damagedFile) { try (bytes + [0]).reread() }
+    }
+
+    @Test func everyFlippedBitIsFound() throws {
+        let bytes = try Self.small().fileBytes()
+        for index in bytes.indices {
+            for bit in 0..<8 as Range<UInt8> {
+                var damaged = bytes
+                damaged[index] ^= 1 << bit
+                let expected: RoutingError = index < Self.signatureLength ? .notARoutingTable : .damagedFile
+                #expect(throws: expected, "bit \(bit) of byte \(index)") { try damaged.reread() }
+            }
+        }
+    }
+
+    @Test func everyTruncationIsFound() throws {
+        let bytes = try Self.small().fileBytes()
+        for length in bytes.indices {
+            let expected: RoutingError = length < Self.signatureLength ? .notARoutingTable : .damagedFile
+            #expect(throws: expected, "\(length) bytes") { try Array(bytes[..<length]).reread() }
+        }
+    }
+
+    /// Whoever can write the file can write its checksum: what such a file holds is refused or read, no more.
+    @Test func damageUnderARightChecksum() throws {
+        let bytes = try Self.small().fileBytes()
+        #expect(bytes.withChecksum() == bytes)
+        var refused = 0
+        for index in Self.signatureLength..<bytes.count - 8 {
+            for bit in 0..<8 as Range<UInt8> {
+                var damaged = bytes
+                damaged[index] ^= 1 << bit
+                do throws(RoutingError) { _ = try damaged.withChecksum().reread() } catch { refused += 1 }
+            }
+            let cut = Array(bytes[..<index]) + [UInt8](repeating: 0, count: 8)
+            #expect(throws: RoutingError.self, "cut at \(index)") { try cut.withChecksum().reread() }
+        }
+        #expect(refused > 1_000)
+    }
+
+    @Test func bytesAfterTheLastRelation() throws {
+        let bytes = try Self.small().fileBytes()
+        let longer = Array(bytes.dropLast(8)) + [UInt8](repeating: 0, count: 9)
+        #expect(throws: RoutingError.damagedFile) { try longer.withChecksum().reread() }
+    }
+
+    @Test func anotherSignature() throws {
+        let later =
+            Array("doorstep routing table 2\n".utf8) + (try Self.small().fileBytes()[Self.signatureLength...])
+        #expect(throws: RoutingError.notARoutingTable) { try later.withChecksum().reread() }
+        #expect(throws: RoutingError.notARoutingTable) { try [].reread() }
+        #expect(throws: RoutingError.notARoutingTable) { try Array("{}".utf8).reread() }
+    }
+
+    @Test func whatTheOutputThrowsIsThrown() throws {
+        struct DiskIsFull: Error {}
+        let table = try Self.small()
+        #expect(throws: DiskIsFull.self) { try table.write(asOf: .year2000) { _ in throw DiskIsFull() } }
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import Invocation
+import PropertyTesting
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import Routing
+
+/// A table that has seen many changes, against tables made at once from the rows that are left.
+@Suite struct RoutingHistoryTests {
+    private struct RowKey: Hashable {
+        let relation: RoutingRelation
+        let tenant: TenantID
+        let key: [String]
+        /// The key by bytes: `String` takes the composed and the decomposed form of a character for equal.
+        let bytes: [[UInt8]]
+
+        init(_ relation: RoutingRelation, of tenant: TenantID, _ key: [String]) {
+            self.relation = relation
+            self.tenant = tenant
+            self.key = key
+            bytes = key.map { Array($0.utf8) }
+        }
+
+        static func == (one: Self, other: Self) -> Bool {
+            one.relation == other.relation && one.tenant == other.tenant && one.bytes == other.bytes
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(relation)
+            hasher.combine(tenant)
+            hasher.combine(bytes)
+        }
+    }
+
+    private struct Rows {
+        /// Each row, and the clip that it is the default experience of.
+        var rows: [RowKey: (row: RoutingRow, defaultOf: String?)] = [:]
+
+        /// A table of all rows, or of one tenant's, in no order.
+        func table(of tenant: TenantID? = nil) throws -> RoutingTable {
+            var table = RoutingTable()
+            for (key, value) in rows where tenant == nil || key.tenant == tenant {
+                try table.set(key.relation, value.row)
+            }
+            return table
+        }
+    }
+
+    private struct Answers: Equatable {
+        var experiences: [RoutedExperience?] = []
+        var areByDefaultLink: [Bool?] = []
+        var locations: [Location?] = []
+        var urls: [String?] = []
+        var holders: [KeyHolder?] = []
+
+        init(_ table: RoutingTable, of tenant: TenantID, _ questions: Questions) {
+            for (url, isAdvancedOnly) in questions.urls {
+                let match = table.match(url, of: tenant, isAdvancedOnly: isAdvancedOnly)
+                experiences.append(match.map(table.experience))
+                areByDefaultLink.append(match?.isByDefaultLink)
+            }
+            locations = questions.identifiers.map { table.location($0, of: tenant) }
+            urls = questions.codes.map { table.url(ofShortCode: $0, of: tenant)?.canonical }
+            holders = questions.digests.map { table.keyHolder(of: $0, at: questions.now) }
+                .map { $0?.tenant == tenant ? $0 : nil }
+        }
+    }
+
+    private struct Questions {
+        var urls: [(InvocationURL, Bool)] = []
+        var identifiers: [LocationIdentifier] = []
+        var codes: [String] = []
+        var digests: [[UInt8]] = []
+        var now = Date.year2000
+    }
+
+    private static let tenants = (1...3).map { TenantID(number: $0) }
+    private static let clips = ["com.example.A.Clip", "com.example.B.Clip"]
+    private static let identifiers = ["a", "b", "caf\u{E9}", "cafe\u{301}"]
+    private static let codes = ["x", "X", "y"]
+
+    private static func url(_ random: inout SplitMix64) -> String {
+        var text = "https://" + random.pick(["a.example", "b.example"])
+        for _ in 0..<random.below(3) { text += "/" + random.pick(["x", "y"]) }
+        let items = Set((0..<random.below(4)).map { _ in random.pick(["p=1", "p=2", "q", "r"]) })
+        return items.isEmpty ? text : text + "?" + items.sorted().joined(separator: "&")
+    }
+
+    /// A digest that is no other key's.
+    private static func digest(_ number: Int) -> [UInt8] {
+        [UInt8](bigEndian: UInt64(number)) + [UInt8](repeating: 0, count: 24)
+    }
+
+    private static func questions(_ random: inout SplitMix64, issued: Int) throws -> Questions {
+        var questions = Questions()
+        for _ in 0..<12 {
+            let text =
+                random.oneIn(4)
+                ? "https://appclip.apple.com/id?p=" + random.pick(clips) : url(&random)
+            questions.urls.append((try InvocationURL(text), random.oneIn(3)))
+        }
+        questions.identifiers = try identifiers.map { try LocationIdentifier($0) }
+        questions.codes = codes
+        questions.digests = (max(0, issued - 12)...issued).map(digest)
+        questions.now = Date.year2000.addingTimeInterval(Double(random.below(20)))
+        return questions
+    }
+
+    /// Makes a row, and the key that it has.
+    private static func row(
+        _ relation: RoutingRelation, of tenant: TenantID, _ random: inout SplitMix64, issued: inout Int
+    ) -> (row: RoutingRow, key: [String], defaultOf: String?) {
+        let clip = random.pick(clips)
+        switch relation {
+        case .tenants: return (.tenant(tenant, isSuspended: random.oneIn(2)), [], nil)
+        case .clips: return (.clip(tenant, clip, isMultiBusiness: random.oneIn(2)), [clip], nil)
+        case .keys:
+            issued += 1
+            let id = KeyID(UUID(number: UInt8(random.below(4))))
+            let expiry = random.oneIn(2) ? Int64(random.below(20)) * 1_000_000 : nil
+            let row = RoutingRow.key(
+                tenant, id, digest(issued), kind: random.pick(KeyKind.allCases), expiresAt: expiry)
+            return (row, [id.description], nil)
+        case .locations:
+            let identifier = random.pick(identifiers)
+            let row = RoutingRow.location(
+                tenant, identifier, name: random.pick(["one", "two"]), radius: Double(1 + random.below(500)))
+            return (row, [identifier], nil)
+        case .experiences:
+            let kind = random.pick(ExperienceKind.allCases)
+            let url = url(&random)
+            let binding = random.below(3)
+            let row = RoutingRow.experience(
+                tenant, kind.rawValue, url, clip: clip,
+                location: binding == 1 ? random.pick(identifiers) : nil,
+                rule: binding == 2 ? random.pick(["path:1", "query:p", "hash:q"]) : nil)
+            return (row, [kind.rawValue, url], kind == .default ? clip : nil)
+        case .shortCodes:
+            let code = random.pick(codes)
+            return (.shortCode(tenant, code, url(&random)), [code], nil)
+        }
+    }
+
+    @Test func aHistoryLeavesWhatItsRowsSay() throws {
+        var random = SplitMix64(seed: 5)
+        var table = RoutingTable()
+        var rows = Rows()
+        var issued = 0
+        var copies: [(table: RoutingTable, questions: Questions, answers: [Answers])] = []
+        var found = 0
+
+        func remove(_ key: RowKey) {
+            table.remove(key.relation, of: key.tenant, key: key.key)
+            rows.rows[key] = nil
+        }
+
+        for step in 1...4_000 {
+            let tenant = random.pick(Self.tenants)
+            let relation = random.oneIn(2) ? .experiences : random.pick(RoutingRelation.allCases)
+            let (row, key, defaultOf) = Self.row(relation, of: tenant, &random, issued: &issued)
+            let rowKey = RowKey(relation, of: tenant, key)
+            switch random.below(100) {
+            case 0..<75:
+                // A clip has one default experience; the row of another goes, before or after.
+                let other = rows.rows.first { known in
+                    defaultOf != nil && known.key.tenant == tenant && known.value.defaultOf == defaultOf
+                        && known.key != rowKey
+                }
+                let isRemovedFirst = random.oneIn(2)
+                if let other, isRemovedFirst { remove(other.key) }
+                try table.set(relation, row)
+                rows.rows[rowKey] = (row, defaultOf)
+                if let other, !isRemovedFirst { remove(other.key) }
+            case 75..<98: remove(rowKey)
+            case 98:
+                table.removeAll(relation, of: tenant)
+                rows.rows = rows.rows.filter { $0.key.relation != relation || $0.key.tenant != tenant }
+            default: table.compact()
+            }
+            guard step % 40 == 0 else { continue }
+
+            let questions = try Self.questions(&random, issued: issued)
+            let fresh = try rows.table()
+            let reread = try table.fileBytes().reread()
+            var all: [Answers] = []
+            for tenant in Self.tenants {
+                let answers = Answers(table, of: tenant, questions)
+                #expect(answers == Answers(fresh, of: tenant, questions), "step \(step)")
+                #expect(answers == Answers(reread, of: tenant, questions), "step \(step)")
+                let alone = try rows.table(of: tenant)
+                #expect(answers == Answers(alone, of: tenant, questions), "step \(step), alone")
+                found += answers.experiences.count { $0 != nil } + answers.holders.count { $0 != nil }
+                all.append(answers)
+            }
+            #expect(table.experienceCount == rows.rows.keys.count { $0.relation == .experiences })
+            #expect(table.locationCount == rows.rows.keys.count { $0.relation == .locations })
+            #expect(table.tenantCount == rows.rows.keys.count { $0.relation == .tenants })
+            if step % 400 == 0 { copies.append((table, questions, all)) }
+        }
+        for copy in copies {
+            #expect(Self.tenants.map { Answers(copy.table, of: $0, copy.questions) } == copy.answers)
+        }
+        #expect(found > 1_000)
+        for tenant in Self.tenants { table.removeAll(.experiences, of: tenant) }
+        #expect(table.experienceCount == 0)
+        #expect(table.queryNodes.count == 0)
+    }
+}

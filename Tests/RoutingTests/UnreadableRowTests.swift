@@ -1,0 +1,153 @@
+import Foundation
+import Invocation
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import Routing
+
+@Suite struct UnreadableRowTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let relation: RoutingRelation
+        let name: String
+        let row: RoutingRow
+        var testDescription: String { "\(relation): \(name)" }
+    }
+
+    private static let tenant = TenantID(number: 1)
+    private static let key = KeyID(UUID(number: 1))
+    private static let digest = [UInt8](repeating: 7, count: 32)
+
+    /// A row of each relation that can be read.
+    private static let rows: [RoutingRelation: RoutingRow] = [
+        .tenants: .tenant(tenant, isSuspended: true),
+        .clips: .clip(tenant, "com.example.MyApp.Clip", isMultiBusiness: true),
+        .keys: .key(tenant, key, digest),
+        .locations: .location(tenant, "a"),
+        .experiences: .experience(tenant, "advanced", "https://example.com?a", location: "a"),
+        .shortCodes: .shortCode(tenant, "x", "https://example.com"),
+    ]
+
+    /// Which fields may be NULL.
+    private static let nullable: [RoutingRelation: Set<Int>] = [.keys: [4], .experiences: [4, 5]]
+
+    /// Rows with one field that is missing, of another length or NULL.
+    private static let deformed: [Case] = RoutingRelation.allCases.flatMap { relation in
+        guard let row = rows[relation] else { return [Case]() }
+        let values = row.fields.map { $0.map { Array(row.bytes[$0]) } }
+        var cases = [
+            Case(relation: relation, name: "no field", row: RoutingRow([])),
+            Case(relation: relation, name: "a field too few", row: RoutingRow(Array(values.dropLast()))),
+        ]
+        for index in values.indices where nullable[relation]?.contains(index) != true {
+            var changed = values
+            changed[index] = nil
+            cases.append(Case(relation: relation, name: "NULL in field \(index)", row: RoutingRow(changed)))
+        }
+        for length in [0, 15, 17] {
+            var changed = values
+            changed[0] = [UInt8](repeating: 1, count: length)
+            cases.append(
+                Case(relation: relation, name: "a UUID of \(length) bytes", row: RoutingRow(changed)))
+        }
+        return cases
+    }
+
+    private static func with(_ relation: RoutingRelation, _ index: Int, _ value: [UInt8]) -> RoutingRow {
+        guard let row = rows[relation] else { return RoutingRow() }
+        var values = row.fields.map { $0.map { Array(row.bytes[$0]) } }
+        values[index] = value
+        return RoutingRow(values)
+    }
+
+    private static func experience(
+        _ name: String, kind: String = "advanced", _ url: String = "https://example.com?b",
+        clip: String = "com.example.New.Clip", location: String? = nil, rule: String? = nil
+    ) -> Case {
+        Case(
+            relation: .experiences, name: name,
+            row: .experience(tenant, kind, url, clip: clip, location: location, rule: rule))
+    }
+
+    private static func location(
+        _ name: String, latitude: Double = 0, longitude: Double = 0, radius: Double = 1
+    ) -> Case {
+        Case(
+            relation: .locations, name: name,
+            row: .location(tenant, "a", latitude: latitude, longitude: longitude, radius: radius))
+    }
+
+    private static let cases: [Case] = [
+        Case(relation: .tenants, name: "a boolean of two bytes", row: with(.tenants, 1, [0, 0])),
+        Case(relation: .clips, name: "a boolean of two bytes", row: with(.clips, 2, [0, 0])),
+        Case(relation: .clips, name: "no bundle ID", row: with(.clips, 1, Array("clip".utf8))),
+        Case(relation: .clips, name: "not UTF-8", row: with(.clips, 1, [0x61, 0x2E, 0xFF])),
+        Case(relation: .keys, name: "a key ID of 15 bytes", row: with(.keys, 1, Array(digest.prefix(15)))),
+        Case(relation: .keys, name: "an unknown kind", row: with(.keys, 2, Array("master".utf8))),
+        Case(relation: .keys, name: "a digest of 31 bytes", row: with(.keys, 3, Array(digest.dropLast()))),
+        Case(relation: .keys, name: "a digest of 33 bytes", row: with(.keys, 3, digest + [0])),
+        Case(relation: .keys, name: "an expiry of 4 bytes", row: with(.keys, 4, [0, 0, 0, 0])),
+        location("latitude 91", latitude: 91), location("latitude NaN", latitude: .nan),
+        location("longitude 181", longitude: -181), location("longitude infinite", longitude: .infinity),
+        location("radius 0", radius: 0), location("radius 501", radius: 501),
+        location("radius NaN", radius: .nan),
+        location("radius below 0", radius: -1),
+        Case(relation: .locations, name: "a radius of 4 bytes", row: with(.locations, 5, [0, 0, 0, 0])),
+        Case(
+            relation: .locations, name: "an identifier of 64 KiB",
+            row: with(.locations, 1, [UInt8](repeating: 0x61, count: 65_536))),
+        experience("an unknown kind", kind: "Advanced"), experience("a kind cut off", kind: "advance"),
+        experience("a URL without https", "http://example.com"), experience("an empty URL", ""),
+        experience("a URL without a host", "https:///menu"), experience("nothing but the scheme", "https://"),
+        experience("a URL of 2,049 bytes", "https://example.com/" + String(repeating: "a", count: 2_029)),
+        experience("33 path components", "https://example.com" + String(repeating: "/a", count: 33)),
+        experience(
+            "17 query items", "https://example.com?" + (0..<17).map { "n\($0)" }.joined(separator: "&")),
+        experience("no bundle ID", clip: "clip"), experience("a bad rule", rule: "path:0"),
+        experience("an empty rule", rule: ""), experience("a rule of no known form", rule: "fragment:1"),
+        experience("both a location and a rule", location: "a", rule: "path:1"),
+        Case(relation: .experiences, name: "a rule not UTF-8", row: with(.experiences, 5, [0xFF])),
+        Case(
+            relation: .shortCodes, name: "a code of 64 KiB",
+            row: with(.shortCodes, 1, [UInt8](repeating: 0x61, count: 65_536))),
+    ]
+
+    private static func table() throws -> RoutingTable {
+        var table = RoutingTable()
+        for (relation, row) in rows { try table.set(relation, row) }
+        return table
+    }
+
+    @Test(arguments: deformed + cases)
+    func isRefusedAndChangesNothing(_ unreadable: Case) throws {
+        var table = try Self.table()
+        let before = table.fileBytes()
+        let nodes = table.queryNodes.count
+        #expect(throws: RoutingError.unreadableRow(unreadable.relation)) {
+            try table.set(unreadable.relation, unreadable.row)
+        }
+        #expect(table.fileBytes() == before)
+        #expect(table.queryNodes.count == nodes)
+        #expect(table.tenantCount == 1)
+    }
+
+    @Test func nullWhereItMayBe() throws {
+        var table = try Self.table()
+        for (relation, indices) in Self.nullable {
+            let row = try #require(Self.rows[relation])
+            for index in indices {
+                var values = row.fields.map { $0.map { Array(row.bytes[$0]) } }
+                values[index] = nil
+                try table.set(relation, RoutingRow(values))
+            }
+        }
+    }
+
+    @Test func errorsSayWhichRelation() {
+        #expect(RoutingError.unreadableRow(.keys).description == "a row of api_keys cannot be read")
+        #expect(RoutingError.unreadableRow(.keys).code == "unreadable_row")
+        #expect(RoutingError.notARoutingTable.code == "not_a_routing_table")
+        #expect(RoutingError.damagedFile.code == "damaged_file")
+        for error in [RoutingError.notARoutingTable, .damagedFile] { #expect(!error.description.isEmpty) }
+    }
+}
