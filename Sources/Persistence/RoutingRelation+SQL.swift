@@ -83,7 +83,8 @@ extension Transaction {
         var unreadable = 0
         try await copyOut(relation.copy(of: tenant)) { piece in
             try reader.read(piece, fieldCount: relation.fieldCount) { row throws(RoutingError) in
-                do { try table.set(relation, row) } catch { unreadable += 1 }
+                // Rows of a relation come once, into a table that has none of them.
+                do { try table.set(relation, row, isNew: true) } catch { unreadable += 1 }
             }
         }
         return unreadable

@@ -10,6 +10,7 @@ extension Session {
     /// Starts a COPY to the client.
     func beginCopyOut(_ query: Query, _ limits: Limits) throws(PostgreSQLError) {
         try beginCopy(query, PGRES_COPY_OUT, limits)
+        isCopyingOut = true
     }
 
     private func beginCopy(
@@ -70,12 +71,12 @@ extension Session {
                 bytes.append(contentsOf: UnsafeRawBufferPointer(start: row, count: Int(count)))
                 PQfreemem(row)
             case 0:
-                guard bytes.isEmpty else { return bytes }
                 _ = try wait(for: Int16(POLLIN), limits)
                 receive()
                 if isBroken { throw .connectionLost }
             default:
                 guard bytes.isEmpty else { return bytes }
+                isCopyingOut = false
                 _ = try collect(limits)
                 return nil
             }

@@ -13,6 +13,9 @@ final class Session {
     var statements: StatementCache
     /// Whether nothing was run that may have changed the state of the session.
     var isClean = true
+    /// Whether rows of a COPY are to come. They are left to the system until they are asked for: libpq would take in
+    /// all of them, and move them about each time.
+    var isCopyingOut = false
 
     private(set) var isBroken = false
     /// Whether a statement is under way that the server should be told to give up.
@@ -94,7 +97,8 @@ extension Session {
     /// Returns false when the time is over with nothing done.
     func sleepWhileIdle(until deadline: Deadline) -> Bool {
         var files = [
-            pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
+            // `poll` passes over a negative descriptor.
+            pollfd(fd: isCopyingOut ? -1 : socket, events: Int16(POLLIN), revents: 0),
             pollfd(fd: wakeup.readEnd, events: Int16(POLLIN), revents: 0),
         ]
         let ready = poll(&files, 2, deadline.pollMilliseconds)

@@ -61,7 +61,7 @@ public struct Transaction: Sendable {
         }
     }
 
-    /// Receives rows by `COPY … TO STDOUT`, some 64 KiB of whole rows at a time.
+    /// Receives rows by `COPY … TO STDOUT`, some 128 KiB of whole rows at a time.
     ///
     /// When the closure throws the connection is closed: the server cannot be told to stop in between.
     public nonisolated(nonsending) func copyOut(
@@ -73,7 +73,7 @@ public struct Transaction: Sendable {
         }
         while true {
             let bytes = try await lease.perform { session, limits throws(PostgreSQLError) in
-                try session.copyOut(upTo: 65_536, limits)
+                try session.copyOut(upTo: 131_072, limits)
             }
             guard let bytes else { return }
             try await body(bytes)

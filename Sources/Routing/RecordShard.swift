@@ -11,6 +11,9 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
 
     /// 0 where there is nothing; else 32 bits of the hash above the record's offset plus 1.
     private var slots: [UInt64] = []
+    /// One less than there are slots, which are a power of two. Here, since to ask the array would be one more wait
+    /// for memory in a search that is little else.
+    private var mask = -1
     /// The records one after the other: prefix and text.
     private var bytes: [UInt8] = []
     /// Records that are not removed.
@@ -26,9 +29,8 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
 
     @inline(__always)
     func first<Found>(_ hash: UInt64, _ body: (Header, Span<UInt8>, Int) -> Found?) -> Found? {
+        guard mask >= 0 else { return nil }
         let slots = slots.span
-        guard slots.count > 0 else { return nil }
-        let mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while slots[position] != 0 {
             let slot = slots[position]
@@ -87,14 +89,12 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
     }
 
     private mutating func place(_ hash: UInt64, at offset: Int) {
-        let mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while slots[position] != 0 { position = (position + 1) & mask }
         slots[position] = Self.tag(hash) << 32 | UInt64(offset + 1)
     }
 
     mutating func remove(_ hash: UInt64, at offset: Int) {
-        let mask = slots.count - 1
         var position = Int(truncatingIfNeeded: hash) & mask
         while Self.offset(slots[position]) != offset { position = (position + 1) & mask }
         slots[position] = Self.removed
@@ -118,6 +118,7 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
     private mutating func rehash(slotCount: Int) {
         let old = slots
         slots = Array(repeating: 0, count: slotCount)
+        mask = slotCount - 1
         removedSlots = 0
         for slot in old {
             guard let offset = Self.offset(slot) else { continue }
@@ -139,7 +140,10 @@ struct RecordShard<Header: BitwiseCopyable & Sendable>: Sendable {
         rebuilt.bytes.reserveCapacity(length)
         var slotCount = 8
         while slotCount * 3 < kept * 4 { slotCount *= 2 }
-        rebuilt.slots = Array(repeating: 0, count: kept == 0 ? 0 : slotCount)
+        if kept > 0 {
+            rebuilt.slots = Array(repeating: 0, count: slotCount)
+            rebuilt.mask = slotCount - 1
+        }
         forEach { prefix, text in
             if isKept(prefix.header, text) { rebuilt.insert(prefix, text, Span()) }
         }

@@ -5,16 +5,19 @@ public import Tenancy
 
 extension RoutingTable {
     /// Takes a row in, in the place of the one that had its key.
+    /// - Parameter isNew: whether no row of its key can be there yet, which saves looking for one.
     /// - Throws: `unreadableRow` when the row holds what no version of Doorstep writes; the table is as before then.
-    public mutating func set(_ relation: RoutingRelation, _ row: borrowing RoutingRow) throws(RoutingError) {
+    public mutating func set(
+        _ relation: RoutingRelation, _ row: borrowing RoutingRow, isNew: Bool = false
+    ) throws(RoutingError) {
         guard let id = row.uuid(0).map(TenantID.init(_:)) else { throw .unreadableRow(relation) }
         let isReadable =
             switch relation {
             case .tenants: setTenant(row, id)
             case .clips: setClip(row, id)
             case .keys: setKey(row, id)
-            case .locations: setLocation(row, id)
-            case .experiences: setExperience(row, id)
+            case .locations: setLocation(row, id, isNew: isNew)
+            case .experiences: setExperience(row, id, isNew: isNew)
             case .shortCodes: setShortCode(row, id)
             }
         guard isReadable else { throw .unreadableRow(relation) }
@@ -112,7 +115,7 @@ extension RoutingTable {
         keys[digest] = nil
     }
 
-    private mutating func setLocation(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
+    private mutating func setLocation(_ row: borrowing RoutingRow, _ id: TenantID, isNew: Bool) -> Bool {
         guard let latitude = row.double(3), let longitude = row.double(4), let radius = row.double(5),
             let center = try? Coordinate(latitude: latitude, longitude: longitude),
             (try? CircularRegion(center: center, radius: Distance(meters: radius))) != nil
@@ -122,8 +125,10 @@ extension RoutingTable {
             row.withField(2) { name in
                 guard identifier.count <= Int(UInt16.max) else { return false }
                 let hash = hash(.location, tenant, identifier)
-                locations.remove(hash) { header, text in
-                    header.tenant == tenant && Self.isName(identifier, of: header, text)
+                if !isNew {
+                    locations.remove(hash) { header, text in
+                        header.tenant == tenant && Self.isName(identifier, of: header, text)
+                    }
                 }
                 let header = LocationHeader(
                     latitude: center.latitude, longitude: center.longitude, radius: radius, tenant: tenant,
@@ -152,7 +157,7 @@ extension RoutingTable {
 
     // MARK: Experiences
 
-    private mutating func setExperience(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
+    private mutating func setExperience(_ row: borrowing RoutingRow, _ id: TenantID, isNew: Bool) -> Bool {
         let tenant = intern(id)
         guard let kind = row.withField(1, { ExperienceKind(text: $0) }) ?? nil,
             row.isNull(4) || row.isNull(5),
@@ -166,7 +171,7 @@ extension RoutingTable {
             guard hashes.nodes.count <= URLPrefix.maximumQueryItems,
                 let clip = row.withField(3, { intern(clip: String(copying: $0), of: tenant) }) ?? nil
             else { return false }
-            removeExperience(kind, url, hashes, tenant)
+            if !isNew { removeExperience(kind, url, hashes, tenant) }
             let header = ExperienceHeader(
                 tenant: tenant, clip: clip, rule: rule ?? 0, urlLength: UInt16(url.count),
                 matchLength: UInt16(shape.matchLength), pathComponentCount: UInt8(shape.pathComponentCount),
