@@ -50,6 +50,8 @@ public actor RoutingFeed {
     private static let shortestInterval = Duration.milliseconds(20)
     private static let pruningInterval = Duration.seconds(600)
     private static let loadTimeout = Duration.seconds(600)
+    /// A server that has fallen silent is noticed after this long.
+    private static let followTimeout = Duration.seconds(30)
 
     /// - Parameters:
     ///   - live: Takes each new table.
@@ -98,9 +100,10 @@ public actor RoutingFeed {
     public func refresh() async throws {
         let asOf = Date()
         let mode = TransactionMode(
-            isolation: .repeatableRead, isReadOnly: true, statementTimeout: Self.loadTimeout)
+            isolation: .repeatableRead, isReadOnly: true,
+            statementTimeout: position == nil ? Self.loadTimeout : Self.followTimeout)
         let start = ContinuousClock.now
-        try await pool.withTransaction(as: .router, mode) { [position] transaction in
+        let isUpToDate = try await pool.withTransaction(as: .router, mode) { [position] transaction in
             let (snapshot, server, isBehind) = try await transaction.execute(
                 """
                 SELECT pg_current_snapshot()::text,
@@ -114,12 +117,18 @@ public actor RoutingFeed {
                 """
             ).one().decode(String.self, String.self, Bool?.self)
             let next = Position(snapshot: snapshot, server: server)
-            if let position, let state = live.current, position.server == server, isBehind == false {
-                try await follow(transaction, from: position, to: next, state, asOf)
-            } else {
+            guard let position, let state = live.current else {
                 try await load(transaction, next, asOf, start)
+                return true
             }
+            guard position.server == server, isBehind == false else { return false }
+            try await follow(transaction, from: position, to: next, state, asOf)
+            return true
         }
+        guard !isUpToDate else { return }
+        // In a transaction of its own, which may take longer.
+        position = nil
+        try await refresh()
     }
 
     private func load(

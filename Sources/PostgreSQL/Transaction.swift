@@ -71,12 +71,18 @@ public struct Transaction: Sendable {
         try await lease.perform { session, limits throws(PostgreSQLError) in
             try session.beginCopyOut(statement, limits)
         }
-        while true {
-            let bytes = try await lease.perform { session, limits throws(PostgreSQLError) in
-                try session.copyOut(upTo: 131_072, limits)
-            }
-            guard let bytes else { return }
+        var piece = try await Self.nextPiece(lease)
+        while let bytes = piece {
+            // What comes next is received while the closure works on this.
+            async let next = Self.nextPiece(lease)
             try await body(bytes)
+            piece = try await next
+        }
+    }
+
+    private static func nextPiece(_ lease: Lease) async throws(PostgreSQLError) -> [UInt8]? {
+        try await lease.perform { session, limits throws(PostgreSQLError) in
+            try session.copyOut(upTo: 131_072, limits)
         }
     }
 }
