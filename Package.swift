@@ -40,6 +40,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -154,10 +155,10 @@ let package = Package(
         tests(
             "HTTPAPITests",
             [
-                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Routing", "RoutingSupport",
-                "Tenancy",
-                crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging, metrics,
-                nioCore,
+                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "PropertyTesting", "Routing",
+                "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore,
+                hummingbirdTesting,
+                logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
             ]),
         tests(
             "EndToEndTests",

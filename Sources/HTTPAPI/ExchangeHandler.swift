@@ -25,8 +25,10 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var onIdle: () -> Void = {}
     /// Whether a request has begun and has not ended, or has not been answered, or nothing may be answered any more.
     var isBusy: Bool { unanswered > 0 || isReceiving || malformed != nil || isOver }
+    /// Whether a request is there whole and has not been answered.
+    var isAnswering: Bool { unanswered > 0 && !isReceiving && !isOver }
     /// Whether a request has begun and has not ended.
-    private(set) var isReceiving = false
+    private var isReceiving = false
     private var unanswered = 0
     private var discarded = 0
     private var cutOff: Scheduled<Void>?
@@ -74,6 +76,8 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What comes after something malformed is neither read nor worth a word.
+        guard malformed == nil, !isOver else { return }
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         if isReceiving, unanswered == 0 {
             // The rest of a request that was answered already.

@@ -38,11 +38,17 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasWritten = false
     private var isReadHeldBack = false
     private var headDeadline: NIODeadline?
+    /// How often the head that is pending was looked at before it was whole.
+    private var headLooks = 0
+    /// What ends the connection, and is passed on only after the requests that came before it.
+    private var endings: [any Sendable] = []
     private var context: ChannelHandlerContext?
     private var date = HTTPDate()
 
     /// How much may wait behind a request that the library has not answered.
     private static let pendingLimit = 131_072
+    /// A head that comes in more pieces is left to the library, which reads on where it stopped.
+    private static let headLooksLimit = 16
 
     init(_ shared: Factory, exchanges: ExchangeHandler) {
         self.shared = shared
@@ -63,13 +69,16 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var arrived = unwrapInboundIn(data)
-        guard !isHandedOver else { return context.fireChannelRead(data) }
+        guard !isHandedOver else { return passOnAll(arrived, context) }
+        // Else what is read would be kept as long as each arrival ends within a request.
+        pending.discardReadBytes()
         if pending.readableBytes == 0 {
             pending = arrived
         } else {
             pending.writeBuffer(&arrived)
         }
         process(context)
+        passOnEndings(context)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -84,33 +93,62 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// A client that sends faster than it reads answers, or than the library gives them, waits.
     func read(context: ChannelHandlerContext) {
-        if isHandedOver || (context.channel.isWritable && pending.readableBytes < Self.pendingLimit) {
-            context.read()
-        } else {
-            isReadHeldBack = true
-        }
+        isReadHeldBack = true
+        releaseRead(context)
+    }
+
+    private func releaseRead(_ context: ChannelHandlerContext) {
+        guard isReadHeldBack,
+            isHandedOver
+                || (context.channel.isWritable && endings.isEmpty
+                    && pending.readableBytes < Self.pendingLimit)
+        else { return }
+        isReadHeldBack = false
+        context.read()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard event is IdleStateHandler.IdleStateEvent else {
-            return context.fireUserInboundEventTriggered(event)
+        switch event {
+        case is IdleStateHandler.IdleStateEvent:
+            // While the library works on an answer it is not the client that is idle, unless it does not read.
+            if !exchanges.isAnswering || !context.channel.isWritable { context.close(promise: nil) }
+        case let ending as ChannelEvent where ending == .inputClosed && !isHandedOver:
+            endings.append(ending)
+            passOnEndings(context)
+        case let ending as ChannelShouldQuiesceEvent where !isHandedOver:
+            endings.append(ending)
+            passOnEndings(context)
+        default: context.fireUserInboundEventTriggered(event)
         }
-        // While the library works on an answer it is not the client that is idle.
-        if !exchanges.isBusy || exchanges.isReceiving { context.close(promise: nil) }
+    }
+
+    /// Tells the library that the connection ends, once nothing waits here any more: it may close it at once.
+    private func passOnEndings(_ context: ChannelHandlerContext) {
+        guard !endings.isEmpty, !isWaiting(context) else { return }
+        let passedOn = endings
+        endings = []
+        if passedOn.contains(where: { $0 is ChannelEvent }), pending.readableBytes > 0 { handOver(context) }
+        // What is written is lost if it is not sent before the connection is closed.
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+            for ending in passedOn { context.fireUserInboundEventTriggered(ending) }
+            self.releaseRead(context)
+        }
+    }
+
+    /// Whether what is pending waits for the library, or for the client to read.
+    private func isWaiting(_ context: ChannelHandlerContext) -> Bool {
+        pending.readableBytes > 0 && (exchanges.isBusy || !context.channel.isWritable)
     }
 
     /// Goes on after the library has answered what it was given, or the client has read what it was sent.
     private func resume() {
-        guard let context, !isHandedOver, pending.readableBytes > 0 || isReadHeldBack else { return }
+        guard let context, pending.readableBytes > 0 || isReadHeldBack else { return }
         process(context)
+        passOnEndings(context)
         flush(context)
         // Those behind it take what they were given when no more is to come.
         context.fireChannelReadComplete()
-        guard isReadHeldBack, context.channel.isWritable, pending.readableBytes < Self.pendingLimit else {
-            return
-        }
-        isReadHeldBack = false
-        context.read()
+        releaseRead(context)
     }
 
     private func flush(_ context: ChannelHandlerContext) {
@@ -130,14 +168,15 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
             guard !exchanges.isBusy, context.channel.isWritable else { return }
             switch RequestHead(pending) {
             case .incomplete:
-                return limitHead(context)
+                headLooks += 1
+                return headLooks > Self.headLooksLimit ? handOver(context) : limitHead(context)
             case .unusual:
                 return handOver(context)
             case .other(let length):
-                headDeadline = nil
+                headIsWhole()
                 toPassOn = length
             case .answerable(let head):
-                headDeadline = nil
+                headIsWhole()
                 let length = head.headLength + head.bodyLength
                 guard pending.readableBytes >= length else {
                     // The library waits for bodies.
@@ -161,16 +200,27 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
         isHandedOver = true
         let rest = pending
         pending = ByteBuffer()
-        context.fireChannelRead(wrapInboundOut(rest))
+        passOnAll(rest, context)
+        releaseRead(context)
+    }
+
+    private func passOnAll(_ part: ByteBuffer, _ context: ChannelHandlerContext) {
+        context.fireChannelRead(wrapInboundOut(part))
+        if exchanges.isBusy { headIsWhole() } else { limitHead(context) }
+    }
+
+    private func headIsWhole() {
+        headDeadline = nil
+        headLooks = 0
     }
 
     /// A client that sends a head byte by byte is not idle, but is not waited for any longer either.
     private func limitHead(_ context: ChannelHandlerContext) {
         guard let headDeadline else {
-            self.headDeadline = .now() + shared.headTimeout
+            self.headDeadline = context.eventLoop.now + shared.headTimeout
             return
         }
-        if headDeadline < .now() { context.close(promise: nil) }
+        if headDeadline < context.eventLoop.now { context.close(promise: nil) }
     }
 
     private func answer(_ head: RequestHead.Answerable, _ context: ChannelHandlerContext) {

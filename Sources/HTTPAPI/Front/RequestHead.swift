@@ -40,13 +40,18 @@ enum RequestHead {
     init(_ buffer: ByteBuffer) {
         let bytes = buffer.readableBytesUInt8Span
         let limits = APIServer.headerLimits
-        guard let lineEnd = bytes.endOfLine(from: 0) else {
-            self =
-                bytes.count > limits.maxHeaderListSize
-                ? .unusual : bytes.mayBecomeHead ? .incomplete : .unusual
+        let unfinished: RequestHead = bytes.count > limits.maxHeaderListSize ? .unusual : .incomplete
+        let lineEnd: Int
+        switch bytes.lineEnd(from: 0) {
+        case .at(let position): lineEnd = position
+        case .missing:
+            self = bytes.mayBecomeHead ? unfinished : .unusual
+            return
+        case .malformed:
+            self = .unusual
             return
         }
-        guard let target = bytes.requestTarget(lineEnd: lineEnd) else {
+        guard lineEnd <= limits.maxHeaderFieldSize, let target = bytes.requestTarget(lineEnd: lineEnd) else {
             self = .unusual
             return
         }
@@ -54,8 +59,14 @@ enum RequestHead {
         var position = lineEnd + 2
         var count = 0
         while true {
-            guard let end = bytes.endOfLine(from: position) else {
-                self = bytes.count > limits.maxHeaderListSize ? .unusual : .incomplete
+            let end: Int
+            switch bytes.lineEnd(from: position) {
+            case .at(let position): end = position
+            case .missing:
+                self = unfinished
+                return
+            case .malformed:
+                self = .unusual
                 return
             }
             if end == position { break }
@@ -114,6 +125,15 @@ struct RequestTarget {
     let query: Range<Int>
 }
 
+/// Where a line ends.
+private enum LineEnd {
+    /// The position of the CR that LF follows.
+    case at(Int)
+    case missing
+    /// A CR or LF that stands alone.
+    case malformed
+}
+
 extension RequestHead.Fields {
     /// Takes a field line in; false when the request is not one to be read here.
     fileprivate mutating func take(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Bool {
@@ -143,8 +163,12 @@ extension RequestHead.Fields {
             authorization = value
         case 13 where name.isEqualIgnoringCase(to: "if-none-match"): return set(\.ifNoneMatch, value)
         case 14 where name.isEqualIgnoringCase(to: "content-length"):
-            guard contentLength == nil, let length = bytes.extracting(value).decimal else { return false }
+            // Blanks behind it are not read alike everywhere.
+            guard contentLength == nil, end == line.upperBound,
+                let length = bytes.extracting(value).decimal
+            else { return false }
             contentLength = length
+        case 16: return !name.isEqualIgnoringCase(to: "proxy-connection")
         case 17: return !name.isEqualIgnoringCase(to: "transfer-encoding")
         default: break
         }
@@ -159,16 +183,15 @@ extension RequestHead.Fields {
 }
 
 extension Span<UInt8> {
-    /// The position of the next CR that LF follows; nil when there is none, and for a CR or LF that stands alone.
-    fileprivate func endOfLine(from start: Int) -> Int? {
-        var index = start
-        while index + 1 < count {
+    fileprivate func lineEnd(from start: Int) -> LineEnd {
+        for index in start..<count where self[index] <= UInt8(ascii: "\r") {
             if self[index] == UInt8(ascii: "\r") {
-                return self[index + 1] == UInt8(ascii: "\n") ? index : nil
+                guard index + 1 < count else { return .missing }
+                return self[index + 1] == UInt8(ascii: "\n") ? .at(index) : .malformed
             }
-            index += 1
+            if self[index] == UInt8(ascii: "\n") { return .malformed }
         }
-        return nil
+        return .missing
     }
 
     /// Whether what has no line end yet could become one that is read here: no other protocol, no blank lines.
@@ -186,6 +209,8 @@ extension Span<UInt8> {
         guard methodEnd > 0, version > methodEnd + 1, self[methodEnd] == UInt8(ascii: " "),
             self[methodEnd + 1] == UInt8(ascii: "/"), extracting(version..<lineEnd).isEqual(to: " HTTP/1.1")
         else { return nil }
+        // What follows a CONNECT is no HTTP.
+        guard !extracting(0..<methodEnd).isEqual(to: "CONNECT") else { return nil }
         var pathEnd = version
         for index in methodEnd + 1..<version {
             // Visible ASCII, and no fragment: what the library says of others is its affair.

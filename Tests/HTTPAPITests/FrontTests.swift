@@ -1,0 +1,343 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+import PropertyTesting
+import ServiceLifecycle
+import Synchronization
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// Whole connections, byte for byte, to the server with what stands before the library and to the library alone.
+@Suite struct FrontTests {
+    /// One request on the wire.
+    struct Exchange: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let text: String
+        var isHEAD: Bool { text.hasPrefix("HEAD") }
+        /// Whether the connection ends after it.
+        var isLast = false
+    }
+
+    static let api = TestAPI()
+
+    static func exchange(
+        _ name: String, _ line: String, key: APIKey? = api.secret, _ fields: [String] = [], body: String = "",
+        isLast: Bool = false
+    ) -> Exchange {
+        var fields = ["Host: example.com", "X-Request-ID: \(name)"] + fields
+        if let key { fields.append("Authorization: Bearer \(key.text)") }
+        if !body.isEmpty, !fields.contains(where: { $0.hasPrefix("Transfer-Encoding") }) {
+            fields.append("Content-Length: \(body.utf8.count)")
+        }
+        return Exchange(
+            testDescription: name,
+            text: "\(line) HTTP/1.1\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body, isLast: isLast
+        )
+    }
+
+    static let found = "/v1/locations?url=https://example.com/restaurants/restaurant_a"
+    static let json = "Content-Type: application/json"
+    static let confirmation = """
+        {"url":"https://example.com/restaurants/restaurant_a","source":"nfc","locationAccess":"allowed",\
+        "coordinate":{"latitude":37.33475,"longitude":-122.0089}}
+        """
+
+    static let answerable: [Exchange] = [
+        exchange("found", "GET \(found)"),
+        exchange("not-modified", "GET \(found)", ["If-None-Match: *"]),
+        exchange("does-not-match", "GET /v1/locations?url=https://other.example"),
+        exchange("no-parameter", "GET /v1/locations?"),
+        exchange("questions", "GET /v1/locations?url=https://example.com/restaurants?a?b=/:@"),
+        exchange("no-key", "GET \(found)", key: nil),
+        exchange("suspended", "GET \(found)", key: api.suspended),
+        exchange("no-scope", "POST /v1/payloads", key: api.publishable, [json], body: "{}"),
+        exchange("confirmed", "POST /v1/confirmations", [json], body: confirmation),
+        exchange("no-body", "POST /v1/confirmations", [json]),
+        exchange("no-media-type", "POST /v1/confirmations", body: "{}"),
+        exchange("refused", "POST /v1/payloads", [json], body: #"{"url":"https://other.example","aps":{}}"#),
+        exchange("invalid-id", "GET /v1/locations?url=%zz", ["A:  b\t"]),
+    ]
+    static let librarys: [Exchange] = [
+        exchange("livez", "GET /livez"),
+        exchange("head", "HEAD \(found)"),
+        exchange("method", "DELETE /v1/locations"),
+        exchange("path", "GET /v1/nothing"),
+        exchange("slashes", "GET //v1//locations?url=https://example.com/restaurants/restaurant_a"),
+        exchange("slash-at-the-end", "GET /v1/locations/?url=https://example.com/restaurants/restaurant_a"),
+        exchange("body-of-get", "GET \(found)", body: "abc"),
+        exchange("two-keys", "GET \(found)", ["Authorization: Bearer \(api.secret.text)"]),
+        exchange("too-large", "POST /v1/confirmations", [json], body: String(repeating: " ", count: 65_537)),
+    ]
+    static let unusual: [Exchange] = [
+        exchange(
+            "chunked", "POST /v1/confirmations", [json, "Transfer-Encoding: chunked"],
+            body: "2\r\n{}\r\n0\r\n\r\n"),
+        exchange("absolute", "GET http://example.com\(found)"),
+        exchange("folded", "GET \(found)", ["A: b", " c"], isLast: true),
+        exchange("two-lengths", "GET \(found)", ["Content-Length: 0", "Content-Length: 0"], isLast: true),
+        exchange("close", "GET \(found)", ["Connection: close"], isLast: true),
+        exchange("proxy-close", "GET \(found)", ["Proxy-Connection: close"]),
+        exchange("connect", "CONNECT /v1/locations", isLast: true),
+        exchange("unknown-method", "BREW /livez", isLast: true),
+        exchange("long-url", "GET /v1/locations?url=\(String(repeating: "a", count: 17_000))", isLast: true),
+        Exchange(testDescription: "1.0", text: "GET /livez HTTP/1.0\r\n\r\n", isLast: true),
+        Exchange(testDescription: "no-host", text: "GET /livez HTTP/1.1\r\n\r\n"),
+        Exchange(testDescription: "line-feeds", text: "GET /livez HTTP/1.1\nHost: a\n\n", isLast: true),
+        Exchange(testDescription: "nonsense", text: "\u{1}", isLast: true),
+        Exchange(testDescription: "half-a-head", text: "GET /v1/loc", isLast: true),
+        Exchange(
+            testDescription: "half-a-body",
+            text: String(
+                exchange("half", "POST /v1/confirmations", [json], body: confirmation).text.dropLast(9)),
+            isLast: true),
+    ]
+
+    @Test func eachRequestIsAnsweredAsByTheLibrary() async throws {
+        for exchange in Self.answerable + Self.librarys + Self.unusual {
+            let answers = try await Self.answers(to: [exchange])
+            #expect(answers.front == answers.library, "\(exchange.testDescription)")
+            #expect(!answers.front.isEmpty, "\(exchange.testDescription)")
+        }
+    }
+
+    @Test(arguments: 0..<4)
+    func pipelinesAreAnsweredAsByTheLibrary(seed: Int) async throws {
+        var generator = SplitMix64(seed: UInt64(seed))
+        for _ in 0..<12 {
+            var pipeline = (0..<generator.below(12)).map { _ in
+                generator.pick(generator.oneIn(2) ? Self.answerable : Self.librarys)
+            }
+            // The body of what is refused early is a race between the client and the server's patience.
+            pipeline.removeAll { $0.testDescription == "too-large" }
+            pipeline.append(generator.pick(Self.answerable + Self.unusual))
+            let answers = try await Self.answers(to: pipeline)
+            #expect(answers.front == answers.library, "\(pipeline.map(\.testDescription))")
+            #expect(answers.front.count >= pipeline.count - 1, "\(pipeline.map(\.testDescription))")
+        }
+    }
+
+    @Test func withoutATableBothSayTheSame() async throws {
+        let answers = try await Self.answers(to: Self.answerable, api: TestAPI(hasTable: false))
+        #expect(answers.front == answers.library)
+        #expect(answers.front.map(\.status) == Self.answerable.map { _ in 503 })
+    }
+
+    @Test func theLogIsTheSame() async throws {
+        func lines(behindFront: Bool) async throws -> [String] {
+            let log = LogCapture()
+            let logger = Logger(label: "test") { _ in log }
+            try await Self.serve(Self.api, behindFront: behindFront, logger: logger) { port in
+                _ = try await Self.send([Self.answerable.map(\.text).joined()], to: port)
+            }
+            return log.lines.withLock { $0 }.filter { $0.contains(" answered ") }.map { line in
+                line.components(separatedBy: CharacterSet(charactersIn: "[], ")).filter { !$0.isEmpty }
+                    .joined(separator: " ").replacing(/"duration_us": \d+/, with: "").split(separator: " ")
+                    .sorted().joined(separator: " ")
+            }
+        }
+        let front = try await lines(behindFront: true)
+        #expect(front.count == Self.answerable.count)
+        let library = try await lines(behindFront: false)
+        #expect(front == library)
+    }
+
+    /// The network may join the parts again; `FrontHandlerTests` splits for certain.
+    @Test func itDoesNotMatterWhereBytesAreSplit() async throws {
+        let pipeline = [
+            Self.exchange("1", "GET \(Self.found)", ["If-None-Match: *"]),
+            Self.exchange("2", "HEAD /livez", key: nil),
+            Self.exchange("3", "POST /v1/payloads", [Self.json], body: "{}"),
+            Exchange(testDescription: "4", text: "GET /a\u{1}"),
+        ]
+        let text = pipeline.map(\.text).joined()
+        let bytes = Array(text.utf8)
+        try await Self.serve(Self.api, behindFront: true) { port in
+            let whole = Self.parse(try await Self.send([text], to: port), pipeline)
+            #expect(whole.map(\.status) == [304, 200, 400, 400])
+            for index in 1..<bytes.count {
+                let parts = [bytes[..<index], bytes[index...]].map { String(decoding: $0, as: UTF8.self) }
+                let split = Self.parse(try await Self.send(parts, to: port), pipeline)
+                #expect(split == whole, "at \(index)")
+            }
+            let single = bytes.map { String(UnicodeScalar($0)) }
+            #expect(Self.parse(try await Self.send(single, to: port), pipeline) == whole)
+        }
+    }
+
+    @Test func aLongPipelineIsAnsweredWholeAndInOrderAfterItsClientHasStoppedSending() async throws {
+        let pipeline = (0..<3_000).map {
+            Self.exchange("\($0)", "GET \($0 % 50 == 7 ? "/livez" : Self.found)")
+        }
+        try await Self.serve(Self.api, behindFront: true) { port in
+            let text = try await Self.send([pipeline.map(\.text).joined()], to: port)
+            let ids = Self.parse(text, pipeline).map { $0.fields["x-request-id"] }
+            #expect(ids == (0..<3_000).map { "\($0)" })
+        }
+    }
+
+    @Test(arguments: ["", "GET", "GET \(found) HTTP/1.1\r\n", "POST /v1/payloads HTTP/1.1\r\n", "\r\n"])
+    func aSilentConnectionIsClosed(start: String) async throws {
+        try await Self.serve(Self.api, behindFront: true, idleTimeout: .milliseconds(50)) { port in
+            let answer = try await Self.send([start], to: port, thenClosing: false)
+            #expect(answer.isEmpty)
+        }
+    }
+
+    @Test func shuttingDownClosesConnectionsThatWereAnsweredHere() async throws {
+        let shutdown = Mutex<Task<String, any Error>?>(nil)
+        try await Self.serve(Self.api, behindFront: true) { port in
+            let answered = AsyncStream<Void>.makeStream()
+            let client = Task {
+                try await Self.send([Self.answerable[0].text], to: port, thenClosing: false) {
+                    answered.continuation.finish()
+                }
+            }
+            for await _ in answered.stream {}
+            shutdown.withLock { $0 = client }
+        }
+        let text = try await shutdown.withLock { $0 }?.value
+        #expect(text?.hasPrefix("HTTP/1.1 200 OK\r\n") == true)
+    }
+
+    // MARK: Servers and clients
+
+    struct Message: Equatable {
+        let status: Int?
+        /// By lower-case name, without the time.
+        let fields: [String: String]
+        let body: String
+    }
+
+    static func answers(
+        to pipeline: [Exchange], api: TestAPI = api
+    ) async throws -> (front: [Message], library: [Message]) {
+        let text = pipeline.map(\.text).joined()
+        let found = Mutex<[Bool: [Message]]>([:])
+        for behindFront in [true, false] {
+            try await serve(api, behindFront: behindFront) { port in
+                let messages = parse(try await send([text], to: port), pipeline)
+                found.withLock { $0[behindFront] = messages }
+            }
+        }
+        return found.withLock { ($0[true] ?? [], $0[false] ?? []) }
+    }
+
+    static func serve(
+        _ api: TestAPI, behindFront: Bool, idleTimeout: Duration = .seconds(60),
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        var settings = APIServer.Settings()
+        settings.port = 0
+        settings.idleTimeout = idleTimeout
+        let listening = AsyncStream<Int>.makeStream()
+        let onListening: @Sendable (Int) async -> Void = { listening.continuation.yield($0) }
+        let service: any Service
+        if behindFront {
+            service = APIServer(settings, api.dependencies, logger: logger, onListening: onListening)
+        } else {
+            var connection = HTTP1Channel.Configuration(additionalChannelHandlers: [ExchangeHandler()])
+            connection.httpDecoder = APIServer.headerLimits
+            service = Application(
+                responder: APIServer.routes(settings, api.dependencies, RequestObserver()).buildResponder(),
+                server: .http1(configuration: connection),
+                configuration: ApplicationConfiguration(
+                    address: .hostname("127.0.0.1", port: 0), serverName: APIServer.name),
+                onServerRunning: { await onListening($0.localAddress?.port ?? 0) }, logger: logger)
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [service], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            var ports = listening.stream.makeAsyncIterator()
+            let port = try #require(await ports.next())
+            do {
+                try await body(port)
+            } catch {
+                Issue.record(error)
+            }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    /// Sends each part by itself, and gives what comes until the server closes the connection.
+    static func send(
+        _ parts: [String], to port: Int, thenClosing: Bool = true,
+        onAnswer: @escaping @Sendable () -> Void = {}
+    ) async throws -> String {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let whole = loop.makePromise(of: ByteBuffer.self)
+        let channel = try await ClientBootstrap(group: loop)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Collector(whole, onAnswer))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+        // A server that has seen enough closes the connection; what it answered says so.
+        for part in parts { try? await channel.writeAndFlush(ByteBuffer(string: part)) }
+        if thenClosing { try? await channel.close(mode: .output) }
+        return String(buffer: try await whole.futureResult.get())
+    }
+
+    private final class Collector: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private let whole: EventLoopPromise<ByteBuffer>
+        private let onAnswer: @Sendable () -> Void
+        private var collected = ByteBuffer()
+
+        init(_ whole: EventLoopPromise<ByteBuffer>, _ onAnswer: @escaping @Sendable () -> Void) {
+            self.whole = whole
+            self.onAnswer = onAnswer
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            collected.writeImmutableBuffer(unwrapInboundIn(data))
+            onAnswer()
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { whole.succeed(collected) }
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+
+    static func parse(_ text: String, _ pipeline: [Exchange]) -> [Message] {
+        var rest = Array(text.utf8)[...]
+        var messages: [Message] = []
+        while let end = rest.firstRange(of: Array("\r\n\r\n".utf8)) {
+            let lines = String(decoding: rest[..<end.lowerBound], as: UTF8.self).components(
+                separatedBy: "\r\n")
+            var fields: [String: String] = [:]
+            for line in lines.dropFirst() {
+                let parts = line.split(separator: ": ", maxSplits: 1).map(String.init)
+                fields[parts[0].lowercased(), default: ""] += parts.count > 1 ? parts[1] : ""
+            }
+            fields["date"] = fields["date"].map { _ in "" }
+            let hasNoBody =
+                lines[0].contains(" 304 ")
+                || (messages.count < pipeline.count && pipeline[messages.count].isHEAD)
+            let length = hasNoBody ? 0 : Int(fields["content-length"] ?? "0") ?? 0
+            rest = rest[end.upperBound...]
+            var body = String(decoding: rest.prefix(length), as: UTF8.self)
+            // An ID that the server made.
+            for id in [fields["x-request-id"]].compactMap(\.self) where id.count == 32 {
+                body = body.replacing(id, with: "")
+                fields["x-request-id"] = ""
+            }
+            messages.append(Message(status: Int(lines[0].dropFirst(9).prefix(3)), fields: fields, body: body))
+            rest = rest.dropFirst(length)
+        }
+        if !rest.isEmpty {
+            messages.append(Message(status: nil, fields: [:], body: String(decoding: rest, as: UTF8.self)))
+        }
+        return messages
+    }
+}
