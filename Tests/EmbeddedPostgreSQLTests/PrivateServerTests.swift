@@ -18,7 +18,7 @@ import Testing
     }
 
     private func answer(_ conninfo: String) async throws -> Int {
-        let pool = ConnectionPool(PoolConfiguration(conninfo: conninfo, connectTimeout: .seconds(30)))
+        let pool = ConnectionPool(PoolConfiguration(conninfo: conninfo, connectTimeout: .seconds(120)))
         do {
             let answer: Int = try await pool.withConnection { connection in
                 try await connection.execute("SELECT 42").one().decode(at: 0)

@@ -86,7 +86,7 @@ final class RunningServer: Sendable {
     /// Looks a URL up again and again until the status is as given: a change is seen within a second of its commit.
     /// - Returns: The last status, another one after half a minute.
     func status(of url: String, key: String, becoming expected: Int) async throws -> Int {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(120)
         var status = 0
         repeat { status = try await lookUp(url, key: key).status } while status != expected && .now < deadline
         return status
@@ -103,7 +103,7 @@ final class RunningServer: Sendable {
     private func send(_ request: HTTPClientRequest, key: String?) async throws -> Answer {
         var request = request
         if let key { request.headers.add(name: "Authorization", value: "Bearer \(key)") }
-        let response = try await client.execute(request, timeout: .seconds(30))
+        let response = try await client.execute(request, timeout: .seconds(120))
         let body = try await response.body.collect(upTo: 1 << 20)
         return Answer(
             status: Int(response.status.code), version: "\(response.version)",

@@ -688,7 +688,9 @@ import Testing
                         #expect(followed.live.current?.version == version)
                     }
                     #expect(await followed.wait(for: "resumed") != nil)
-                    #expect(followed.events().filter { $0 == "interrupted" }.count == 1)
+                    // On a busy machine so short a limit may be passed again: that is an interruption of its own.
+                    let told = followed.events().filter { ["interrupted", "resumed"].contains($0) }
+                    for (event, next) in zip(told, told.dropFirst()) { #expect(event != next) }
                 }
             }
         }

@@ -7,13 +7,16 @@ import Testing
 let isServerOurs = ProcessInfo.processInfo.environment["DOORSTEP_TEST_DATABASE_URL"] == nil
 
 /// Lends a pool on a new database, and closes it.
+///
+/// Its limits are a test's own: beside many others it may wait for longer than a server should.
 @discardableResult
 func withPool<R: Sendable>(
     _ change: (inout PoolConfiguration) -> Void = { _ in }, _ body: (ConnectionPool) async throws -> R
 ) async throws -> R {
     try await TestServer.withDatabase { conninfo in
         var configuration = PoolConfiguration(
-            conninfo: conninfo, acquireTimeout: .seconds(60), connectTimeout: .seconds(60))
+            conninfo: conninfo, acquireTimeout: .seconds(60), connectTimeout: .seconds(60),
+            statementTimeout: .seconds(600))
         change(&configuration)
         return try await ConnectionPool.withPool(configuration, body)
     }
@@ -28,14 +31,20 @@ func until(_ condition: () async throws -> Bool) async throws {
 }
 
 /// Waits until the session waits for the named event, and ends it.
+///
+/// By a connection of its own: a shared one would be kept from the other tests for as long.
 func terminate(_ process: Int32, whenWaitingFor event: String) async throws {
-    try await TestServer.administration().withConnection { connection in
-        try await until {
-            try await connection.execute(
-                "SELECT 1 FROM pg_stat_activity WHERE pid = \(process) AND wait_event = \(event)"
-            ).count == 1
+    let configuration = PoolConfiguration(
+        conninfo: try await TestServer.conninfo(), maximumConnections: 1, connectTimeout: .seconds(60))
+    try await ConnectionPool.withPool(configuration) { pool in
+        try await pool.withConnection { connection in
+            try await until {
+                let session = try await connection.execute(
+                    "SELECT wait_event FROM pg_stat_activity WHERE pid = \(process)")
+                return try session.one().decode(at: 0, as: String?.self) == event
+            }
+            try await connection.execute("SELECT pg_terminate_backend(\(process))")
         }
-        try await connection.execute("SELECT pg_terminate_backend(\(process))")
     }
 }
 

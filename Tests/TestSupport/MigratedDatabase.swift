@@ -54,7 +54,7 @@ public struct MigratedDatabase: Sendable {
     ) async throws -> R {
         var configuration = PoolConfiguration(
             conninfo: conninfo, maximumConnections: 4, acquireTimeout: .seconds(60),
-            connectTimeout: .seconds(60))
+            connectTimeout: .seconds(60), statementTimeout: .seconds(600))
         change(&configuration)
         return try await ConnectionPool.withPool(configuration, body)
     }

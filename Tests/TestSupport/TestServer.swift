@@ -17,6 +17,8 @@ public enum TestServer {
     }
 
     /// One pool on the database `postgres`, for what is done to whole databases.
+    ///
+    /// Every test that runs at the same time waits for it: what waits for something else takes a connection of its own.
     public static func administration() async throws -> ConnectionPool {
         try await started.value.administration
     }
@@ -75,7 +77,10 @@ public enum TestServer {
         return Started(
             conninfo: conninfo,
             administration: ConnectionPool(
-                PoolConfiguration(conninfo: conninfo, maximumConnections: 4, acquireTimeout: .seconds(60))))
+                PoolConfiguration(
+                    conninfo: conninfo, maximumConnections: 4, maximumWaiters: .max,
+                    acquireTimeout: .seconds(600), connectTimeout: .seconds(60),
+                    statementTimeout: .seconds(600))))
     }
 
     private static func startPrivately() async throws -> PrivateServer {
