@@ -152,11 +152,11 @@ struct Refusal: Error, Equatable {}
                 }
             }
             let result = try await settings(.readWrite)
-            #expect(result == ["read committed", "off", "31s"])
+            #expect(result == ["read committed", "off", "601s"])
             let result151 = try await settings(.serializable)
-            #expect(result151 == ["serializable", "off", "31s"])
+            #expect(result151 == ["serializable", "off", "601s"])
             let result152 = try await settings(.snapshot)
-            #expect(result152 == ["repeatable read", "on", "31s"])
+            #expect(result152 == ["repeatable read", "on", "601s"])
             let result153 = try await settings(TransactionMode(statementTimeout: .seconds(2)))
             #expect(result153 == ["read committed", "off", "3s"])
             let error = await #expect(throws: PostgreSQLError.self) {
