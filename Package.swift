@@ -74,11 +74,12 @@ let package = Package(
         leaf("Geodesy"),
         leaf("Invocation", ["Tenancy"]),
         leaf("APNsPayload", ["JSON"]),
-        leaf("Routing", ["Geodesy", "Invocation", "Tenancy"]),
+        leaf("RateLimiting"),
+        leaf("Routing", ["Geodesy", "Invocation", "RateLimiting", "Tenancy"]),
 
         useCase("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
         useCase("Notifications", ["APNsPayload", "Invocation", "JSON", "Routing", "Tenancy"]),
-        useCase("Administration", ["Geodesy", "Invocation", "JSON", "Tenancy"]),
+        useCase("Administration", ["Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy"]),
 
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         adapter("PostgreSQL", ["CLibPQ"]),
@@ -86,15 +87,16 @@ let package = Package(
         adapter(
             "Persistence",
             [
-                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "PostgreSQL", "Routing",
-                "Tenancy", crypto,
+                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "PostgreSQL", "RateLimiting",
+                "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
         adapter(
             "HTTPAPI",
             [
-                "APNsPayload", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "Routing",
-                "Tenancy", crypto, hummingbird, hummingbirdCore, hummingbirdHTTP2, httpTypes, logging,
+                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations",
+                "Notifications", "RateLimiting", "Routing", "Tenancy", crypto, hummingbird, hummingbirdCore,
+                hummingbirdHTTP2, httpTypes, logging,
                 metrics, nioCore, nioHTTP1,
                 nioHTTPTypes, nioSSL, serviceLifecycle,
             ],
@@ -103,8 +105,8 @@ let package = Package(
             name: "Doorstep",
             dependencies: [
                 "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation",
-                "JSON", "Locations", "Persistence", "PostgreSQL", "Routing", "Tenancy", argumentParser,
-                crypto, logging, metrics, serviceLifecycle, unixSignals,
+                "JSON", "Locations", "Persistence", "PostgreSQL", "RateLimiting", "Routing", "Tenancy",
+                argumentParser, crypto, logging, metrics, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
         .target(name: "CAllocations"),
@@ -123,6 +125,7 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("TenancyTests", ["Tenancy"]),
+        tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
         tests("JSONTests", ["JSON", "PropertyTesting"]),
         tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
         tests(
@@ -130,10 +133,13 @@ let package = Package(
         tests("APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
         tests(
             "RoutingTests",
-            ["Geodesy", "Invocation", "PropertyTesting", "Routing", "RoutingSupport", "Tenancy"],
+            [
+                "Geodesy", "Invocation", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport",
+                "Tenancy",
+            ],
             resources: [.copy("Vectors")]),
         .target(
-            name: "RoutingSupport", dependencies: ["Invocation", "Routing", "Tenancy"],
+            name: "RoutingSupport", dependencies: ["Invocation", "RateLimiting", "Routing", "Tenancy"],
             path: "Tests/RoutingSupport", swiftSettings: settings),
         tests(
             "LocationsTests", ["Geodesy", "Invocation", "Locations", "Routing", "RoutingSupport", "Tenancy"]),
@@ -149,14 +155,15 @@ let package = Package(
             "PersistenceTests",
             [
                 "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON", "Locations",
-                "Persistence",
-                "PostgreSQL", "PropertyTesting", "Routing", "Tenancy", "TestSupport",
+                "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting", "Routing", "Tenancy",
+                "TestSupport",
             ]),
         tests(
             "HTTPAPITests",
             [
-                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "PropertyTesting", "Routing",
-                "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore,
+                "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "PropertyTesting",
+                "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
+                hummingbirdCore,
                 hummingbirdTesting,
                 logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
             ]),

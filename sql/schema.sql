@@ -170,9 +170,15 @@ CREATE TABLE doorstep.api_keys (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     last_used_on date,
+    scopes text[] COLLATE pg_catalog."C",
     CONSTRAINT api_keys_digest_length CHECK ((octet_length(digest) = 32)),
     CONSTRAINT api_keys_hint_length CHECK ((char_length(hint) <= 12)),
-    CONSTRAINT api_keys_kind CHECK ((kind = ANY (ARRAY['publishable'::text, 'secret'::text])))
+    CONSTRAINT api_keys_kind CHECK ((kind = ANY (ARRAY['publishable'::text, 'secret'::text]))),
+    CONSTRAINT api_keys_scopes CHECK (((cardinality(scopes) > 0) AND (scopes <@
+CASE kind
+    WHEN 'publishable'::text THEN ARRAY['look_up'::text, 'confirm'::text]
+    ELSE ARRAY['look_up'::text, 'confirm'::text, 'compose'::text]
+END)))
 );
 
 ALTER TABLE ONLY doorstep.api_keys FORCE ROW LEVEL SECURITY;
@@ -406,6 +412,14 @@ CREATE TABLE doorstep.tenants (
     name text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     suspended_at timestamp with time zone,
+    key_rate integer,
+    key_burst integer,
+    client_rate integer,
+    client_burst integer,
+    CONSTRAINT tenants_client_limit_is_whole CHECK ((num_nonnulls(client_rate, client_burst) <> 1)),
+    CONSTRAINT tenants_client_limit_range CHECK ((((client_rate >= 1) AND (client_rate <= 1000000)) AND ((client_burst >= 1) AND (client_burst <= 1000000)))),
+    CONSTRAINT tenants_key_limit_is_whole CHECK ((num_nonnulls(key_rate, key_burst) <> 1)),
+    CONSTRAINT tenants_key_limit_range CHECK ((((key_rate >= 1) AND (key_rate <= 1000000)) AND ((key_burst >= 1) AND (key_burst <= 1000000)))),
     CONSTRAINT tenants_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
     CONSTRAINT tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );
@@ -737,7 +751,7 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.short_codes REFERE
 -- Name: tenants record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('', 'suspended_at');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('', 'suspended_at, key_rate, key_burst, client_rate, client_burst');
 
 --
 -- Name: api_keys record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -1068,12 +1082,14 @@ GRANT SELECT,INSERT,DELETE ON TABLE doorstep.api_keys TO doorstep_admin;
 --
 
 GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_router;
+GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_app;
 
 --
 -- Name: COLUMN api_keys.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT(key_id) ON TABLE doorstep.api_keys TO doorstep_router;
+GRANT SELECT(key_id) ON TABLE doorstep.api_keys TO doorstep_app;
 
 --
 -- Name: COLUMN api_keys.kind; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -1100,6 +1116,18 @@ GRANT SELECT(expires_at) ON TABLE doorstep.api_keys TO doorstep_router;
 
 GRANT UPDATE(revoked_at) ON TABLE doorstep.api_keys TO doorstep_admin;
 GRANT SELECT(revoked_at) ON TABLE doorstep.api_keys TO doorstep_router;
+
+--
+-- Name: COLUMN api_keys.last_used_on; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(last_used_on),UPDATE(last_used_on) ON TABLE doorstep.api_keys TO doorstep_app;
+
+--
+-- Name: COLUMN api_keys.scopes; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(scopes) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
 -- Name: TABLE audit_log; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -1376,6 +1404,34 @@ GRANT UPDATE(name) ON TABLE doorstep.tenants TO doorstep_admin;
 
 GRANT UPDATE(suspended_at) ON TABLE doorstep.tenants TO doorstep_admin;
 GRANT SELECT(suspended_at) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.key_rate; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(key_rate) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(key_rate) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.key_burst; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(key_burst) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(key_burst) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.client_rate; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(client_rate) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(client_rate) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.client_burst; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(client_burst) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(client_burst) ON TABLE doorstep.tenants TO doorstep_router;
 
 --
 -- PostgreSQL database dump complete

@@ -1,5 +1,6 @@
 public import Foundation
 public import Invocation
+public import RateLimiting
 public import Tenancy
 
 /// Where tenants and all that is theirs are kept.
@@ -13,6 +14,9 @@ public protocol AdministrationStore: Sendable {
     func tenant(_ slug: TenantSlug) async throws -> Tenant
     /// Suspends or resumes; a tenant that is so already stays as it is.
     func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant
+
+    /// Replaces the tenant's own limits.
+    func setLimits(_ limits: RequestLimits, _ slug: TenantSlug) async throws -> Tenant
 
     func createClip(_ clip: Clip, of tenant: TenantID) async throws
     func clips(of tenant: TenantID) async throws -> [Clip]
@@ -39,10 +43,13 @@ public protocol AdministrationStore: Sendable {
     /// By code, up to `limit`.
     func shortCodes(of tenant: TenantID, after: String?, limit: Int) async throws -> [ShortCode]
 
-    func createKey(_ key: APIKey, expiresAt: Date?, of tenant: TenantID) async throws -> KeyRecord
+    /// - Parameter scopes: what the key may do, of what its kind may; nil for all of that.
+    func createKey(
+        _ key: APIKey, scopes: Scopes?, expiresAt: Date?, of tenant: TenantID
+    ) async throws -> KeyRecord
     func keys(of tenant: TenantID) async throws -> [KeyRecord]
     func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord
-    /// Adds the successor and lets the old key expire at a time, in one step.
+    /// Adds the successor, which may do the same, and lets the old key expire at a time, in one step.
     func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord)

@@ -5,19 +5,27 @@ public import Tenancy
 public struct KeyRecord: Sendable, Hashable {
     public let id: KeyID
     public let kind: KeyKind
+    public let scopes: Scopes
     /// The first characters of the key.
     public let hint: String
     public let createdAt: Date
     public let expiresAt: Date?
     public let revokedAt: Date?
+    /// The day, in UTC, as `YYYY-MM-DD`; nil for a key that was never used.
+    public let lastUsedOn: String?
 
-    public init(id: KeyID, kind: KeyKind, hint: String, createdAt: Date, expiresAt: Date?, revokedAt: Date?) {
+    public init(
+        id: KeyID, kind: KeyKind, scopes: Scopes, hint: String, createdAt: Date, expiresAt: Date?,
+        revokedAt: Date?, lastUsedOn: String?
+    ) {
         self.id = id
         self.kind = kind
+        self.scopes = scopes
         self.hint = hint
         self.createdAt = createdAt
         self.expiresAt = expiresAt
         self.revokedAt = revokedAt
+        self.lastUsedOn = lastUsedOn
     }
 
     public enum Status: String, Sendable {

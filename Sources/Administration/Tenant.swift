@@ -1,4 +1,5 @@
 public import Foundation
+public import RateLimiting
 public import Tenancy
 
 /// A business or brand that owns clips, domains, experiences and locations, apart from every other tenant.
@@ -9,12 +10,18 @@ public struct Tenant: Sendable, Hashable {
     public let createdAt: Date
     /// Since when its keys are refused; nil while the tenant is served.
     public let suspendedAt: Date?
+    /// Its own; what is nil is left to the server.
+    public let limits: RequestLimits
 
-    public init(id: TenantID, slug: TenantSlug, name: DisplayName, createdAt: Date, suspendedAt: Date?) {
+    public init(
+        id: TenantID, slug: TenantSlug, name: DisplayName, createdAt: Date, suspendedAt: Date?,
+        limits: RequestLimits
+    ) {
         self.id = id
         self.slug = slug
         self.name = name
         self.createdAt = createdAt
         self.suspendedAt = suspendedAt
+        self.limits = limits
     }
 }

@@ -11,8 +11,11 @@ struct APIContext: RequestContext {
     /// Shared by all copies of the context, so that what the route learns reaches the log line, which is written
     /// outside it.
     private let shared = Shared()
+    /// Who is connected: the client, or a proxy before it.
+    let peer: IPAddress?
 
     init(source: ApplicationRequestContextSource) {
+        peer = source.channel.remoteAddress.flatMap(IPAddress.init)
         coreContext = CoreRequestContextStorage(source: source)
     }
 

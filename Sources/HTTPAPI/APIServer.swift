@@ -1,3 +1,4 @@
+public import Administration
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -5,6 +6,7 @@ import HummingbirdHTTP2
 public import Logging
 import NIOCore
 import NIOSSL
+public import RateLimiting
 public import Routing
 public import ServiceLifecycle
 
@@ -25,6 +27,13 @@ public struct APIServer: Service {
         public var idleTimeout = Duration.seconds(60)
         /// How long a request's body may take to arrive.
         public var bodyTimeout = Duration.seconds(10)
+        /// What tenants without limits of their own are held to [ours].
+        public var limits = RequestLimits(
+            key: RateLimit(perSecond: 5_000, burst: 20_000), client: RateLimit(perSecond: 50, burst: 1_000))
+        /// The proxies whose `X-Forwarded-For` is believed.
+        public var trustedProxies: [AddressRange] = []
+        /// How many requests of one tenant may wait for their bodies at once.
+        public var tenantConcurrency = 1_000
 
         public init() {}
     }
@@ -34,14 +43,18 @@ public struct APIServer: Service {
         public var answers: APIAnswers
         /// What is answered from.
         public var table: LiveRoutingTable
+        /// Learns which keys are used.
+        public var usage: any KeyUsageRecorder
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
 
         public init(
-            answers: APIAnswers, table: LiveRoutingTable, metrics: @escaping @Sendable () -> String
+            answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
+            metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
             self.table = table
+            self.usage = usage
             self.metrics = metrics
         }
     }
@@ -63,9 +76,10 @@ public struct APIServer: Service {
     /// - Throws: When address, certificate or key cannot be used.
     public func run() async throws {
         let observer = RequestObserver()
+        let service = AnswerService(settings, dependencies)
         let application = Application(
-            responder: Self.routes(settings, dependencies, observer).buildResponder(),
-            server: try server(observer),
+            responder: Self.routes(settings, dependencies, service, observer).buildResponder(),
+            server: try server(service, observer),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024),
             onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
@@ -79,15 +93,15 @@ public struct APIServer: Service {
     static let headerLimits = HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)
 
-    private func server(_ observer: RequestObserver) throws -> HTTPServerBuilder {
+    private func server(_ service: AnswerService, _ observer: RequestObserver) throws -> HTTPServerBuilder {
         var connection = HTTP1Channel.Configuration(
             additionalChannelHandlers: [ExchangeHandler()],
             idleTimeout: TimeAmount(settings.idleTimeout))
         connection.httpDecoder = Self.headerLimits
         guard let tls = settings.tls else {
             let front = FrontHandler.Factory(
-                service: AnswerService(dependencies), observer: observer, logger: logger,
-                headTimeout: TimeAmount(settings.bodyTimeout))
+                service: service, proxies: TrustedProxies(settings.trustedProxies), observer: observer,
+                logger: logger, headTimeout: TimeAmount(settings.bodyTimeout))
             return .frontedHTTP1(front, connection, idleTimeout: TimeAmount(settings.idleTimeout))
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -100,9 +114,13 @@ public struct APIServer: Service {
     }
 
     static func routes(
-        _ settings: Settings, _ dependencies: Dependencies, _ observer: RequestObserver
+        _ settings: Settings, _ dependencies: Dependencies, _ service: AnswerService,
+        _ observer: RequestObserver
     ) -> Router<APIContext> {
-        let answers = AnswerRoutes(service: AnswerService(dependencies), bodyTimeout: settings.bodyTimeout)
+        let answers = AnswerRoutes(
+            service: service, proxies: TrustedProxies(settings.trustedProxies),
+            concurrency: TenantConcurrency(maximum: settings.tenantConcurrency),
+            bodyTimeout: settings.bodyTimeout)
         let operations = OperationsRoutes(table: dependencies.table, metrics: dependencies.metrics)
         return Route.router(
             AnswerRoute.allCases.map { Route($0.method, $0.path, answers.handler(of: $0)) } + [
@@ -115,7 +133,12 @@ public struct APIServer: Service {
 }
 
 extension AnswerService {
-    init(_ dependencies: APIServer.Dependencies) {
-        self.init(answers: dependencies.answers, table: dependencies.table)
+    init(
+        _ settings: APIServer.Settings, _ dependencies: APIServer.Dependencies,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.init(
+            answers: dependencies.answers, table: dependencies.table,
+            limiter: RequestLimiter(defaults: settings.limits, now: now), usage: dependencies.usage)
     }
 }

@@ -9,6 +9,7 @@ struct Answer {
     var caching: Caching
     /// Set for a refusal: its content type and what else belongs into its header.
     var problem: Problem?
+    var standing = RequestStanding()
 
     enum Caching {
         /// For this request alone.
@@ -42,6 +43,7 @@ struct Answer {
         body = problem.body(requestID: requestID)
         caching = .none
         self.problem = problem
+        standing = problem.standing
     }
 
     /// The same for the same bytes on every server; 64 bits tell answers apart that nobody makes alike on purpose.

@@ -25,7 +25,7 @@ enum AnswerRoute: CaseIterable {
         switch self {
         case .lookUp: .lookUp
         case .confirm: .confirm
-        case .compose: .composePayload
+        case .compose: .compose
         }
     }
 

@@ -1,3 +1,4 @@
+import Administration
 import Crypto
 import Foundation
 import HTTPTypes
@@ -14,33 +15,61 @@ import Tenancy
 struct AnswerService: Sendable {
     let answers: APIAnswers
     let table: LiveRoutingTable
+    let limiter: RequestLimiter
+    let usage: any KeyUsageRecorder
 
     /// A request that may be answered, once its body is there.
     struct Admission {
         let request: AnswerRequest
         let caller: KeyHolder
+        fileprivate let standing: RequestStanding
         fileprivate let state: LiveRoutingTable.State
     }
 
     /// Refuses a request that needs no body to be refused.
-    func admit(_ request: AnswerRequest, at now: Date) throws(Problem) -> Admission {
+    func admit(
+        _ request: AnswerRequest, at now: Date
+    ) throws(Problem) -> Admission {
         guard let state = table.current else { throw .unavailable }
         guard let caller = request.authorization.flatMap({ Self.holder($0, in: state.table, at: now) }) else {
+            try limiter.admitStranger(from: request.client)
             throw .unauthorized
         }
+        let standing = try limiter.admit(caller, from: request.client)
+        do {
+            try Self.check(request, of: caller)
+        } catch {
+            throw error.with(standing)
+        }
+        usage.record(caller.key, of: caller.tenant, at: now)
+        return Admission(request: request, caller: caller, standing: standing, state: state)
+    }
+
+    private static func check(_ request: AnswerRequest, of caller: KeyHolder) throws(Problem) {
         guard !caller.tenantIsSuspended else { throw .tenantSuspended }
-        guard caller.kind.scopes.contains(request.route.scope) else { throw .keyLacksScope }
+        guard caller.scopes.contains(request.route.scope) else { throw .keyLacksScope }
         if request.route.method == .post {
-            guard request.contentType.map(Self.isJSON) == true else { throw .unsupportedMediaType }
+            guard request.contentType.map(isJSON) == true else { throw .unsupportedMediaType }
             if let length = request.contentLength, length > AnswerRoute.maximumBodyLength {
                 throw .bodyTooLarge
             }
         }
-        return Admission(request: request, caller: caller, state: state)
     }
 
     /// - Parameter body: of a POST, at most ``AnswerRoute/maximumBodyLength`` bytes.
     func answer(_ admission: Admission, body: ByteBuffer, at now: Date) throws(Problem) -> Answer {
+        do {
+            var answer = try unlimitedAnswer(admission, body: body, at: now)
+            answer.standing = admission.standing
+            return answer
+        } catch {
+            throw error.with(admission.standing)
+        }
+    }
+
+    private func unlimitedAnswer(
+        _ admission: Admission, body: ByteBuffer, at now: Date
+    ) throws(Problem) -> Answer {
         let tenant = admission.caller.tenant
         let table = admission.state.table
         switch admission.request.route {
@@ -90,6 +119,14 @@ struct AnswerService: Sendable {
         }
         return parts.first == "application/json"
             && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" || $0 == "charset=\"utf-8\"" }
+    }
+}
+
+extension Problem {
+    fileprivate func with(_ standing: RequestStanding) -> Problem {
+        var problem = self
+        problem.standing = standing
+        return problem
     }
 }
 

@@ -13,6 +13,10 @@ public struct Problem: Error, CustomStringConvertible {
     /// Further members, such as the `field` that was refused.
     var members: JSONObject = [:]
     var headers: HTTPFields = [:]
+    /// Of the request's limits.
+    var standing = RequestStanding()
+    /// How long the answer waits.
+    var pause: Duration?
 
     init(
         _ status: HTTPResponse.Status, _ code: String, _ detail: String, members: JSONObject = [:],

@@ -16,6 +16,7 @@ extension Response {
             headers[.cacheControl] = "private, max-age=\(Answer.maximumAge)"
             headers[.vary] = "Authorization"
         }
+        headers.set(answer.standing)
         self.init(
             status: answer.status, headers: headers,
             body: answer.body.map { ResponseBody(byteBuffer: ByteBuffer(bytes: $0)) } ?? ResponseBody())
@@ -24,5 +25,16 @@ extension Response {
     /// An answer for this request alone, which nobody may keep.
     init(uncached json: JSONValue) {
         self.init(Answer(uncached: json.serialized()))
+    }
+}
+
+extension HTTPFields {
+    fileprivate mutating func set(_ standing: RequestStanding) {
+        guard let policyName = HTTPField.Name("RateLimit-Policy"), let name = HTTPField.Name("RateLimit")
+        else {
+            return
+        }
+        self[policyName] = standing.policy
+        self[name] = standing.remaining
     }
 }

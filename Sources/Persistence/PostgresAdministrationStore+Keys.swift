@@ -4,9 +4,12 @@ import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore {
-    public func createKey(_ key: APIKey, expiresAt: Date?, of tenant: TenantID) async throws -> KeyRecord {
+    public func createKey(
+        _ key: APIKey, scopes: Scopes?, expiresAt: Date?, of tenant: TenantID
+    ) async throws -> KeyRecord {
         try await write(tenant) { transaction in
-            try await transaction.insert(key, expiresAt: expiresAt)
+            try await transaction.insert(
+                key, scopes: scopes.map { $0.list.map(\.rawValue) }, expiresAt: expiresAt)
         }
     }
 
@@ -14,7 +17,7 @@ extension PostgresAdministrationStore {
         try await read(tenant) { transaction in
             try await transaction.execute(
                 """
-                SELECT key_id, kind, hint, created_at, expires_at, revoked_at FROM doorstep.api_keys
+                SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys
                 WHERE tenant_id = \(tenant.uuid) ORDER BY created_at, key_id
                 """
             ).map { try KeyRecord(row: $0) }
@@ -27,7 +30,7 @@ extension PostgresAdministrationStore {
                 """
                 UPDATE doorstep.api_keys SET revoked_at = coalesce(revoked_at, now())
                 WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
-                RETURNING key_id, kind, hint, created_at, expires_at, revoked_at
+                RETURNING \(unsafeSQL: KeyRecord.columns)
                 """)
             guard let row = rows.first else { throw AdministrationError.unknownKey }
             return try KeyRecord(row: row)
@@ -44,43 +47,53 @@ extension PostgresAdministrationStore {
                 UPDATE doorstep.api_keys SET expires_at = least(expires_at, \(oldExpiresAt))
                 WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
                     AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
-                RETURNING kind
+                RETURNING kind, scopes
                 """)
             guard let row = rows.first else {
                 let known = try await transaction.execute(
                     "SELECT FROM doorstep.api_keys WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)")
                 throw known.isEmpty ? AdministrationError.unknownKey : .keyNotActive
             }
-            guard let kind = KeyKind(rawValue: try row.decode(String.self)) else {
+            let (kindText, scopes) = try row.decode(String.self, [String]?.self)
+            guard let kind = KeyKind(rawValue: kindText) else {
                 throw PersistenceError.unreadable("api_keys")
             }
             let key = successor(kind)
-            return (key, try await transaction.insert(key, expiresAt: nil))
+            return (key, try await transaction.insert(key, scopes: scopes, expiresAt: nil))
         }
     }
 }
 
 extension TenantTransaction {
-    fileprivate func insert(_ key: APIKey, expiresAt: Date?) async throws -> KeyRecord {
+    fileprivate func insert(
+        _ key: APIKey, scopes: [String]?, expiresAt: Date?
+    ) async throws -> KeyRecord {
         try KeyRecord(
             row: try await execute(
                 """
-                INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, digest, hint, expires_at)
-                VALUES (\(tenant.uuid), \(UUID()), \(key.kind.rawValue), \(key.digest), \(key.hint), \(expiresAt))
-                RETURNING key_id, kind, hint, created_at, expires_at, revoked_at
+                INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, scopes, digest, hint, expires_at)
+                VALUES (\(tenant.uuid), \(UUID()), \(key.kind.rawValue), \(scopes), \(key.digest), \(key.hint),
+                    \(expiresAt))
+                RETURNING \(unsafeSQL: KeyRecord.columns)
                 """
             ).one())
     }
 }
 
 extension KeyRecord {
-    /// Columns: key_id, kind, hint, created_at, expires_at, revoked_at.
+    fileprivate static let columns =
+        "key_id, kind, scopes, hint, created_at, expires_at, revoked_at, last_used_on::text"
+
+    /// Takes ``columns``.
     fileprivate init(row: Row) throws {
-        let (id, kind, hint, createdAt, expiresAt, revokedAt) = try row.decode(
-            UUID.self, String.self, String.self, Date.self, Date?.self, Date?.self)
+        let (id, kind, scopes, hint, createdAt, expiresAt, revokedAt, lastUsedOn) = try row.decode(
+            UUID.self, String.self, [String]?.self, String.self, Date.self, Date?.self, Date?.self,
+            String?.self)
         guard let kind = KeyKind(rawValue: kind) else { throw PersistenceError.unreadable("api_keys") }
         self.init(
-            id: KeyID(id), kind: kind, hint: hint, createdAt: createdAt, expiresAt: expiresAt,
-            revokedAt: revokedAt)
+            id: KeyID(id), kind: kind,
+            scopes: scopes.map { Scopes($0.compactMap(Scope.init).map(Scopes.init)) } ?? kind.scopes,
+            hint: hint, createdAt: createdAt, expiresAt: expiresAt, revokedAt: revokedAt,
+            lastUsedOn: lastUsedOn)
     }
 }

@@ -1,6 +1,7 @@
 public import Administration
 import Foundation
 public import PostgreSQL
+public import RateLimiting
 public import Tenancy
 
 /// Tenants and all that is theirs in PostgreSQL, changed as `doorstep_admin`.
@@ -53,7 +54,7 @@ extension PostgresAdministrationStore {
                         """
                         INSERT INTO doorstep.tenants (tenant_id, slug, name)
                         VALUES (\(id.uuid), \(slug.text), \(name.text))
-                        RETURNING tenant_id, slug, name, created_at, suspended_at
+                        RETURNING \(unsafeSQL: Tenant.columns)
                         """
                     ).one())
             }
@@ -64,15 +65,13 @@ extension PostgresAdministrationStore {
 
     public func tenants() async throws -> [Tenant] {
         try await readAcrossTenants(
-            "SELECT tenant_id, slug, name, created_at, suspended_at FROM doorstep.tenants ORDER BY slug"
+            "SELECT \(unsafeSQL: Tenant.columns) FROM doorstep.tenants ORDER BY slug"
         ).map { try Tenant(row: $0) }
     }
 
     public func tenant(_ slug: TenantSlug) async throws -> Tenant {
         let rows = try await readAcrossTenants(
-            """
-            SELECT tenant_id, slug, name, created_at, suspended_at FROM doorstep.tenants WHERE slug = \(slug.text)
-            """)
+            "SELECT \(unsafeSQL: Tenant.columns) FROM doorstep.tenants WHERE slug = \(slug.text)")
         guard let row = rows.first else { throw AdministrationError.unknownTenant(slug) }
         return try Tenant(row: row)
     }
@@ -86,7 +85,23 @@ extension PostgresAdministrationStore {
                     UPDATE doorstep.tenants
                     SET suspended_at = CASE WHEN \(isSuspended) THEN coalesce(suspended_at, now()) END
                     WHERE tenant_id = \(id.uuid)
-                    RETURNING tenant_id, slug, name, created_at, suspended_at
+                    RETURNING \(unsafeSQL: Tenant.columns)
+                    """
+                ).one())
+        }
+    }
+
+    public func setLimits(_ limits: RequestLimits, _ slug: TenantSlug) async throws -> Tenant {
+        let id = try await tenant(slug).id
+        return try await write(id) { transaction in
+            try Tenant(
+                row: try await transaction.execute(
+                    """
+                    UPDATE doorstep.tenants
+                    SET key_rate = \(limits.key?.perSecond), key_burst = \(limits.key?.burst),
+                        client_rate = \(limits.client?.perSecond), client_burst = \(limits.client?.burst)
+                    WHERE tenant_id = \(id.uuid)
+                    RETURNING \(unsafeSQL: Tenant.columns)
                     """
                 ).one())
         }
@@ -94,16 +109,29 @@ extension PostgresAdministrationStore {
 }
 
 extension Tenant {
-    /// Columns: tenant_id, slug, name, created_at, suspended_at.
+    fileprivate static let columns =
+        "tenant_id, slug, name, created_at, suspended_at, key_rate, key_burst, client_rate, client_burst"
+
+    /// Takes ``columns``.
     fileprivate init(row: Row) throws {
-        let (id, slug, name, createdAt, suspendedAt) = try row.decode(
-            UUID.self, String.self, String.self, Date.self, Date?.self)
+        let (id, slug, name, createdAt, suspendedAt, keyRate, keyBurst, clientRate, clientBurst) =
+            try row.decode(
+                UUID.self, String.self, String.self, Date.self, Date?.self, Int32?.self, Int32?.self,
+                Int32?.self, Int32?.self)
         self = try PersistenceError.reading("tenants") {
             Tenant(
                 id: TenantID(id), slug: try TenantSlug(slug), name: try DisplayName(name),
-                createdAt: createdAt,
-                suspendedAt: suspendedAt)
+                createdAt: createdAt, suspendedAt: suspendedAt,
+                limits: RequestLimits(
+                    key: RateLimit(keyRate, keyBurst), client: RateLimit(clientRate, clientBurst)))
         }
+    }
+}
+
+extension RateLimit {
+    fileprivate init?(_ perSecond: Int32?, _ burst: Int32?) {
+        guard let perSecond, let burst else { return nil }
+        self.init(perSecond: Int(perSecond), burst: Int(burst))
     }
 }
 

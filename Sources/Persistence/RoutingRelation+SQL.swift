@@ -6,9 +6,14 @@ import Tenancy
 extension RoutingRelation {
     private var fields: String {
         switch self {
-        case .tenants: "r.tenant_id, r.suspended_at IS NOT NULL"
+        case .tenants:
+            """
+            r.tenant_id, r.suspended_at IS NOT NULL, r.key_rate::bigint, r.key_burst::bigint, r.client_rate::bigint,
+                r.client_burst::bigint
+            """
         case .clips: "r.tenant_id, r.bundle_id, r.multi_business"
-        case .keys: "r.tenant_id, r.key_id, r.kind, r.digest, r.expires_at"
+        case .keys:
+            "r.tenant_id, r.key_id, r.kind, r.digest, r.expires_at, array_to_string(r.scopes, ',')"
         case .locations: "r.tenant_id, r.identifier, r.name, r.latitude, r.longitude, r.radius"
         case .experiences:
             "r.tenant_id, r.kind, r.url, r.bundle_id, r.location_identifier, r.identifier_rule"

@@ -2,12 +2,13 @@
 ///
 /// A row's fields come in the order given, each in the binary form of its PostgreSQL type.
 public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
-    /// `tenant_id uuid, is_suspended boolean`; its key is the tenant alone.
+    /// `tenant_id uuid, is_suspended boolean, key_rate, key_burst, client_rate, client_burst bigint`, the last four
+    /// nullable; its key is the tenant alone.
     case tenants
     /// `tenant_id uuid, bundle_id text, multi_business boolean`; its key is `bundle_id`.
     case clips
-    /// `tenant_id uuid, key_id uuid, kind text, digest bytea, expires_at timestamptz`, of keys that are not revoked; its
-    /// key is `key_id`.
+    /// `tenant_id uuid, key_id uuid, kind text, digest bytea, expires_at timestamptz, scopes text` (separated by commas),
+    /// the last two nullable, of keys that are not revoked; its key is `key_id`.
     case keys = "api_keys"
     /// `tenant_id uuid, identifier text, name text, latitude, longitude, radius double precision`; its key is
     /// `identifier`.
@@ -21,10 +22,8 @@ public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
     /// How many fields a row has.
     public var fieldCount: Int {
         switch self {
-        case .tenants: 2
         case .clips, .shortCodes: 3
-        case .keys: 5
-        case .locations, .experiences: 6
+        case .tenants, .keys, .locations, .experiences: 6
         }
     }
 }

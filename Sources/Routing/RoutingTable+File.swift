@@ -1,12 +1,13 @@
 public import Foundation
 import Invocation
+import RateLimiting
 import Tenancy
 
 /// A routing table as a file: a header, the rows of each relation in the order of `RoutingRelation.allCases`, and a
 /// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
 extension RoutingTable {
     /// Ends in the number of the format.
-    private static let fileSignature = Array("doorstep routing table 1\n".utf8)
+    private static let fileSignature = Array("doorstep routing table 2\n".utf8)
 
     /// Writes the table in pieces.
     /// - Parameter asOf: when the table was what the database said.
@@ -53,7 +54,10 @@ extension RoutingTable {
         switch relation {
         case .tenants:
             for tenant in tenants where tenant.isPresent {
-                try body(RoutingRow([tenant.id.bytes, [tenant.isSuspended ? 1 : 0]]))
+                try body(
+                    RoutingRow(
+                        [tenant.id.bytes, [tenant.isSuspended ? 1 : 0]] + Self.fields(tenant.limits.key)
+                            + Self.fields(tenant.limits.client)))
             }
         case .clips:
             for clip in clips {
@@ -68,6 +72,7 @@ extension RoutingTable {
                     RoutingRow([
                         tenant, key.name.id.uuid.bytes, Array(key.kind.rawValue.utf8), digest.bytes,
                         key.expiresAt.map { [UInt8](bigEndian: $0) },
+                        Array(key.scopes.list.map(\.rawValue).joined(separator: ",").utf8),
                     ]))
             }
         case .locations:
@@ -108,6 +113,10 @@ extension RoutingTable {
                     ]))
             }
         }
+    }
+
+    private static func fields(_ limit: RateLimit?) -> [[UInt8]?] {
+        [limit?.perSecond, limit?.burst].map { $0.map { [UInt8](bigEndian: Int64($0)) } }
     }
 
     private func presentID(_ tenant: TenantIndex) -> [UInt8]? {

@@ -1,6 +1,7 @@
 import Foundation
 import Geodesy
 import Invocation
+import RateLimiting
 public import Tenancy
 
 extension RoutingTable {
@@ -82,9 +83,11 @@ extension RoutingTable {
     // MARK: Rows
 
     private mutating func setTenant(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
-        guard let isSuspended = row.bool(1) else { return false }
+        guard let isSuspended = row.bool(1), let keyLimit = row.limit(2, 3), let clientLimit = row.limit(4, 5)
+        else { return false }
         let tenant = Int(intern(id))
         tenants[tenant].isSuspended = isSuspended
+        tenants[tenant].limits = RequestLimits(key: keyLimit, client: clientLimit)
         tenants[tenant].isPresent = true
         return true
     }
@@ -100,12 +103,13 @@ extension RoutingTable {
     private mutating func setKey(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
         guard let keyID = row.uuid(1).map(KeyID.init(_:)), let kind = row.text(2).flatMap(KeyKind.init),
             let digest = row.withField(3, { KeyDigest($0) }) ?? nil,
-            row.isNull(4) || row.integer(4) != nil
+            row.isNull(4) || row.integer(4) != nil, let scopes = row.scopes(5, of: kind)
         else { return false }
         let name = KeyName(tenant: intern(id), id: keyID)
         removeKey(name)
         keyDigests[name] = digest
-        keys[digest] = KeyEntry(name: name, kind: kind, expiresAt: row.integer(4))
+        keys[digest] = KeyEntry(
+            name: name, kind: kind, scopes: scopes, expiresAt: row.integer(4))
         return true
     }
 
@@ -270,6 +274,23 @@ extension ExperienceKind {
             })
         else { return nil }
         self = kind
+    }
+}
+
+extension RoutingRow {
+    /// A limit, nil when both its fields are null; nil around that when they cannot be read.
+    fileprivate func limit(_ rate: Int, _ burst: Int) -> RateLimit?? {
+        if isNull(rate), isNull(burst) { return .some(nil) }
+        guard let rate = integer(rate), let burst = integer(burst) else { return nil }
+        return RateLimit(perSecond: Int(rate), burst: Int(burst)).map { .some($0) }
+    }
+
+    /// Names of scopes separated by commas, or null for all that the kind has. One that is not known gives no right.
+    fileprivate func scopes(_ index: Int, of kind: KeyKind) -> Scopes? {
+        if isNull(index) { return kind.scopes }
+        guard let text = text(index) else { return nil }
+        let scopes = text.split(separator: ",").compactMap { Scope(rawValue: String($0)) }
+        return Scopes(scopes.map(Scopes.init)).intersection(kind.scopes)
     }
 }
 

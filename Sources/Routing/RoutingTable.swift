@@ -1,6 +1,7 @@
 public import Foundation
 import Geodesy
 public import Invocation
+import RateLimiting
 public import Tenancy
 
 /// Every tenant's experiences, locations, short codes and keys, arranged to be searched.
@@ -17,6 +18,7 @@ public struct RoutingTable: Sendable {
     struct TenantEntry: Sendable {
         let id: TenantID
         var isSuspended = false
+        var limits = RequestLimits()
         /// False once its row is gone; what is left of it cannot be found then.
         var isPresent = false
     }
@@ -72,7 +74,11 @@ public struct RoutingTable: Sendable {
     struct KeyDigest: Hashable {
         let words: (UInt64, UInt64, UInt64, UInt64)
 
-        static func == (one: Self, other: Self) -> Bool { one.words == other.words }
+        /// Looks at all of both, whatever they are: how long it takes tells nothing of them.
+        static func == (one: Self, other: Self) -> Bool {
+            (one.words.0 ^ other.words.0) | (one.words.1 ^ other.words.1) | (one.words.2 ^ other.words.2)
+                | (one.words.3 ^ other.words.3) == 0
+        }
 
         /// SHA-256 is as good as random, so that a part of it hashes as well as all.
         func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
@@ -87,6 +93,7 @@ public struct RoutingTable: Sendable {
     struct KeyEntry: Sendable {
         let name: KeyName
         let kind: KeyKind
+        let scopes: Scopes
         /// Microseconds since 2000-01-01 00:00 UTC.
         let expiresAt: Int64?
     }
@@ -183,7 +190,7 @@ public struct RoutingTable: Sendable {
 
     /// The holder of a key that is neither revoked nor expired, by the key's SHA-256; nil for any other.
     ///
-    /// Comparing digests in variable time gives nothing away: who chooses a key does not choose its digest.
+    /// In which bucket of the table a digest is looked for does tell on it, but who chooses a key does not choose its digest.
     public func keyHolder(digest: Span<UInt8>, at now: Date) -> KeyHolder? {
         guard let digest = KeyDigest(digest), let key = keys[digest] else { return nil }
         let tenant = tenants[Int(key.name.tenant)]
@@ -192,7 +199,8 @@ public struct RoutingTable: Sendable {
             return nil
         }
         return KeyHolder(
-            tenant: tenant.id, key: key.name.id, kind: key.kind, tenantIsSuspended: tenant.isSuspended)
+            tenant: tenant.id, key: key.name.id, kind: key.kind, scopes: key.scopes, limits: tenant.limits,
+            tenantIsSuspended: tenant.isSuspended)
     }
 
     /// The experience that a match found.

@@ -12,10 +12,11 @@ public enum KeyKind: String, Sendable, CaseIterable {
         }
     }
 
-    public var scopes: Set<Scope> {
+    /// What a key of this kind may do at most.
+    public var scopes: Scopes {
         switch self {
-        case .publishable: [.lookUp, .confirm]
-        case .secret: Set(Scope.allCases)
+        case .publishable: [Scopes(.lookUp), Scopes(.confirm)]
+        case .secret: .all
         }
     }
 }

@@ -1,6 +1,6 @@
 /// One thing that a key may do.
 public enum Scope: String, Sendable, CaseIterable {
-    case lookUp
+    case lookUp = "look_up"
     case confirm
-    case composePayload
+    case compose
 }

@@ -63,9 +63,10 @@ import Testing
         expiresAt: Double?, revokedAt: Double?, status: KeyRecord.Status
     ) {
         let record = KeyRecord(
-            id: KeyID(UUID()), kind: .secret, hint: "dsk_abcd", createdAt: Date(timeIntervalSince1970: 0),
+            id: KeyID(UUID()), kind: .secret, scopes: .all, hint: "dsk_abcd",
+            createdAt: Date(timeIntervalSince1970: 0),
             expiresAt: expiresAt.map(Date.init(timeIntervalSince1970:)),
-            revokedAt: revokedAt.map(Date.init(timeIntervalSince1970:)))
+            revokedAt: revokedAt.map(Date.init(timeIntervalSince1970:)), lastUsedOn: nil)
         #expect(record.status(at: Date(timeIntervalSince1970: 100)) == status)
     }
 

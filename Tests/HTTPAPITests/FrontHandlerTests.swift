@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import RateLimiting
 import Tenancy
 import Testing
 
@@ -17,17 +18,23 @@ import Testing
         let front: EmbeddedChannel
         let handler: FrontHandler
         let reads = ReadCounter()
-        let api = TestAPI()
+        let api: TestAPI
         private let exchanges = ExchangeHandler()
         private let library: EmbeddedChannel
 
-        init() throws {
+        init(limits: RequestLimits = RequestLimits(), trusting proxies: [AddressRange] = []) throws {
+            api = TestAPI(limits: limits)
+            let start = ContinuousClock.now
             let factory = FrontHandler.Factory(
-                service: AnswerService(api.dependencies), observer: RequestObserver(),
+                service: AnswerService(api.settings, api.dependencies, now: { start }),
+                proxies: TrustedProxies(proxies), observer: RequestObserver(),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, headTimeout: .seconds(5))
             library = EmbeddedChannel(handler: exchanges)
             handler = FrontHandler(factory, exchanges: exchanges)
-            front = EmbeddedChannel(handlers: [reads, handler, EventCapture()])
+            front = EmbeddedChannel()
+            // Known of a connection before its handlers are.
+            front.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+            try front.pipeline.syncOperations.addHandlers([reads, handler, EventCapture()])
             try front.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         }
 
@@ -292,6 +299,35 @@ import Testing
     }
 
     /// The example of RFC 9110 §5.6.7.
+    @Test func whoAsksTooMuchWaitsAndSoDoesWhatIsBehind() throws {
+        let once = RequestLimits(key: try #require(RateLimit(perSecond: 2, burst: 1)))
+        let connection = try Connection(limits: once)
+        #expect(try connection.send(connection.hot + connection.hot + Self.livez) == ["200"])
+        let reads = connection.reads.count
+        connection.front.pipeline.read()
+        #expect(connection.reads.count == reads)
+        // Neither the end of the server nor of what is sent comes before the answer; nor is the client idle.
+        connection.fire(Self.quiesce)
+        connection.fire(IdleStateHandler.IdleStateEvent.all)
+        connection.front.embeddedEventLoop.advanceTime(by: .milliseconds(499))
+        #expect(try connection.answers() == [])
+        #expect(try connection.passedOn() == "")
+        #expect(try connection.events() == [])
+        connection.front.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(try connection.answers() == ["429"])
+        #expect(try connection.passedOn() == Self.livez)
+        try connection.libraryReceives()
+        try connection.libraryAnswers()
+        #expect(try connection.events().count == 1)
+        #expect(connection.reads.count == reads + 1)
+    }
+
+    @Test func whatAProxySendsDoesNotWaitForOthers() throws {
+        let once = RequestLimits(key: try #require(RateLimit(perSecond: 1, burst: 1)))
+        let connection = try Connection(limits: once, trusting: [try #require(AddressRange("127.0.0.1"))])
+        #expect(try connection.send(connection.hot + connection.hot) == ["200", "429"])
+    }
+
     @Test func theDateIsWrittenAsHTTPDoes() {
         var date = HTTPDate()
         #expect(date.text(at: Date(timeIntervalSince1970: 784_111_777.9)) == "Sun, 06 Nov 1994 08:49:37 GMT")

@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import PropertyTesting
+import RateLimiting
 import ServiceLifecycle
 import Synchronization
 import Tenancy
@@ -236,6 +237,7 @@ import Testing
         var settings = APIServer.Settings()
         settings.port = 0
         settings.idleTimeout = idleTimeout
+        settings.limits = RequestLimits()
         let listening = AsyncStream<Int>.makeStream()
         let onListening: @Sendable (Int) async -> Void = { listening.continuation.yield($0) }
         let service: any Service
@@ -245,7 +247,9 @@ import Testing
             var connection = HTTP1Channel.Configuration(additionalChannelHandlers: [ExchangeHandler()])
             connection.httpDecoder = APIServer.headerLimits
             service = Application(
-                responder: APIServer.routes(settings, api.dependencies, RequestObserver()).buildResponder(),
+                responder: APIServer.routes(
+                    settings, api.dependencies, AnswerService(settings, api.dependencies), RequestObserver()
+                ).buildResponder(),
                 server: .http1(configuration: connection),
                 configuration: ApplicationConfiguration(
                     address: .hostname("127.0.0.1", port: 0), serverName: APIServer.name),

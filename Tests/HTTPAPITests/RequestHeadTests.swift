@@ -33,7 +33,7 @@ import Testing
                 switch head {
                 case .incomplete: .incomplete
                 case .unusual: .unusual
-                case .answerable(let head): .answerable(head.request.route, body: head.bodyLength)
+                case .answerable(let head): .answerable(head.route, body: head.bodyLength)
                 case .other(let length): .other(length: length)
                 }
         }
@@ -105,12 +105,12 @@ import Testing
             return
         }
         #expect(head.headLength == Self.lookUp.utf8.count)
-        #expect(head.request.query == ByteBuffer(string: "url=https://example.com/a"))
-        #expect(head.request.authorization == ByteBuffer(string: "Bearer dpk_x"))
-        #expect(head.request.ifNoneMatch == ByteBuffer(string: "\"a\", \"b\""))
+        #expect(head.query == ByteBuffer(string: "url=https://example.com/a"))
+        #expect(head.authorization == ByteBuffer(string: "Bearer dpk_x"))
+        #expect(head.ifNoneMatch == ByteBuffer(string: "\"a\", \"b\""))
         #expect(head.requestID == "a-1")
-        #expect(head.request.contentType == nil)
-        #expect(head.request.contentLength == nil)
+        #expect(head.contentType == nil)
+        #expect(head.contentLength == nil)
     }
 
     @Test(arguments: ["a b", "", "é", "a\"b", String(repeating: "a", count: 129)])
@@ -205,18 +205,18 @@ import Testing
                 #expect(read.error == nil && read.isAlone, "\(String(decoding: request, as: UTF8.self))")
                 #expect(read.bodyLength == head.bodyLength)
                 let first = try #require(read.heads.first)
-                #expect(first.method.rawValue == head.request.route.method.rawValue)
+                #expect(first.method.rawValue == head.route.method.rawValue)
                 let target = first.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-                #expect(target[0] == head.request.route.path)
-                #expect(String(buffer: head.request.query) == (target.count > 1 ? String(target[1]) : ""))
+                #expect(target[0] == head.route.path)
+                #expect(String(buffer: head.query) == (target.count > 1 ? String(target[1]) : ""))
                 let fields = Read.Fields(first.headers)
                 let authorizations = fields["authorization"]
                 #expect(
-                    head.request.authorization.map { String(buffer: $0) }
+                    head.authorization.map { String(buffer: $0) }
                         == (authorizations.count == 1 ? authorizations[0] : nil))
-                #expect(head.request.contentType.map { String(buffer: $0) } == fields["content-type"].first)
-                #expect(head.request.ifNoneMatch.map { String(buffer: $0) } == fields["if-none-match"].first)
-                #expect(head.request.contentLength == fields["content-length"].first.flatMap { Int($0) })
+                #expect(head.contentType.map { String(buffer: $0) } == fields["content-type"].first)
+                #expect(head.ifNoneMatch.map { String(buffer: $0) } == fields["if-none-match"].first)
+                #expect(head.contentLength == fields["content-length"].first.flatMap { Int($0) })
                 #expect(fields["content-type"].count < 2 && fields["if-none-match"].count < 2)
                 #expect(fields["host"].count == 1 && fields["transfer-encoding"].isEmpty)
                 #expect(first.isKeepAlive)

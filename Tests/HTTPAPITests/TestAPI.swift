@@ -1,3 +1,4 @@
+import Administration
 import Crypto
 import Foundation
 import Geodesy
@@ -10,6 +11,7 @@ import JSON
 import Locations
 import Logging
 import NIOCore
+import RateLimiting
 import Routing
 import RoutingSupport
 import Synchronization
@@ -30,12 +32,20 @@ struct TestAPI: Sendable {
     let publishable = Self.key(.publishable)
     let secret = Self.key(.secret)
     let suspended = Self.key(.secret)
+    /// May confirm and nothing else.
+    let confirmer = Self.key(.publishable)
     let table = LiveRoutingTable()
     let recorder = MemoryRecorder()
+    let usage = MemoryUsage()
     let log = LogCapture()
+    /// Of the server.
+    var settings = APIServer.Settings()
+    /// Of the tenant whose keys are good.
+    private let limits: RequestLimits
 
     /// - Parameter hasTable: false for a server that has never reached its database.
-    init(hasTable: Bool = true) {
+    init(hasTable: Bool = true, limits: RequestLimits = RequestLimits()) {
+        self.limits = limits
         guard hasTable else { return }
         do {
             table.replace(by: try routingTable(), from: .database, asOf: Date())
@@ -56,16 +66,19 @@ struct TestAPI: Sendable {
     }
 
     private func application(_ path: Path) -> some ApplicationProtocol {
-        var settings = APIServer.Settings()
+        var settings = settings
         settings.bodyTimeout = .seconds(5)
         let log = log
         let logger = Logger(label: "test") { _ in log }
         let observer = RequestObserver()
+        let start = ContinuousClock.now
+        // Nothing refills.
+        let service = AnswerService(settings, dependencies, now: { start })
         let front = FrontHandler.Factory(
-            service: AnswerService(dependencies), observer: observer, logger: logger, headTimeout: .seconds(5)
-        )
+            service: service, proxies: TrustedProxies(settings.trustedProxies), observer: observer,
+            logger: logger, headTimeout: .seconds(5))
         return Application(
-            responder: APIServer.routes(settings, dependencies, observer).buildResponder(),
+            responder: APIServer.routes(settings, dependencies, service, observer).buildResponder(),
             server: .frontedHTTP1(
                 front, HTTP1Channel.Configuration(additionalChannelHandlers: [ExchangeHandler()]),
                 idleTimeout: .seconds(60)),
@@ -76,7 +89,7 @@ struct TestAPI: Sendable {
         APIServer.Dependencies(
             answers: APIAnswers(
                 directory: LocationDirectory(signatures: NoSignatures(), recorder: recorder)),
-            table: table, metrics: { "" })
+            table: table, usage: usage, metrics: { "" })
     }
 
     private func routingTable() throws -> RoutingTable {
@@ -84,16 +97,19 @@ struct TestAPI: Sendable {
         let other = TenantID(number: 2)
         let clip = "com.example.MyApp.Clip"
         var table = RoutingTable()
-        try table.set(.tenants, .tenant(tenant))
+        try table.set(.tenants, .tenant(tenant, limits: limits))
         try table.set(.tenants, .tenant(other, isSuspended: true))
         try table.set(.clips, .clip(tenant, clip, isMultiBusiness: true))
-        for (number, key, tenant) in [(1, publishable, tenant), (2, secret, tenant), (3, suspended, other)] {
+        for (number, key, tenant, scopes) in [
+            (1, publishable, tenant, nil), (2, secret, tenant, nil), (3, suspended, other, nil),
+            (4, confirmer, tenant, "confirm"),
+        ] {
             try table.set(
                 .keys,
                 .key(
                     tenant, KeyID(UUID(number: UInt8(number))),
                     Array(SHA256.hash(data: Array(key.text.utf8))),
-                    kind: key.kind))
+                    kind: key.kind, scopes: scopes))
         }
         try table.set(
             .locations,
@@ -181,6 +197,17 @@ final class MemoryRecorder: ConfirmationRecorder {
 
 private struct NoSignatures: PlaceSignatures {
     func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool { false }
+}
+
+/// Keeps which keys were used.
+final class MemoryUsage: KeyUsageRecorder {
+    private let used = Mutex<[KeyID]>([])
+
+    var keys: [KeyID] { used.withLock { $0 } }
+
+    func record(_ key: KeyID, of tenant: TenantID, at now: Date) {
+        used.withLock { $0.append(key) }
+    }
 }
 
 /// Keeps every log line, at every level.

@@ -116,7 +116,8 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             var random = SplitMix64(seed: 3)
             let key = APIKey.generate(.secret, using: &random)
-            let record = try await stores.administration.createKey(key, expiresAt: nil, of: tenant)
+            let record = try await stores.administration.createKey(
+                key, scopes: nil, expiresAt: nil, of: tenant)
             _ = try await stores.administration.revokeKey(record.id, of: tenant)
             try await stores.database.withSuperuser { pool in
                 try await pool.withTransaction { transaction in

@@ -14,6 +14,10 @@ import Testing
             ["''", "'-a'", "'a-'", "'A'", "'a_b'", "'a' || chr(10)", "repeat('a', 64)"].map { ["slug": $0] }
         ),
         "tenants_name_length": ("tenants", [["name": "''"], ["name": "repeat('é', 129)"]]),
+        "tenants_key_limit_range": ("tenants", outOfRange("key")),
+        "tenants_key_limit_is_whole": ("tenants", [["key_rate": "1"], ["key_burst": "1"]]),
+        "tenants_client_limit_range": ("tenants", outOfRange("client")),
+        "tenants_client_limit_is_whole": ("tenants", [["client_rate": "1"], ["client_burst": "1"]]),
         "clips_bundle_id_form": (
             "clips",
             [
@@ -88,6 +92,13 @@ import Testing
             "api_keys", [["digest": "''"], ["digest": #"'\x00'"#], ["digest": "sha512('')"]]
         ),
         "api_keys_hint_length": ("api_keys", [["hint": "'dsk_abcdefghi'"]]),
+        "api_keys_scopes": (
+            "api_keys",
+            [
+                ["scopes": "'{}'"], ["scopes": "'{other}'"], ["scopes": "'{look_up,NULL}'"],
+                ["scopes": "'{compose}'", "kind": "'publishable'"],
+            ]
+        ),
         "confirmations_location_length": (
             "confirmations", [["location_identifier": "''"], ["location_identifier": "repeat('é', 129)"]]
         ),
@@ -109,6 +120,12 @@ import Testing
             ]
         ),
     ]
+
+    private static func outOfRange(_ limit: String) -> [[String: String]] {
+        [("0", "1"), ("1", "0"), ("-1", "1"), ("1000001", "1"), ("1", "1000001")].map {
+            ["\(limit)_rate": $0, "\(limit)_burst": $1]
+        }
+    }
 
     @Test func everyCheckRefuses() async throws {
         let tenant = TenantID(UUID())

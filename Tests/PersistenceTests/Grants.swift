@@ -35,9 +35,10 @@ enum Grants {
         doorstep_admin UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
         doorstep_admin UPDATE locations (latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE short_codes (url)
-        doorstep_admin UPDATE tenants (name, suspended_at)
+        doorstep_admin UPDATE tenants (client_burst, client_rate, key_burst, key_rate, name, suspended_at)
         doorstep_admin USAGE doorstep
         doorstep_app INSERT confirmations
+        doorstep_app SELECT api_keys (key_id, last_used_on, tenant_id)
         doorstep_app SELECT clips
         doorstep_app SELECT domains
         doorstep_app SELECT experiences
@@ -45,16 +46,17 @@ enum Grants {
         doorstep_app SELECT schema_migrations
         doorstep_app SELECT short_codes
         doorstep_app SELECT tenants
+        doorstep_app UPDATE api_keys (last_used_on)
         doorstep_app USAGE doorstep
         doorstep_router EXECUTE prune_changes()
-        doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, revoked_at, tenant_id)
+        doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, revoked_at, scopes, tenant_id)
         doorstep_router SELECT change_horizon
         doorstep_router SELECT changes
         doorstep_router SELECT clips (bundle_id, multi_business, tenant_id)
         doorstep_router SELECT experiences (bundle_id, identifier_rule, kind, location_identifier, tenant_id, url)
         doorstep_router SELECT locations (identifier, latitude, longitude, name, radius, tenant_id)
         doorstep_router SELECT short_codes (code, tenant_id, url)
-        doorstep_router SELECT tenants (slug, suspended_at, tenant_id)
+        doorstep_router SELECT tenants (client_burst, client_rate, key_burst, key_rate, slug, suspended_at, tenant_id)
         doorstep_router USAGE doorstep
         public EXECUTE current_tenant_id()
         """

@@ -100,7 +100,7 @@ import Testing
     @Test func withATenantItsRowsAreVisible() async throws {
         try await Self.withTwoTenants { database in
             let tables: [TestLogin: [String]] = [
-                .app: ["tenants", "clips", "domains", "locations", "experiences", "short_codes"],
+                .app: ["tenants", "clips", "domains", "locations", "experiences", "short_codes", "api_keys"],
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .migrate: SampleRows.tables.map(\.name),
             ]
@@ -229,14 +229,16 @@ import Testing
 
     @Test func theRouterReadsTheRoutingColumnsOfAllTenants() async throws {
         let columns = [
-            "tenants": ["tenant_id", "slug", "suspended_at"],
+            "tenants": [
+                "tenant_id", "slug", "suspended_at", "key_rate", "key_burst", "client_rate", "client_burst",
+            ],
             "clips": ["tenant_id", "bundle_id", "multi_business"],
             "locations": ["tenant_id", "identifier", "name", "latitude", "longitude", "radius"],
             "experiences": [
                 "tenant_id", "kind", "url", "bundle_id", "location_identifier", "identifier_rule",
             ],
             "short_codes": ["tenant_id", "code", "url"],
-            "api_keys": ["tenant_id", "key_id", "kind", "digest", "expires_at", "revoked_at"],
+            "api_keys": ["tenant_id", "key_id", "kind", "digest", "expires_at", "revoked_at", "scopes"],
             "changes": ["tenant_id", "change_id", "xid", "at", "relation", "key"],
             "change_horizon": ["is_only", "pruned_xid"],
         ]

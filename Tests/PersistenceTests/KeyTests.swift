@@ -3,6 +3,7 @@ import Foundation
 import PostgreSQL
 import PropertyTesting
 import Routing
+import Synchronization
 import Tenancy
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Testing
 @testable import Persistence
 
 @Suite struct KeyTests {
-    private static func key(_ kind: KeyKind = .secret, seed: UInt64) -> APIKey {
+    static func key(_ kind: KeyKind = .secret, seed: UInt64) -> APIKey {
         var random = SplitMix64(seed: seed)
         return APIKey.generate(kind, using: &random)
     }
@@ -19,9 +20,9 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let expiry = Date(timeIntervalSince1970: 4_000_000_000.125)
-            let first = try await store.createKey(Self.key(seed: 1), expiresAt: nil, of: tenant)
+            let first = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
             let second = try await store.createKey(
-                Self.key(.publishable, seed: 2), expiresAt: expiry, of: tenant)
+                Self.key(.publishable, seed: 2), scopes: nil, expiresAt: expiry, of: tenant)
             #expect(first.kind == .secret && first.expiresAt == nil && first.revokedAt == nil)
             #expect(second.kind == .publishable && second.expiresAt == expiry)
             #expect(second.hint == Self.key(.publishable, seed: 2).hint)
@@ -38,7 +39,7 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let other = try await stores.createTenant("other")
-            let record = try await store.createKey(Self.key(seed: 1), expiresAt: nil, of: tenant)
+            let record = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
             for (id, tenant) in [(record.id, other), (KeyID(UUID()), tenant)] {
                 await #expect(throws: AdministrationError.unknownKey) {
                     try await store.revokeKey(id, of: tenant)
@@ -55,7 +56,8 @@ import Testing
     @Test func rotationGivesASuccessorOfTheSameKind() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
-            let old = try await store.createKey(Self.key(.publishable, seed: 1), expiresAt: nil, of: tenant)
+            let old = try await store.createKey(
+                Self.key(.publishable, seed: 1), scopes: nil, expiresAt: nil, of: tenant)
             let expiry = Date(timeIntervalSince1970: 4_000_000_000)
             let (key, record) = try await store.rotateKey(
                 old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: expiry, of: tenant)
@@ -77,10 +79,11 @@ import Testing
     @Test func aKeyThatIsNotActiveIsNotRotated() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
-            let revoked = try await store.createKey(Self.key(seed: 1), expiresAt: nil, of: tenant)
+            let revoked = try await store.createKey(
+                Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
             _ = try await store.revokeKey(revoked.id, of: tenant)
             let expired = try await store.createKey(
-                Self.key(seed: 2), expiresAt: Date(timeIntervalSince1970: 0), of: tenant)
+                Self.key(seed: 2), scopes: nil, expiresAt: Date(timeIntervalSince1970: 0), of: tenant)
             for id in [revoked.id, expired.id] {
                 await #expect(throws: AdministrationError.keyNotActive) {
                     try await store.rotateKey(
@@ -96,13 +99,15 @@ import Testing
             let store = stores.administration
             let other = try await stores.createTenant("other")
             let expiry = Date(timeIntervalSince1970: 4_000_000_000.125)
-            let record = try await store.createKey(Self.key(seed: 1), expiresAt: expiry, of: tenant)
+            let record = try await store.createKey(
+                Self.key(seed: 1), scopes: nil, expiresAt: expiry, of: tenant)
             _ = try await store.createKey(
-                Self.key(seed: 2), expiresAt: Date(timeIntervalSince1970: 1), of: tenant)
-            let revoked = try await store.createKey(Self.key(seed: 3), expiresAt: nil, of: tenant)
+                Self.key(seed: 2), scopes: nil, expiresAt: Date(timeIntervalSince1970: 1), of: tenant)
+            let revoked = try await store.createKey(
+                Self.key(seed: 3), scopes: nil, expiresAt: nil, of: tenant)
             _ = try await store.revokeKey(revoked.id, of: tenant)
             let foreign = try await store.createKey(
-                Self.key(.publishable, seed: 4), expiresAt: nil, of: other)
+                Self.key(.publishable, seed: 4), scopes: nil, expiresAt: nil, of: other)
 
             let followed = FollowedTable(stores.routerPool)
             var table = try await followed.refreshed()
@@ -135,6 +140,92 @@ import Testing
         }
     }
 
+    @Test func aKeyMayLessThanItsKindAndSoMayItsSuccessor() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            let key = Self.key(seed: 1)
+            let lookUp = Scopes(.lookUp)
+            let record = try await store.createKey(key, scopes: lookUp, expiresAt: nil, of: tenant)
+            #expect(record.scopes == lookUp)
+            let next = try await store.rotateKey(
+                record.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: .distantFuture, of: tenant)
+            #expect(next.record.scopes == lookUp)
+            let whole = try await store.createKey(
+                Self.key(.publishable, seed: 3), scopes: nil, expiresAt: nil, of: tenant)
+            #expect(whole.scopes == KeyKind.publishable.scopes)
+            let table = try await stores.loadTable()
+            #expect(table.holder(of: key)?.scopes == lookUp)
+            #expect(table.holder(of: next.key)?.scopes == lookUp)
+            #expect(table.holder(of: Self.key(.publishable, seed: 3))?.scopes == KeyKind.publishable.scopes)
+        }
+    }
+
+    /// Servers' clocks decide when a key has expired; one that is a day off is wrong by a day and no more.
+    @Test func aClockThatIsADayOff() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let now = Date()
+            let day = 86_400.0
+            let key = Self.key(seed: 1)
+            _ = try await stores.administration.createKey(
+                key, scopes: nil, expiresAt: now.addingTimeInterval(day / 2), of: tenant)
+            let table = try await stores.loadTable()
+            #expect(table.holder(of: key, at: now) != nil)
+            #expect(table.holder(of: key, at: now.addingTimeInterval(day)) == nil)
+            #expect(table.holder(of: key, at: now.addingTimeInterval(-day)) != nil)
+        }
+    }
+
+    // MARK: Use
+
+    @Test func theDayOfTheLastUseIsWrittenOnce() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            let other = try await stores.createTenant("other")
+            let used = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
+            let unused = try await store.createKey(Self.key(seed: 2), scopes: nil, expiresAt: nil, of: tenant)
+            let others = try await store.createKey(Self.key(seed: 3), scopes: nil, expiresAt: nil, of: other)
+            let queue = KeyUsageQueue(stores.appPool) { Issue.record($0) }
+            let noon = Date(timeIntervalSince1970: 1_795_262_400)
+            func days() async throws -> [String?] {
+                try await store.keys(of: tenant).map(\.lastUsedOn)
+                    + store.keys(of: other).map(\.lastUsedOn)
+            }
+            for _ in 0..<3 { queue.record(used.id, of: tenant, at: noon) }
+            // A key of another tenant's, and one that is gone, are nobody's here.
+            queue.record(others.id, of: tenant, at: noon)
+            queue.record(KeyID(UUID()), of: tenant, at: noon)
+            queue.record(used.id, of: TenantID(UUID()), at: noon)
+            await queue.flush()
+            #expect(try await days() == ["2026-11-21", nil, nil])
+            _ = unused
+            queue.record(others.id, of: other, at: noon.addingTimeInterval(86_400))
+            // Another server whose clock is behind does not turn it back.
+            queue.record(used.id, of: tenant, at: noon.addingTimeInterval(-86_400))
+            await queue.flush()
+            #expect(try await days() == ["2026-11-21", nil, "2026-11-22"])
+            // That a key was used is no change: neither to the log nor to servers.
+            let entries =
+                "SELECT count(*) FROM doorstep.audit_log WHERE relation = 'api_keys' AND action = 'update'"
+            #expect(try await stores.count("\(unsafeSQL: entries)") == 0)
+        }
+    }
+
+    @Test func aUseThatWasNotWrittenIsToldAgain() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let key = try await stores.administration.createKey(
+                Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
+            let failures = Mutex(0)
+            // A login that may not become the server's role.
+            let queue = KeyUsageQueue(stores.routerPool) { _ in failures.withLock { $0 += 1 } }
+            let now = Date()
+            for count in 1...2 {
+                queue.record(key.id, of: tenant, at: now)
+                await queue.flush()
+                #expect(failures.withLock { $0 } == count)
+            }
+        }
+    }
+
     /// Neither what the server keeps nor what it was sent as a statement holds a key.
     @Test func aKeyIsNeverWithTheServerInClear() async throws {
         try await Stores.withTenant { stores, tenant in
@@ -144,7 +235,8 @@ import Testing
                         database: stores.database, adminPool: admin, appPool: stores.appPool,
                         routerPool: router)
                     let key = Self.key(seed: 1)
-                    let old = try await one.administration.createKey(key, expiresAt: nil, of: tenant)
+                    let old = try await one.administration.createKey(
+                        key, scopes: nil, expiresAt: nil, of: tenant)
                     let next = try await one.administration.rotateKey(
                         old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: .distantFuture, of: tenant
                     ).key
@@ -153,7 +245,7 @@ import Testing
 
                     var texts: [String] = []
                     for (pool, statement) in [
-                        (admin, "INSERT INTO doorstep.api_keys"), (router, "doorstep.change_horizon"),
+                        (admin, "UPDATE doorstep.api_keys"), (router, "doorstep.change_horizon"),
                     ] {
                         let prepared = try await pool.withConnection { connection in
                             try await connection.execute("SELECT statement FROM pg_prepared_statements")

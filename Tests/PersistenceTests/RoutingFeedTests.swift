@@ -85,7 +85,8 @@ import Testing
 
             var random = SplitMix64(seed: 1)
             let key = APIKey.generate(.secret, using: &random)
-            let record = try await stores.administration.createKey(key, expiresAt: nil, of: tenant)
+            let record = try await stores.administration.createKey(
+                key, scopes: nil, expiresAt: nil, of: tenant)
             #expect(try await followed.refreshed().holder(of: key)?.key == record.id)
             expectOneRow()
             try await stores.administer(tenant, "UPDATE doorstep.api_keys SET expires_at = now()")
@@ -99,7 +100,7 @@ import Testing
             expectOneRow()
 
             let second = APIKey.generate(.publishable, using: &random)
-            _ = try await stores.administration.createKey(second, expiresAt: nil, of: tenant)
+            _ = try await stores.administration.createKey(second, scopes: nil, expiresAt: nil, of: tenant)
             _ = try await followed.refreshed()
             expectOneRow()
             for isSuspended in [true, false] {
@@ -376,7 +377,7 @@ import Testing
                     tenant, "DELETE FROM doorstep.short_codes WHERE code = '\(location)'")
             case 9:
                 let key = APIKey.generate(random.pick(KeyKind.allCases), using: &random)
-                _ = try await store.createKey(key, expiresAt: nil, of: tenant)
+                _ = try await store.createKey(key, scopes: nil, expiresAt: nil, of: tenant)
                 return key
             case 10:
                 if let key = try await store.keys(of: tenant).last {
@@ -793,7 +794,7 @@ import Testing
                     .sample("https://example.com/a", location: "a"), of: tenant)
                 try await stores.importShortCodes([.sample("k")], of: tenant)
             }
-            _ = try await stores.administration.createKey(key, expiresAt: nil, of: tenant)
+            _ = try await stores.administration.createKey(key, scopes: nil, expiresAt: nil, of: tenant)
             let table = try await stores.appPool.routingTable(of: tenant)
             #expect((table.tenantCount, table.experienceCount, table.locationCount) == (1, 1, 1))
             #expect(try Self.answer(table, tenant) != nil && Self.answer(table, other) == nil)

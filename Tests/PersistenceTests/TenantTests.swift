@@ -2,6 +2,8 @@ import Administration
 import Foundation
 import Persistence
 import PostgreSQL
+import RateLimiting
+import Routing
 import Tenancy
 import Testing
 
@@ -36,6 +38,30 @@ import Testing
             }
             await #expect(throws: AdministrationError.unknownTenant(slug)) {
                 try await stores.administration.setSuspended(true, slug)
+            }
+        }
+    }
+
+    @Test func limitsAreReplacedAndReachTheServer() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            let slug = try #require(try await store.tenants().first).slug
+            #expect(try await store.tenant(slug).limits == RequestLimits())
+            let key = KeyTests.key(seed: 1)
+            _ = try await store.createKey(key, scopes: nil, expiresAt: nil, of: tenant)
+            let followed = FollowedTable(stores.routerPool)
+            _ = try await followed.refreshed()
+            let both = RequestLimits(
+                key: RateLimit(perSecond: 1, burst: 1_000_000),
+                client: RateLimit(perSecond: 1_000_000, burst: 1))
+            for limits in [both, RequestLimits(client: both.client), RequestLimits()] {
+                #expect(try await store.setLimits(limits, slug).limits == limits)
+                #expect(try await store.tenants().map(\.limits) == [limits])
+                #expect(try await followed.refreshed().holder(of: key)?.limits == limits)
+            }
+            let unknown = try TenantSlug("unknown")
+            await #expect(throws: AdministrationError.unknownTenant(unknown)) {
+                try await store.setLimits(both, unknown)
             }
         }
     }

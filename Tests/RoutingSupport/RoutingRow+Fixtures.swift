@@ -1,11 +1,18 @@
 public import Foundation
 public import Invocation
+public import RateLimiting
 public import Routing
 public import Tenancy
 
 extension RoutingRow {
-    public static func tenant(_ id: TenantID, isSuspended: Bool = false) -> RoutingRow {
-        RoutingRow([id.uuid.bytes, [isSuspended ? 1 : 0]])
+    public static func tenant(
+        _ id: TenantID, isSuspended: Bool = false, limits: RequestLimits = RequestLimits()
+    ) -> RoutingRow {
+        func field(_ value: Int32?) -> [UInt8]? { value.map { [UInt8](bigEndian: UInt64($0)) } }
+        return RoutingRow([
+            id.uuid.bytes, [isSuspended ? 1 : 0], field(limits.key?.perSecond), field(limits.key?.burst),
+            field(limits.client?.perSecond), field(limits.client?.burst),
+        ])
     }
 
     public static func clip(_ tenant: TenantID, _ bundleID: String, isMultiBusiness: Bool) -> RoutingRow {
@@ -14,11 +21,12 @@ extension RoutingRow {
 
     /// - Parameter expiresAt: microseconds since 2000-01-01 00:00 UTC.
     public static func key(
-        _ tenant: TenantID, _ key: KeyID, _ digest: [UInt8], kind: KeyKind = .secret, expiresAt: Int64? = nil
+        _ tenant: TenantID, _ key: KeyID, _ digest: [UInt8], kind: KeyKind = .secret, expiresAt: Int64? = nil,
+        scopes: String? = nil
     ) -> RoutingRow {
         RoutingRow([
             tenant.uuid.bytes, key.uuid.bytes, Array(kind.rawValue.utf8), digest,
-            expiresAt.map { [UInt8](bigEndian: UInt64(bitPattern: $0)) },
+            expiresAt.map { [UInt8](bigEndian: UInt64(bitPattern: $0)) }, scopes.map { Array($0.utf8) },
         ])
     }
 

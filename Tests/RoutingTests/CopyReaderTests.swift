@@ -1,6 +1,7 @@
 import Foundation
 import Geodesy
 import Invocation
+import RateLimiting
 import RoutingSupport
 import Tenancy
 import Testing
@@ -16,19 +17,24 @@ import Testing
 
     private static let rows: [RoutingRelation: [String]] = [
         .tenants: [
-            "0002 \(tenant) 00000001 00",
-            "0002 00000010 00000000000000000000000000000001 00000001 01",
+            """
+            0006 \(tenant) 00000001 00 00000008 000000000000000a 00000008 0000000000000014 ffffffff ffffffff
+            """,
+            """
+            0006 00000010 00000000000000000000000000000001 00000001 01 ffffffff ffffffff \
+            00000008 0000000000000001 00000008 00000000000f4240
+            """,
         ],
         .clips: ["0003 \(tenant) \(clip) 00000001 01"],
         .keys: [
             """
-            0005 \(tenant) 00000010 11111111222233334444555555555555 00000006 736563726574 \
+            0006 \(tenant) 00000010 11111111222233334444555555555555 00000006 736563726574 \
             00000020 7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed \
-            00000008 000303c6de6d6090
+            00000008 000303c6de6d6090 0000000f 6c6f6f6b5f75702c636f6e6669726d
             """,
             """
-            0005 \(tenant) 00000010 11111111222233334444666666666666 0000000b 7075626c69736861626c65 \
-            00000020 3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3 ffffffff
+            0006 \(tenant) 00000010 11111111222233334444666666666666 0000000b 7075626c69736861626c65 \
+            00000020 3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3 ffffffff ffffffff
             """,
         ],
         .locations: [
@@ -109,9 +115,11 @@ import Testing
         let one = bytes("7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
         let two = bytes("3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3")
         let noon = Date(timeIntervalSince1970: 1_795_262_400)
-        #expect(table.keyHolder(of: one, at: noon)?.kind == .secret)
+        let holder = try #require(table.keyHolder(of: one, at: noon))
+        #expect(holder.kind == .secret && holder.scopes.list == [.lookUp, .confirm])
+        #expect(holder.limits == RequestLimits(key: RateLimit(perSecond: 10, burst: 20)))
         #expect(table.keyHolder(of: one, at: noon.addingTimeInterval(0.25)) == nil)
-        #expect(table.keyHolder(of: two, at: .distantFuture)?.kind == .publishable)
+        #expect(table.keyHolder(of: two, at: .distantFuture)?.scopes == KeyKind.publishable.scopes)
     }
 
     @Test func inOnePiece() throws {

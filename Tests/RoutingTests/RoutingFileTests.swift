@@ -1,6 +1,7 @@
 import Foundation
 import Invocation
 import PropertyTesting
+import RateLimiting
 import RoutingSupport
 import Tenancy
 import Testing
@@ -9,16 +10,19 @@ import Testing
 
 @Suite struct RoutingFileTests {
     private static let tenant = TenantID(number: 1)
+    private static let limits = RequestLimits(key: RateLimit(perSecond: 10, burst: 1_000_000))
     private static let digest = [UInt8](repeating: 7, count: 32)
-    /// `doorstep routing table 1` and its line feed.
+    /// `doorstep routing table 2` and its line feed.
     private static let signatureLength = 25
 
     /// One row of each relation.
     private static func small() throws -> RoutingTable {
         var table = RoutingTable()
-        try table.set(.tenants, .tenant(tenant, isSuspended: true))
+        try table.set(.tenants, .tenant(tenant, isSuspended: true, limits: limits))
         try table.set(.clips, .clip(tenant, "a.b", isMultiBusiness: true))
-        try table.set(.keys, .key(tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000))
+        try table.set(
+            .keys,
+            .key(tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,look_up"))
         try table.set(.locations, .location(tenant, "l", name: "n"))
         try table.set(
             .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b", location: "l"))
@@ -45,6 +49,8 @@ import Testing
         let holder = try #require(table.keyHolder(of: Self.digest, at: .year2000))
         #expect(holder.key == KeyID(UUID(number: 1)))
         #expect(holder.tenantIsSuspended)
+        #expect(holder.limits == Self.limits)
+        #expect(holder.scopes.list == [.lookUp, .confirm])
         let expiry = Date.year2000.addingTimeInterval(5)
         #expect(table.keyHolder(of: Self.digest, at: expiry) == nil)
     }
@@ -160,7 +166,7 @@ import Testing
 
     @Test func anotherSignature() throws {
         let later =
-            Array("doorstep routing table 2\n".utf8) + (try Self.small().fileBytes()[Self.signatureLength...])
+            Array("doorstep routing table 3\n".utf8) + (try Self.small().fileBytes()[Self.signatureLength...])
         #expect(throws: RoutingError.notARoutingTable) { try later.withChecksum().reread() }
         #expect(throws: RoutingError.notARoutingTable) { try [].reread() }
         #expect(throws: RoutingError.notARoutingTable) { try Array("{}".utf8).reread() }

@@ -1,6 +1,7 @@
 import Foundation
 import Geodesy
 import Invocation
+import RateLimiting
 import RoutingSupport
 import Tenancy
 import Testing
@@ -90,12 +91,42 @@ import Testing
         for isSuspended in [true, false] {
             try table.set(.tenants, .tenant(Self.one, isSuspended: isSuspended))
             let holder = KeyHolder(
-                tenant: Self.one, key: key, kind: .publishable, tenantIsSuspended: isSuspended)
+                tenant: Self.one, key: key, kind: .publishable, scopes: KeyKind.publishable.scopes,
+                limits: RequestLimits(), tenantIsSuspended: isSuspended)
             #expect(table.keyHolder(of: digest, at: .year2000) == holder)
         }
     }
 
     // MARK: Keys
+
+    @Test func aKeyMayDoWhatItsScopesAndItsKindSay() throws {
+        var table = try Self.table()
+        let digest = [UInt8](repeating: 7, count: 32)
+        for (kind, text, scopes) in [
+            (KeyKind.publishable, nil, [Scope.lookUp, .confirm]), (.publishable, "confirm", [.confirm]),
+            // The database refuses it, and it gives nothing.
+            (.publishable, "compose", []), (.publishable, "", []),
+            (.secret, nil, [.lookUp, .confirm, .compose]), (.secret, "compose,look_up", [.lookUp, .compose]),
+            // Of a newer version.
+            (.secret, "confirm,deliver", [.confirm]),
+        ] {
+            try table.set(
+                .keys, .key(Self.one, KeyID(UUID(number: 1)), digest, kind: kind, scopes: text))
+            #expect(table.keyHolder(of: digest, at: .year2000)?.scopes.list == scopes)
+        }
+    }
+
+    @Test func aTenantsLimitsComeWithItsKeys() throws {
+        var table = try Self.table()
+        let digest = [UInt8](repeating: 7, count: 32)
+        try table.set(.keys, .key(Self.one, KeyID(UUID(number: 1)), digest))
+        let limits = RequestLimits(
+            key: RateLimit(perSecond: 10, burst: 20), client: RateLimit(perSecond: 1, burst: 1_000_000))
+        for limits in [limits, RequestLimits()] {
+            try table.set(.tenants, .tenant(Self.one, limits: limits))
+            #expect(table.keyHolder(of: digest, at: .year2000)?.limits == limits)
+        }
+    }
 
     @Test func aKeyExpiresAtTheVerySecond() throws {
         var table = try Self.table()

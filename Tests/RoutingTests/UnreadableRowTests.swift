@@ -1,5 +1,6 @@
 import Foundation
 import Invocation
+import RateLimiting
 import RoutingSupport
 import Tenancy
 import Testing
@@ -20,7 +21,10 @@ import Testing
 
     /// A row of each relation that can be read.
     private static let rows: [RoutingRelation: RoutingRow] = [
-        .tenants: .tenant(tenant, isSuspended: true),
+        .tenants: .tenant(
+            tenant, isSuspended: true,
+            limits: RequestLimits(
+                key: RateLimit(perSecond: 1, burst: 2), client: RateLimit(perSecond: 3, burst: 4))),
         .clips: .clip(tenant, "com.example.MyApp.Clip", isMultiBusiness: true),
         .keys: .key(tenant, key, digest),
         .locations: .location(tenant, "a"),
@@ -29,7 +33,7 @@ import Testing
     ]
 
     /// Which fields may be NULL.
-    private static let nullable: [RoutingRelation: Set<Int>] = [.keys: [4], .experiences: [4, 5]]
+    private static let nullable: [RoutingRelation: Set<Int>] = [.keys: [4, 5], .experiences: [4, 5]]
 
     /// Rows with one field that is missing, of another length or NULL.
     private static let deformed: [Case] = RoutingRelation.allCases.flatMap { relation in
@@ -79,6 +83,12 @@ import Testing
 
     private static let cases: [Case] = [
         Case(relation: .tenants, name: "a boolean of two bytes", row: with(.tenants, 1, [0, 0])),
+        Case(relation: .tenants, name: "a rate of 4 bytes", row: with(.tenants, 2, [0, 0, 0, 1])),
+        Case(relation: .tenants, name: "a rate of 0", row: with(.tenants, 2, [UInt8](bigEndian: 0))),
+        Case(
+            relation: .tenants, name: "a burst too large",
+            row: with(.tenants, 5, [UInt8](bigEndian: 1_000_001))),
+        Case(relation: .keys, name: "scopes not UTF-8", row: with(.keys, 5, [0xFF])),
         Case(relation: .clips, name: "a boolean of two bytes", row: with(.clips, 2, [0, 0])),
         Case(relation: .clips, name: "no bundle ID", row: with(.clips, 1, Array("clip".utf8))),
         Case(relation: .clips, name: "not UTF-8", row: with(.clips, 1, [0x61, 0x2E, 0xFF])),

@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func publishableKeysReachLookupsAndConfirmationsOnly() {
-        #expect(KeyKind.publishable.scopes == [.lookUp, .confirm])
-        #expect(KeyKind.secret.scopes == Set(Scope.allCases))
+        #expect(KeyKind.publishable.scopes.list == [.lookUp, .confirm])
+        #expect(KeyKind.secret.scopes.list == Scope.allCases)
     }
 }

@@ -20,12 +20,29 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Option(help: "What the key is for.") var kind: KeyKind
+        @Option(
+            name: .customLong("scope"),
+            help: "What the key may do, of what its kind may; can be repeated. (default: all of that)")
+        var scopes: [Scope] = []
+        @Option(name: .customLong("expires-in-days"), help: "After how many days the key is refused.")
+        var expiresInDays: Double?
+
+        func validate() throws {
+            if let refused = scopes.first(where: { !kind.scopes.contains($0) }) {
+                throw ValidationError("a \(kind.rawValue) key cannot have the scope \(refused.rawValue)")
+            }
+            if let expiresInDays, !(expiresInDays > 0 && expiresInDays <= 36_500) {
+                throw ValidationError("--expires-in-days is more than 0 and at most 36500")
+            }
+        }
 
         func run() async throws {
             var generator = SystemRandomNumberGenerator()
             let key = APIKey.generate(kind, using: &generator)
             let record = try await tenant.withTenant { store, tenant in
-                try await store.createKey(key, expiresAt: nil, of: tenant.id)
+                try await store.createKey(
+                    key, scopes: scopes.isEmpty ? nil : Scopes(scopes.map(Scopes.init)),
+                    expiresAt: expiresInDays.map { Date().addingTimeInterval($0 * 86_400) }, of: tenant.id)
             }
             key.show(record)
         }
@@ -43,7 +60,9 @@ struct KeyCommand: AsyncParsableCommand {
             let now = Date()
             output.print(
                 keys.map { JSONObject($0, at: now) },
-                columns: ["id", "kind", "hint", "status", "created", "expires", "revoked"])
+                columns: [
+                    "id", "kind", "scopes", "hint", "status", "created", "expires", "revoked", "lastUsed",
+                ])
         }
     }
 

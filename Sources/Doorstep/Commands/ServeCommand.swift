@@ -49,6 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
             "trace, debug, info, notice, warning, error or critical. (environment: DOORSTEP_LOG_LEVEL, default: info)"
     )
     var logLevel: String?
+    @OptionGroup(title: "Limits") var limits: LimitSettings
 
     func run() async throws {
         let settings = try settings()
@@ -68,13 +69,16 @@ struct ServeCommand: AsyncParsableCommand {
             let confirmations = ConfirmationQueue(pool) { error in
                 logger.warning("confirmations are not recorded yet", metadata: ["error": "\(error)"])
             }
+            let usage = KeyUsageQueue(pool) { error in
+                logger.info("the use of keys is not written down yet", metadata: ["error": "\(error)"])
+            }
             let figures = ServerFigures(routing.table, confirmations)
             let server = APIServer(
                 settings,
                 APIServer.Dependencies(
                     answers: APIAnswers(
                         directory: LocationDirectory(signatures: signatures, recorder: confirmations)),
-                    table: routing.table,
+                    table: routing.table, usage: usage,
                     metrics: {
                         figures.update()
                         return registry.exposition()
@@ -88,6 +92,7 @@ struct ServeCommand: AsyncParsableCommand {
                     services: [
                         .init(service: routing),
                         .init(service: RecordingService(confirmations, logger: logger)),
+                        .init(service: KeyUsageService(usage)),
                         .init(service: server),
                     ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
             try await group.run()
@@ -99,6 +104,7 @@ struct ServeCommand: AsyncParsableCommand {
         settings.host = host ?? Environment.text("DOORSTEP_HOST") ?? settings.host
         settings.port = try port ?? Environment.value("DOORSTEP_PORT", as: Int.self) ?? settings.port
         guard (0...65_535).contains(settings.port) else { throw ValidationError("--port is from 0 to 65535") }
+        try limits.apply(to: &settings)
         switch (
             tlsCertificate ?? Environment.text("DOORSTEP_TLS_CERTIFICATE"),
             tlsKey ?? Environment.text("DOORSTEP_TLS_KEY")

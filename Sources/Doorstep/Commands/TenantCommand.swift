@@ -2,12 +2,13 @@ import Administration
 import ArgumentParser
 import JSON
 import Persistence
+import RateLimiting
 import Tenancy
 
 struct TenantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tenant", abstract: "Create, list, suspend and resume tenants.",
-        subcommands: [Create.self, List.self, Suspend.self, Resume.self])
+        commandName: "tenant", abstract: "Create, list, limit, suspend and resume tenants.",
+        subcommands: [Create.self, List.self, Limit.self, Suspend.self, Resume.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a tenant.")
@@ -37,7 +38,44 @@ struct TenantCommand: AsyncParsableCommand {
                 try await PostgresAdministrationStore(pool, actor: TenantOptions.actor).tenants()
             }
             output.print(
-                tenants.map { JSONObject($0) }, columns: ["slug", "name", "created", "suspended", "id"])
+                tenants.map { JSONObject($0) },
+                columns: ["slug", "name", "created", "suspended", "keyLimit", "clientLimit", "id"])
+        }
+    }
+
+    struct Limit: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set how often a tenant's keys may be used.",
+            discussion: """
+                Each server counts for itself: behind a balancer that spreads requests evenly over N servers, about N \
+                times as many come through. What is not given is left to the servers' settings.
+                """)
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The tenant's slug.") var slug: TenantSlug
+        @Option(
+            help: ArgumentHelp(
+                "Of each key: requests a second, and at once (default: four times as many).",
+                valueName: "rate[:burst]"))
+        var key: RateLimit?
+        @Option(
+            help: ArgumentHelp(
+                "Of each client address that uses a publishable key: requests a second, and at once.",
+                valueName: "rate[:burst]"))
+        var client: RateLimit?
+
+        func run() async throws {
+            let limits = RequestLimits(key: key, client: client)
+            let tenant = try await database.withPool { pool in
+                try await PostgresAdministrationStore(pool, actor: TenantOptions.actor).setLimits(
+                    limits, slug)
+            }
+            let texts = [("key", key), ("client", client)].map { name, limit in
+                "\(name) \(limit.map { "\($0.perSecond)/s, \($0.burst) at once" } ?? "as the servers say")"
+            }
+            output.print(
+                JSONObject(tenant), line: "Limited tenant \(slug): \(texts.joined(separator: "; "))")
         }
     }
 

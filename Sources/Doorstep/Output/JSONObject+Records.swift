@@ -3,6 +3,7 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
+import RateLimiting
 import Tenancy
 
 extension JSONObject {
@@ -11,6 +12,8 @@ extension JSONObject {
             "id": .string(tenant.id.description), "slug": .string(tenant.slug.text),
             "name": .string(tenant.name.text), "created": JSONValue(tenant.createdAt),
             "suspended": tenant.suspendedAt.map { JSONValue($0) } ?? .null,
+            "keyLimit": tenant.limits.key.map { .string($0.text) } ?? .null,
+            "clientLimit": tenant.limits.client.map { .string($0.text) } ?? .null,
         ]
     }
 
@@ -52,10 +55,12 @@ extension JSONObject {
 
     init(_ key: KeyRecord, at now: Date) {
         self = [
-            "id": .string(key.id.description), "kind": .string(key.kind.rawValue), "hint": .string(key.hint),
+            "id": .string(key.id.description), "kind": .string(key.kind.rawValue),
+            "scopes": .array(key.scopes.list.map { .string($0.rawValue) }), "hint": .string(key.hint),
             "status": .string(key.status(at: now).rawValue), "created": JSONValue(key.createdAt),
             "expires": key.expiresAt.map { JSONValue($0) } ?? .null,
             "revoked": key.revokedAt.map { JSONValue($0) } ?? .null,
+            "lastUsed": key.lastUsedOn.map(JSONValue.string) ?? .null,
         ]
     }
 
@@ -65,6 +70,11 @@ extension JSONObject {
             "unchanged": JSONValue(counts.unchanged),
         ]
     }
+}
+
+extension RateLimit {
+    /// As the command line takes it: `100/s, 200 at once` is `100:200`.
+    var text: String { "\(perSecond):\(burst)" }
 }
 
 extension JSONValue {

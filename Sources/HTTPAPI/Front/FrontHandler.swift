@@ -21,6 +21,7 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// What all connections' handlers share.
     struct Factory: Sendable {
         let service: AnswerService
+        let proxies: TrustedProxies
         let observer: RequestObserver
         let logger: Logger
         /// How long the head of a request may take to arrive once it has begun.
@@ -44,6 +45,11 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var endings: [any Sendable] = []
     private var context: ChannelHandlerContext?
     private var date = HTTPDate()
+    private var peer: IPAddress?
+    /// Nil behind a proxy, which says of each request whose it is.
+    private var client: Client?
+    /// Whether an answer waits, which is written later than it was made.
+    private var isPausing = false
 
     /// How much may wait behind a request that the library has not answered.
     private static let pendingLimit = 131_072
@@ -57,6 +63,10 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        peer = context.remoteAddress.flatMap(IPAddress.init)
+        if !shared.proxies.contains(peer) {
+            client = Client(address: Client.Address(peer), isBehindProxy: false)
+        }
         exchanges.onIdle = { [weak self] in self?.resume() }
     }
 
@@ -100,7 +110,7 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func releaseRead(_ context: ChannelHandlerContext) {
         guard isReadHeldBack,
             isHandedOver
-                || (context.channel.isWritable && endings.isEmpty
+                || (context.channel.isWritable && endings.isEmpty && !isPausing
                     && pending.readableBytes < Self.pendingLimit)
         else { return }
         isReadHeldBack = false
@@ -111,7 +121,9 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch event {
         case is IdleStateHandler.IdleStateEvent:
             // While the library works on an answer it is not the client that is idle, unless it does not read.
-            if !exchanges.isAnswering || !context.channel.isWritable { context.close(promise: nil) }
+            if !(exchanges.isAnswering || isPausing) || !context.channel.isWritable {
+                context.close(promise: nil)
+            }
         case let ending as ChannelEvent where ending == .inputClosed && !isHandedOver:
             endings.append(ending)
             passOnEndings(context)
@@ -135,14 +147,14 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Whether what is pending waits for the library, or for the client to read.
+    /// Whether an answer waits, or what is pending does: for the library, or for the client to read.
     private func isWaiting(_ context: ChannelHandlerContext) -> Bool {
-        pending.readableBytes > 0 && (exchanges.isBusy || !context.channel.isWritable)
+        isPausing || pending.readableBytes > 0 && (exchanges.isBusy || !context.channel.isWritable)
     }
 
     /// Goes on after the library has answered what it was given, or the client has read what it was sent.
     private func resume() {
-        guard let context, pending.readableBytes > 0 || isReadHeldBack else { return }
+        guard let context, pending.readableBytes > 0 || isReadHeldBack || !endings.isEmpty else { return }
         process(context)
         passOnEndings(context)
         flush(context)
@@ -165,7 +177,7 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 passOn(context)
                 continue
             }
-            guard !exchanges.isBusy, context.channel.isWritable else { return }
+            guard !exchanges.isBusy, !isPausing, context.channel.isWritable else { return }
             switch RequestHead(pending) {
             case .incomplete:
                 headLooks += 1
@@ -229,8 +241,10 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let requestID = head.requestID ?? RequestID.make()
         var caller: KeyHolder?
         let answer: Answer
+        let client =
+            client ?? shared.proxies.client(behind: peer, forwardedFor: head.forwardedFor)
         do throws(Problem) {
-            let admission = try shared.service.admit(head.request, at: now)
+            let admission = try shared.service.admit(head.request(from: client), at: now)
             caller = admission.caller
             let body = pending.getSlice(at: pending.readerIndex + head.headLength, length: head.bodyLength)
             answer = try shared.service.answer(admission, body: body ?? ByteBuffer(), at: now)
@@ -239,12 +253,27 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         var buffer = context.channel.allocator.buffer(capacity: 384 + (answer.body?.count ?? 0))
         buffer.writeHTTP1(answer, requestID: requestID, date: date.text(at: now))
-        context.write(wrapOutboundOut(buffer), promise: nil)
-        hasWritten = true
+        if let pause = answer.problem?.pause {
+            write(buffer, after: pause, context)
+        } else {
+            context.write(wrapOutboundOut(buffer), promise: nil)
+            hasWritten = true
+        }
         shared.observer.record(
-            answer.status, head.request.route.method, route: head.request.route.path,
-            answered: head.request.route, caller: caller, requestID: requestID,
+            answer.status, head.route.method, route: head.route.path,
+            answered: head.route, caller: caller, requestID: requestID,
             duration: start.duration(to: .now), shared.logger)
+    }
+
+    /// Lets an answer wait, and the requests behind it.
+    private func write(_ answer: ByteBuffer, after pause: Duration, _ context: ChannelHandlerContext) {
+        isPausing = true
+        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause)) { [weak self] in
+            guard let self, let context = self.context else { return }
+            self.isPausing = false
+            context.writeAndFlush(self.wrapOutboundOut(answer), promise: nil)
+            self.resume()
+        }
     }
 }
 
@@ -270,6 +299,13 @@ extension ByteBuffer {
             writeStaticString("\r\nCache-Control: private, max-age=")
             writeString(String(Answer.maximumAge))
             writeStaticString("\r\nVary: Authorization\r\n")
+        }
+        if let policy = answer.standing.policy, let remaining = answer.standing.remaining {
+            writeStaticString("RateLimit-Policy: ")
+            writeString(policy)
+            writeStaticString("\r\nRateLimit: ")
+            writeString(remaining)
+            writeStaticString("\r\n")
         }
         writeStaticString("X-Request-ID: ")
         writeString(requestID)

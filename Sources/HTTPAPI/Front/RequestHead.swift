@@ -17,11 +17,23 @@ enum RequestHead {
     case unusual
 
     struct Answerable {
-        let request: AnswerRequest
+        let route: AnswerRoute
+        let query: ByteBuffer
+        let authorization: ByteBuffer?
+        let contentType: ByteBuffer?
+        let ifNoneMatch: ByteBuffer?
+        let contentLength: Int?
+        let forwardedFor: ByteBuffer?
         /// The caller's own.
         let requestID: String?
         let headLength: Int
         let bodyLength: Int
+
+        func request(from client: Client) -> AnswerRequest {
+            AnswerRequest(
+                route: route, client: client, query: query, authorization: authorization,
+                contentType: contentType, ifNoneMatch: ifNoneMatch, contentLength: contentLength)
+        }
     }
 
     /// The fields that decide how a request is read, or that an answer depends on.
@@ -32,6 +44,7 @@ enum RequestHead {
         var authorization: Range<Int>?
         var contentType: Range<Int>?
         var ifNoneMatch: Range<Int>?
+        var forwardedFor: Range<Int>?
         var requestID: Range<Int>?
         /// Whether a field that comes once came again.
         var isRepeated = false
@@ -105,11 +118,11 @@ enum RequestHead {
         }
         return .answerable(
             Answerable(
-                request: AnswerRequest(
-                    route: route, query: slice(target.query) ?? ByteBuffer(),
-                    authorization: fields.authorizations == 1 ? fields.authorization.flatMap(slice) : nil,
-                    contentType: fields.contentType.flatMap(slice),
-                    ifNoneMatch: fields.ifNoneMatch.flatMap(slice), contentLength: fields.contentLength),
+                route: route, query: slice(target.query) ?? ByteBuffer(),
+                authorization: fields.authorizations == 1 ? fields.authorization.flatMap(slice) : nil,
+                contentType: fields.contentType.flatMap(slice),
+                ifNoneMatch: fields.ifNoneMatch.flatMap(slice), contentLength: fields.contentLength,
+                forwardedFor: fields.forwardedFor.flatMap(slice),
                 requestID: fields.requestID.flatMap { id in
                     RequestID.isAcceptable(bytes.extracting(id)) ? slice(id).map { String(buffer: $0) } : nil
                 },
@@ -168,6 +181,7 @@ extension RequestHead.Fields {
                 let length = bytes.extracting(value).decimal
             else { return false }
             contentLength = length
+        case 15 where name.isEqualIgnoringCase(to: "x-forwarded-for"): return set(\.forwardedFor, value)
         case 16: return !name.isEqualIgnoringCase(to: "proxy-connection")
         case 17: return !name.isEqualIgnoringCase(to: "transfer-encoding")
         default: break

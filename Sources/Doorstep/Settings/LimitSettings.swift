@@ -1,0 +1,82 @@
+import ArgumentParser
+import HTTPAPI
+import RateLimiting
+
+/// What a server holds requests to, and whom it believes about clients.
+struct LimitSettings: ParsableArguments {
+    /// A limit, or none.
+    enum Setting: ExpressibleByArgument, LosslessStringConvertible {
+        case limit(RateLimit)
+        case off
+
+        init?(argument: String) {
+            if argument == "off" {
+                self = .off
+            } else if let limit = RateLimit(argument: argument) {
+                self = .limit(limit)
+            } else {
+                return nil
+            }
+        }
+
+        init?(_ description: String) { self.init(argument: description) }
+
+        var description: String {
+            switch self {
+            case .limit(let limit): limit.text
+            case .off: "off"
+            }
+        }
+
+        var limit: RateLimit? {
+            switch self {
+            case .limit(let limit): limit
+            case .off: nil
+            }
+        }
+    }
+
+    @Option(
+        name: .customLong("key-limit"),
+        help: ArgumentHelp(
+            """
+            How often a key may be used, unless its tenant has a limit of its own: requests a second, and at once; or \
+            'off'. (environment: DOORSTEP_KEY_LIMIT, default: 5000:20000)
+            """, valueName: "rate[:burst]"))
+    var keyLimit: Setting?
+    @Option(
+        name: .customLong("client-limit"),
+        help: ArgumentHelp(
+            """
+            How often one client address may use a tenant's publishable keys, or send no valid key. \
+            (environment: DOORSTEP_CLIENT_LIMIT, default: 50:1000)
+            """, valueName: "rate[:burst]"))
+    var clientLimit: Setting?
+    @Option(
+        name: .customLong("trusted-proxy"),
+        help: ArgumentHelp(
+            """
+            An address or range of proxies, such as 10.0.0.0/8, whose X-Forwarded-For is believed; can be repeated. \
+            (environment: DOORSTEP_TRUSTED_PROXIES, separated by commas; default: none)
+            """, valueName: "cidr"))
+    var trustedProxies: [String] = []
+
+    func apply(to settings: inout APIServer.Settings) throws {
+        if let limit = try keyLimit ?? Environment.value("DOORSTEP_KEY_LIMIT", as: Setting.self) {
+            settings.limits.key = limit.limit
+        }
+        if let limit = try clientLimit ?? Environment.value("DOORSTEP_CLIENT_LIMIT", as: Setting.self) {
+            settings.limits.client = limit.limit
+        }
+        let ranges =
+            trustedProxies.isEmpty
+            ? Environment.text("DOORSTEP_TRUSTED_PROXIES")?.split(separator: ",").map(String.init) ?? []
+            : trustedProxies
+        settings.trustedProxies = try ranges.map { text in
+            guard let range = AddressRange(text) else {
+                throw ValidationError("--trusted-proxy takes an address or a range such as 10.0.0.0/8")
+            }
+            return range
+        }
+    }
+}

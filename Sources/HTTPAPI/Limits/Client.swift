@@ -1,0 +1,62 @@
+import NIOCore
+
+/// Whom a request came from, as far as limits tell clients apart.
+struct Client: Sendable {
+    /// What one client has of addresses: one of IPv4, or 2⁶⁴ of IPv6, which is the least that a subscriber gets
+    /// (RFC 6177 §2). Nil when it is not known, as on a Unix socket: all of these are one.
+    struct Address: Hashable, Sendable {
+        private let prefix: IPAddress?
+
+        init(_ address: IPAddress?) {
+            prefix = address.map { $0.isV4 ? $0 : IPAddress(high: $0.high, low: 0) }
+        }
+    }
+
+    let address: Address
+    /// Whether the connection is a proxy's, which carries other clients' requests too.
+    let isBehindProxy: Bool
+}
+
+/// The proxies that are believed when they say for whom they ask.
+struct TrustedProxies: Sendable {
+    private let ranges: [AddressRange]
+
+    init(_ ranges: [AddressRange]) {
+        self.ranges = ranges
+    }
+
+    func contains(_ peer: IPAddress?) -> Bool {
+        guard let peer else { return false }
+        return ranges.contains { $0.contains(peer) }
+    }
+
+    /// The client behind a connection of a trusted proxy, or of several in a row.
+    ///
+    /// Each proxy adds the address that it was connected from to the end of `X-Forwarded-For`. So the last one that is no
+    /// trusted proxy's is the client's; what stands before it, the client may have made up.
+    func client(behind proxy: IPAddress?, forwardedFor: ByteBuffer?) -> Client {
+        var nearest = proxy
+        if let forwardedFor {
+            for part in String(buffer: forwardedFor).split(separator: ",").reversed() {
+                guard let address = IPAddress(forwarded: part) else { break }
+                nearest = address
+                guard contains(address) else { break }
+            }
+        }
+        return Client(address: Client.Address(nearest), isBehindProxy: true)
+    }
+}
+
+extension IPAddress {
+    /// Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+    fileprivate init?(forwarded text: Substring) {
+        let text = text.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+        if text.first == "[" {
+            self.init(text.dropFirst().prefix { $0 != "]" })
+        } else if text.contains("."), let colon = text.lastIndex(of: ":"), text.firstIndex(of: ":") == colon {
+            self.init(text[..<colon])
+        } else {
+            self.init(text)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import HTTPTypes
+import JSON
+import RateLimiting
+import Routing
+import Tenancy
+
+/// Holds requests to the limits of their key and of their client.
+///
+/// A client that is refused has used up nothing of its key's: one that asks too much does not take the key from others.
+struct RequestLimiter: Sendable {
+    /// For tenants that have none of their own.
+    let defaults: RequestLimits
+    private let keys = RateLimiter<TenantKey>()
+    private let clients = RateLimiter<TenantClient>()
+    /// Of those who have no valid key.
+    private let strangers = RateLimiter<Client.Address>()
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// - Parameter now: The clock, which a test can stop.
+    init(defaults: RequestLimits, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.defaults = defaults
+        self.now = now
+    }
+
+    /// Counts a request of a key. A secret key is used by its tenant's servers, which are no clients in this sense.
+    /// - Throws: 429 when a limit is reached.
+    func admit(
+        _ caller: KeyHolder, from client: Client
+    ) throws(Problem) -> RequestStanding {
+        let now = now()
+        var standing = RequestStanding()
+        if caller.kind == .publishable, let limit = caller.limits.client ?? defaults.client {
+            let state = clients.take(
+                TenantClient(tenant: caller.tenant, address: client.address), limit, at: now)
+            standing.client = state
+            guard state.isAdmitted else { throw .rateLimited(by: "client", state, standing, client) }
+        }
+        if let limit = caller.limits.key ?? defaults.key {
+            let state = keys.take(TenantKey(tenant: caller.tenant, key: caller.key), limit, at: now)
+            standing.key = state
+            guard state.isAdmitted else { throw .rateLimited(by: "key", state, standing, client) }
+        }
+        return standing
+    }
+
+    /// Counts a request without a valid key.
+    /// - Throws: 429 when the client sends too many of these.
+    func admitStranger(from client: Client) throws(Problem) {
+        guard let limit = defaults.client else { return }
+        let state = strangers.take(client.address, limit, at: now())
+        guard state.isAdmitted else {
+            throw .rateLimited(by: "client", state, RequestStanding(client: state), client)
+        }
+    }
+
+    private struct TenantKey: Hashable {
+        let tenant: TenantID
+        let key: KeyID
+
+        /// An ID is random, so that one of two hashes as well as both.
+        func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    }
+
+    private struct TenantClient: Hashable {
+        let tenant: TenantID
+        let address: Client.Address
+    }
+}
+
+/// How much of its limits a request has left.
+///
+/// Told in the fields `RateLimit-Policy` and `RateLimit`. Source: IETF, draft-ietf-httpapi-ratelimit-headers-10.
+struct RequestStanding: Sendable {
+    var client: RateLimitState?
+    var key: RateLimitState?
+
+    /// Each limit's name, how many requests it admits at once (`q`) and in how many seconds these are there again (`w`);
+    /// nil when there is no limit.
+    var policy: String? {
+        Self.list(("client", client), ("key", key)) { "q=\($0.limit.burst);w=\($0.limit.window)" }
+    }
+
+    /// Of each limit, how many requests may follow at once (`r`), and in how many seconds all may again (`t`).
+    var remaining: String? {
+        Self.list(("client", client), ("key", key)) { "r=\($0.remaining);t=\($0.secondsUntilFull)" }
+    }
+
+    private static func list(
+        _ one: (String, RateLimitState?), _ other: (String, RateLimitState?),
+        _ parameters: (RateLimitState) -> String
+    ) -> String? {
+        switch (one.1, other.1) {
+        case (nil, nil): nil
+        case (let state?, nil): "\"\(one.0)\";\(parameters(state))"
+        case (nil, let state?): "\"\(other.0)\";\(parameters(state))"
+        case (let first?, let second?):
+            "\"\(one.0)\";\(parameters(first)), \"\(other.0)\";\(parameters(second))"
+        }
+    }
+}
+
+extension Problem {
+    /// An answer to who asks too much waits, at most so long, and so do the requests behind it: a client that does not
+    /// heed `Retry-After` is slowed down, and costs the others next to nothing. Not one of a proxy's, on whose connections
+    /// others wait too.
+    private static let longestPause = Duration.seconds(1)
+
+    fileprivate static func rateLimited(
+        by name: String, _ state: RateLimitState, _ standing: RequestStanding, _ client: Client
+    ) -> Problem {
+        var problem = Problem(
+            .tooManyRequests, "rate_limited",
+            name == "key"
+                ? "this key is used more often than its limit allows"
+                : "this client asks more often than its limit allows",
+            members: ["limit": .string(name), "retryAfter": JSONValue(state.secondsUntilNext)],
+            headers: [.retryAfter: String(state.secondsUntilNext)])
+        problem.standing = standing
+        if !client.isBehindProxy { problem.pause = min(state.retryAfter, longestPause) }
+        return problem
+    }
+
+    /// What one tenant has under way at once is limited too, where requests wait for anything.
+    static let tooManyAtOnce = Problem(
+        .tooManyRequests, "rate_limited", "the tenant has too many requests under way at once",
+        members: ["limit": "concurrency", "retryAfter": 1], headers: [.retryAfter: "1"])
+}

@@ -1,0 +1,22 @@
+/// How often something may happen: so many times a second in the long run, and so many at once.
+///
+/// Both from 1 to 1,000,000.
+public struct RateLimit: Sendable, Hashable {
+    public let perSecond: Int32
+    public let burst: Int32
+
+    /// Nil when a number is out of range.
+    public init?(perSecond: Int, burst: Int) {
+        guard Self.range.contains(perSecond), Self.range.contains(burst) else { return nil }
+        self.perSecond = Int32(perSecond)
+        self.burst = Int32(burst)
+    }
+
+    public static let range = 1...1_000_000
+
+    /// The time in which one more becomes possible, in nanoseconds.
+    var interval: Int64 { 1_000_000_000 / Int64(perSecond) }
+
+    /// In how many seconds a burst that was used up is there again, rounded up.
+    public var window: Int { (Int(burst) + Int(perSecond) - 1) / Int(perSecond) }
+}

@@ -1,0 +1,97 @@
+import Synchronization
+
+/// Admits what stays within limits, by the generic cell rate algorithm: of each key it remembers one time and no more.
+///
+/// The time is when a burst used up so far would be there again ("theoretical arrival time"). What comes when that is
+/// further ahead than a burst takes is refused, and leaves no trace. Safe from any number of tasks; never waits for long.
+///
+/// It remembers at most `capacity` keys. When as many are in use, what is new shares one limit with whatever else its
+/// hash puts beside it: memory stays bounded, and nobody gets around a limit by inventing keys.
+///
+/// Source: ATM Forum, "Traffic Management Specification" 4.1, 4.4.2 (the algorithm, as virtual scheduling).
+public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
+    private struct Shard {
+        var arrivals: [Key: Int64] = [:]
+        /// Of all keys that found no place.
+        var shared: Int64 = .min
+        /// When it was last looked for keys that need not be remembered.
+        var sweptAt: Int64 = .min
+    }
+
+    /// So that two threads seldom want the same one.
+    private let shards: [Mutex<Shard>.Box]
+    private let capacity: Int
+    private let start: ContinuousClock.Instant
+
+    /// - Parameter now: The earliest time that it will be asked about.
+    public init(capacity: Int = 1_048_576, shards: Int = 64, from now: ContinuousClock.Instant = .now) {
+        self.shards = (0..<shards).map { _ in Mutex<Shard>.Box(Shard()) }
+        self.capacity = max(1, capacity / shards)
+        start = now
+    }
+
+    /// How many keys are remembered.
+    public var count: Int { shards.reduce(0) { $0 + $1.mutex.withLock { $0.arrivals.count } } }
+
+    /// Counts one for a key, unless that would break the limit.
+    public func take(_ key: Key, _ limit: RateLimit, at now: ContinuousClock.Instant) -> RateLimitState {
+        let now = (now - start).nanoseconds
+        let shard = shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
+        return shard.mutex.withLock { shard in
+            if let arrival = shard.arrivals[key] {
+                let (state, next) = limit.take(arrival, at: now)
+                if let next { shard.arrivals[key] = next }
+                return state
+            }
+            if shard.arrivals.count >= capacity { Self.sweep(&shard, at: now) }
+            guard shard.arrivals.count < capacity else {
+                let (state, next) = limit.take(shard.shared, at: now)
+                if let next { shard.shared = next }
+                return state
+            }
+            let (state, next) = limit.take(.min, at: now)
+            shard.arrivals[key] = next
+            return state
+        }
+    }
+
+    /// Forgets keys whose whole burst is there: they are like new. At most once a second, since it looks at all.
+    private static func sweep(_ shard: inout Shard, at now: Int64) {
+        guard shard.sweptAt == .min || now - shard.sweptAt >= 1_000_000_000 else { return }
+        shard.sweptAt = now
+        shard.arrivals = shard.arrivals.filter { $0.value > now }
+    }
+}
+
+extension RateLimit {
+    /// - Returns: What is said at a time, and the arrival time from then on; nil when it stays as it was.
+    fileprivate func take(_ arrival: Int64, at now: Int64) -> (RateLimitState, next: Int64?) {
+        let tolerance = interval * Int64(burst)
+        let next = max(arrival, now) + interval
+        guard next - now <= tolerance else {
+            let state = RateLimitState(
+                limit: self, remaining: 0, untilFull: arrival - now, untilNext: next - now - tolerance)
+            return (state, nil)
+        }
+        let remaining = Int((tolerance - (next - now)) / interval)
+        return (RateLimitState(limit: self, remaining: remaining, untilFull: next - now, untilNext: 0), next)
+    }
+}
+
+extension Mutex where Value: ~Copyable {
+    /// A mutex that an array can hold.
+    fileprivate final class Box: Sendable {
+        let mutex: Mutex<Value>
+
+        init(_ value: consuming sending Value) {
+            mutex = Mutex(value)
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,60 @@
+import NIOCore
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct ClientTests {
+    @Test(arguments: [
+        ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.0", false), ("10.0.0.7", "10.0.0.7", true),
+        ("10.0.0.7", "10.0.0.6", false), ("0.0.0.0/0", "203.0.113.9", true),
+        ("0.0.0.0/0", "2001:db8::1", false),
+        ("::/0", "2001:db8::1", true), ("fd00::/8", "fdff::1", true), ("fd00::/8", "fe00::1", false),
+        ("2001:db8::/65", "2001:db8::7fff:0:0:1", true), ("2001:db8::/65", "2001:db8::8000:0:0:1", false),
+        ("::1", "::1", true), ("::1", "::2", false),
+        // A dual-stack socket shows clients of IPv4 like this.
+        ("192.0.2.0/24", "::ffff:192.0.2.9", true), ("::ffff:192.0.2.0/120", "192.0.2.9", true),
+    ])
+    func aRangeContains(_ range: String, _ address: String, _ isContained: Bool) throws {
+        let address = try #require(IPAddress(address))
+        #expect(try #require(AddressRange(range)).contains(address) == isContained)
+    }
+
+    @Test(arguments: [
+        "", "/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/", "10.0.0.1/8", "::1/64",
+        "example.com", "10.0.0",
+        "10.0.0.0/8/8", "::/129", " 10.0.0.0/8", "10.0.0.0/8 ",
+    ])
+    func isNoRange(_ text: String) {
+        #expect(AddressRange(text) == nil)
+    }
+
+    @Test func aClientHasOneAddressOfIPv4OrA64OfIPv6() throws {
+        func client(_ text: String) -> Client.Address { Client.Address(IPAddress(text)) }
+        #expect(client("192.0.2.1") != client("192.0.2.2"))
+        #expect(client("192.0.2.1") == client("::ffff:192.0.2.1"))
+        #expect(client("2001:db8:0:1::1") == client("2001:db8:0:1:ffff:ffff:ffff:ffff"))
+        #expect(client("2001:db8:0:1::1") != client("2001:db8:0:2::1"))
+        #expect(client("::1") != client("192.0.2.1"))
+    }
+
+    @Test(arguments: [
+        (nil, "10.0.0.1"), ("", "10.0.0.1"), ("203.0.113.7", "203.0.113.7"),
+        // What a client claims stands before what the proxy adds.
+        ("198.51.100.1, 203.0.113.7", "203.0.113.7"),
+        ("198.51.100.1,203.0.113.7,10.0.0.2", "203.0.113.7"),
+        ("203.0.113.7 ,\t10.0.0.2 , 10.0.0.3", "203.0.113.7"),
+        ("203.0.113.7:4711", "203.0.113.7"), ("[2001:db8::1]:4711", "2001:db8::1"),
+        ("2001:db8::1", "2001:db8::1"),
+        // Nobody but proxies: the one that is furthest away.
+        ("10.0.0.3, 10.0.0.2", "10.0.0.3"),
+        // What says nothing ends the search: the last proxy that was known answers for it.
+        ("203.0.113.7, unknown, 10.0.0.2", "10.0.0.2"), ("unknown", "10.0.0.1"), ("_hidden", "10.0.0.1"),
+    ])
+    func theClientBehindProxies(_ field: String?, _ client: String) throws {
+        let range = try #require(AddressRange("10.0.0.0/8"))
+        let found = TrustedProxies([range]).client(
+            behind: IPAddress("10.0.0.1"), forwardedFor: field.map { ByteBuffer(string: $0) })
+        #expect(found.address == Client.Address(IPAddress(client)))
+        #expect(found.isBehindProxy)
+    }
+}

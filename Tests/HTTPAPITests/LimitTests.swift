@@ -1,0 +1,160 @@
+import Foundation
+import HTTPTypes
+import JSON
+import NIOCore
+import RateLimiting
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// Over both paths, each with a server of its own, whose limits' clock stands still.
+@Suite struct LimitTests {
+    private static let url = "https://example.com/restaurants/restaurant_a"
+
+    private static func limit(_ burst: Int) throws -> RateLimit {
+        try #require(RateLimit(perSecond: 1, burst: burst))
+    }
+
+    /// A field of many seconds, without the seconds.
+    private static func field(_ answer: TestAPI.Answer, _ name: String) throws -> String? {
+        let name = try #require(HTTPField.Name(name))
+        return answer.headers[name]
+    }
+
+    @Test func eachAnswerTellsWhatIsLeft() async throws {
+        let limits = RequestLimits(key: try Self.limit(100), client: try Self.limit(50))
+        try await TestAPI(limits: limits).test { client in
+            for remaining in [49, 48] {
+                let answer = try await client.lookUp(Self.url)
+                #expect(answer.status == 200)
+                #expect(
+                    try Self.field(answer, "RateLimit-Policy") == #""client";q=50;w=50, "key";q=100;w=100"#)
+                let field = try #require(try Self.field(answer, "RateLimit"))
+                #expect(field.hasPrefix(#""client";r=\#(remaining);t="#))
+                #expect(field.contains(#", "key";r=\#(remaining + 50);t="#))
+            }
+            // A refusal that was admitted tells it too, and so does one that its body explains.
+            for answer in [
+                try await client.lookUp("https://unknown.example"),
+                try await client.send(.get, "/v1/locations?nothing", key: client.api.publishable),
+                try await client.post("/v1/payloads", key: client.api.publishable, [:]),
+            ] {
+                #expect(answer.status >= 400)
+                #expect(try Self.field(answer, "RateLimit") != nil)
+            }
+            // A secret key has no clients.
+            let answer = try await client.post("/v1/confirmations", [:])
+            #expect(try Self.field(answer, "RateLimit-Policy") == #""key";q=100;w=100"#)
+        }
+    }
+
+    @Test func aKeyThatAsksTooMuchIsRefused() async throws {
+        var api = TestAPI(limits: RequestLimits(key: try Self.limit(3), client: try Self.limit(1_000)))
+        api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
+        try await api.test { client in
+            for _ in 0..<3 { #expect(try await client.lookUp(Self.url).status == 200) }
+            let refused = try await client.lookUp(Self.url)
+            #expect(refused.status == 429 && refused.code == "rate_limited")
+            #expect(refused["limit"] == "key")
+            #expect(refused.headers[.retryAfter] == "1")
+            #expect(refused["retryAfter"] == 1)
+            #expect(try Self.field(refused, "RateLimit")?.contains(#""key";r=0;t="#) == true)
+            // Another key of the tenant's has its own.
+            #expect(try await client.post("/v1/confirmations", ["x": 1]).status == 400)
+        }
+    }
+
+    @Test func aClientThatAsksTooMuchIsRefusedAndTakesNothingFromItsKey() async throws {
+        let limits = RequestLimits(key: try Self.limit(5), client: try Self.limit(2))
+        var api = TestAPI(limits: limits)
+        api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
+        // Without a connection nobody is believed.
+        try await api.test(over: [.front]) { client in
+            func lookUp(from address: String) async throws -> TestAPI.Answer {
+                var headers = HTTPFields()
+                headers[try #require(HTTPField.Name("X-Forwarded-For"))] = address
+                return try await client.lookUp(Self.url, headers: headers)
+            }
+            for _ in 0..<2 { #expect(try await lookUp(from: "203.0.113.1").status == 200) }
+            for _ in 0..<10 {
+                let refused = try await lookUp(from: "198.51.100.7, 203.0.113.1")
+                #expect(refused.status == 429 && refused["limit"] == "client")
+            }
+            #expect(try await lookUp(from: "203.0.113.2").status == 200)
+            // Two of one /64 are one.
+            #expect(try await lookUp(from: "2001:db8::1").status == 200)
+            #expect(try await lookUp(from: "2001:db8::2").status == 200)
+            let spent = try await lookUp(from: "203.0.113.3")
+            #expect(spent.status == 429 && spent["limit"] == "key")
+        }
+    }
+
+    @Test func nobodyElseIsBelievedAboutClients() async throws {
+        let api = TestAPI(limits: RequestLimits(client: try Self.limit(1)))
+        try await api.test { client in
+            var headers = HTTPFields()
+            let name = try #require(HTTPField.Name("X-Forwarded-For"))
+            headers[name] = "203.0.113.1"
+            #expect(try await client.lookUp(Self.url, headers: headers).status == 200)
+            headers[name] = "203.0.113.2"
+            #expect(try await client.lookUp(Self.url, headers: headers).status == 429)
+        }
+    }
+
+    @Test func whoGuessesKeysIsRefused() async throws {
+        var api = TestAPI()
+        api.settings.limits.client = try Self.limit(2)
+        try await api.test { client in
+            let path = "/v1/locations?url=https://example.com"
+            for _ in 0..<2 {
+                #expect(try await client.send(.get, path, key: nil).status == 401)
+            }
+            let refused = try await client.send(.get, path, key: nil)
+            #expect(refused.status == 429 && refused["limit"] == "client")
+            // Who has a key is not one of them.
+            #expect(try await client.lookUp(Self.url).status == 200)
+        }
+    }
+
+    @Test func withoutLimitsNothingIsSaidOfThem() async throws {
+        var api = TestAPI()
+        api.settings.limits = RequestLimits()
+        try await api.test { client in
+            let answer = try await client.lookUp(Self.url)
+            #expect(try Self.field(answer, "RateLimit") == nil)
+            #expect(try Self.field(answer, "RateLimit-Policy") == nil)
+        }
+    }
+
+    @Test func aTenantsRequestsUnderWayAreBounded() async throws {
+        let concurrency = TenantConcurrency(maximum: 2)
+        let one = TenantID(UUID())
+        try await concurrency.with(one) {
+            try await concurrency.with(one) {
+                await #expect(throws: Problem.self) { try await concurrency.with(one) {} }
+                try await concurrency.with(TenantID(UUID())) {}
+            }
+            try await concurrency.with(one) {}
+        }
+    }
+
+    @Test func aKeyThatMayLessIsRefusedWhatItMayNot() async throws {
+        try await TestAPI().test { client in
+            let confirmer = client.api.confirmer
+            let refused = try await client.send(.get, "/v1/locations?url=https://example.com", key: confirmer)
+            #expect(refused.status == 403 && refused.code == "forbidden")
+            #expect(try await client.post("/v1/confirmations", key: confirmer, [:]).status == 400)
+        }
+    }
+
+    @Test func whichKeysAreUsedIsTold() async throws {
+        let api = TestAPI()
+        try await api.test { client in
+            _ = try await client.lookUp(Self.url)
+            _ = try await client.send(
+                .get, "/v1/locations?url=https://example.com", key: client.api.suspended)
+        }
+        #expect(api.usage.keys.count == 2 && Set(api.usage.keys).count == 1)
+    }
+}

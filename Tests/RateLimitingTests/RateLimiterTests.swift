@@ -1,0 +1,110 @@
+import PropertyTesting
+import RateLimiting
+import Testing
+
+@Suite struct RateLimiterTests {
+    private static let start = ContinuousClock.now
+
+    private static func limit(_ perSecond: Int, burst: Int) throws -> RateLimit {
+        try #require(RateLimit(perSecond: perSecond, burst: burst))
+    }
+
+    @Test func aBurstThenTheRate() throws {
+        let limiter = RateLimiter<Int>(from: Self.start)
+        let limit = try Self.limit(10, burst: 3)
+        for remaining in [2, 1, 0] {
+            let state = limiter.take(1, limit, at: Self.start)
+            #expect(state.isAdmitted && state.remaining == remaining)
+        }
+        let refused = limiter.take(1, limit, at: Self.start)
+        #expect(!refused.isAdmitted && refused.remaining == 0)
+        #expect(refused.retryAfter == .milliseconds(100))
+        #expect(refused.secondsUntilNext == 1 && refused.secondsUntilFull == 1)
+        // Refusals cost nothing: the next comes when it was said to.
+        #expect(!limiter.take(1, limit, at: Self.start + .milliseconds(99)).isAdmitted)
+        #expect(limiter.take(1, limit, at: Self.start + .milliseconds(100)).isAdmitted)
+        #expect(!limiter.take(1, limit, at: Self.start + .milliseconds(100)).isAdmitted)
+        let rested = limiter.take(1, limit, at: Self.start + .seconds(10))
+        #expect(rested.remaining == 2)
+    }
+
+    @Test func keysDoNotShare() throws {
+        let limiter = RateLimiter<Int>(from: Self.start)
+        let limit = try Self.limit(1, burst: 1)
+        for key in 0..<1_000 { #expect(limiter.take(key, limit, at: Self.start).isAdmitted) }
+        for key in 0..<1_000 { #expect(!limiter.take(key, limit, at: Self.start).isAdmitted) }
+    }
+
+    @Test func aLimitThatWasChangedHoldsAtOnce() throws {
+        let limiter = RateLimiter<Int>(from: Self.start)
+        let wide = try Self.limit(100, burst: 100)
+        for _ in 0..<100 { _ = limiter.take(1, wide, at: Self.start) }
+        let narrow = try Self.limit(1, burst: 1)
+        #expect(!limiter.take(1, narrow, at: Self.start).isAdmitted)
+        #expect(limiter.take(1, narrow, at: Self.start + .seconds(1)).isAdmitted)
+    }
+
+    /// An independent reading of the algorithm: a bucket of tokens that fills continuously.
+    @Test func agreesWithATokenBucket() throws {
+        var generator = SplitMix64(seed: 7)
+        for _ in 0..<200 {
+            let rate = [1, 2, 5, 10, 100, 1_000].randomElement(using: &generator) ?? 1
+            let burst = Int.random(in: 1...20, using: &generator)
+            let limit = try Self.limit(rate, burst: burst)
+            let limiter = RateLimiter<Int>(from: Self.start)
+            // In units of a nanosecond's worth of a token at one a second.
+            let one = 1_000_000_000
+            var tokens = burst * one
+            var time = 0
+            for _ in 0..<200 {
+                let step = Int.random(in: 0...(2 * one / rate), using: &generator)
+                time += step
+                tokens = min(burst * one, tokens + step * rate)
+                let state = limiter.take(1, limit, at: Self.start + .nanoseconds(time))
+                #expect(state.isAdmitted == (tokens >= one))
+                if tokens >= one { tokens -= one }
+                if state.isAdmitted { #expect(state.remaining == tokens / one) }
+            }
+        }
+    }
+
+    @Test func nobodyGetsAroundALimitByInventingKeys() throws {
+        let limiter = RateLimiter<Int>(capacity: 10, shards: 1, from: Self.start)
+        let limit = try Self.limit(1, burst: 2)
+        for key in 0..<10 { #expect(limiter.take(key, limit, at: Self.start).isAdmitted) }
+        // All others together have one burst more.
+        let admitted = (10..<1_000).filter { limiter.take($0, limit, at: Self.start).isAdmitted }
+        #expect(admitted.count == 2)
+        #expect(limiter.count == 10)
+        // The ten are still known.
+        #expect(limiter.take(3, limit, at: Self.start).isAdmitted)
+        #expect(!limiter.take(3, limit, at: Self.start).isAdmitted)
+        // When their bursts are there again they make room.
+        #expect(limiter.take(2_000, limit, at: Self.start + .seconds(3)).remaining == 1)
+        #expect(limiter.count == 1)
+    }
+
+    @Test func manyAtOnceAreAdmittedAsOftenAsOneAfterTheOther() async throws {
+        let limiter = RateLimiter<Int>(from: Self.start)
+        let limit = try Self.limit(1, burst: 500)
+        let admitted = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    (0..<1_000).count { _ in limiter.take(1, limit, at: Self.start).isAdmitted }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(admitted == 500)
+    }
+
+    @Test(arguments: [(0, 1), (1, 0), (-1, 1), (1_000_001, 1), (1, 1_000_001)])
+    func outOfRangeIsNoLimit(_ numbers: (Int, Int)) {
+        #expect(RateLimit(perSecond: numbers.0, burst: numbers.1) == nil)
+    }
+
+    @Test(arguments: [(1, 1, 1), (10, 5, 1), (10, 11, 2), (1, 1_000_000, 1_000_000)])
+    func theWindowRefillsTheBurst(_ numbers: (Int, Int, Int)) throws {
+        #expect(try Self.limit(numbers.0, burst: numbers.1).window == numbers.2)
+    }
+}
