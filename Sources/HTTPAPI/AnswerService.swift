@@ -35,13 +35,13 @@ struct AnswerService: Sendable {
             try limiter.admitStranger(from: request.client)
             throw .unauthorized
         }
+        usage.record(caller.key, of: caller.tenant, at: now)
         let standing = try limiter.admit(caller, from: request.client)
         do {
             try Self.check(request, of: caller)
         } catch {
             throw error.with(standing)
         }
-        usage.record(caller.key, of: caller.tenant, at: now)
         return Admission(request: request, caller: caller, standing: standing, state: state)
     }
 

@@ -6,8 +6,7 @@ public import Tenancy
 
 /// Writes down on which day each key was used last, as `doorstep_app`: once a day and key, some seconds later.
 ///
-/// What is not written when the process ends is lost, as is what the database cannot take for long: a day's next use tells
-/// of it again.
+/// What is not written when the process is killed is lost, until the day's next use at another server tells of it.
 public final class KeyUsageQueue: KeyUsageRecorder {
     private struct State {
         /// Days since 1970-01-01 UTC.
@@ -51,12 +50,12 @@ public final class KeyUsageQueue: KeyUsageRecorder {
     /// Writes what was recorded, again and again until the task is cancelled.
     public func run() async {
         while !Task.isCancelled {
-            try? await Task.sleep(for: interval)
+            do { try await Task.sleep(for: interval) } catch { return }
             await flush()
         }
     }
 
-    /// Writes what was recorded.
+    /// Writes what was recorded; what cannot be written waits for the next time.
     public func flush() async {
         let waiting = state.withLock { state in
             defer { state.waiting = [:] }
@@ -79,10 +78,7 @@ public final class KeyUsageQueue: KeyUsageRecorder {
                         """)
                 }
             } catch {
-                // Told again at the next use.
-                state.withLock { state in
-                    for key in keys { state.days[TenantKey(tenant: tenant, key: key)] = nil }
-                }
+                state.withLock { $0.waiting[tenant, default: []].formUnion(keys) }
                 onFailure(error)
             }
         }

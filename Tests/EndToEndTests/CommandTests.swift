@@ -9,7 +9,7 @@ import Testing
         for command in [
             [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "create"], ["clip", "create"],
             ["location", "import"], ["location", "sign"], ["experience", "add"], ["experience", "lint"],
-            ["key", "create"],
+            ["key", "create"], ["tenant", "limit"],
             ["key", "rotate"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
         ] {
             let outcome = try await binary.run(command + ["--help"])
@@ -23,6 +23,10 @@ import Testing
         ["key", "create", "--tenant", "x", "--kind", "other"], ["lookup", "--tenant", "x"],
         ["confirm", "--tenant", "x", "https://example.com", "--source", "telepathy"],
         ["clip", "create", "--tenant", "x", "--team-id", "short", "--bundle-id", "com.example.Clip"],
+        ["tenant", "limit", "x", "--key", "0"], ["tenant", "limit", "x", "--client", "1:2:3"],
+        ["key", "create", "--tenant", "x", "--kind", "publishable", "--scope", "compose"],
+        ["key", "create", "--tenant", "x", "--kind", "secret", "--expires-in-days", "0"],
+        ["serve", "--key-limit", "none"], ["serve", "--trusted-proxy", "10.0.0.1/8"],
         ["serve", "--port", "99999"], ["serve", "--pool-size", "0"], ["serve", "--log-level", "loud"],
         ["location", "list", "--tenant", "x", "--limit", "0"],
         ["tenant", "list", "--database-url", "x", "--embedded-postgres", "y"],
@@ -183,6 +187,46 @@ import Testing
                     try await server.status(of: MainPathTests.order, key: installation.secret, becoming: 200)
                         == 200)
             }
+        }
+    }
+
+    @Test func keysAreHeldToScopesAndLimits() async throws {
+        try await Installation.lend { installation in
+            let created = try await installation.binary.succeed(
+                "key", "create", "--tenant", Installation.tenant, "--kind", "secret", "--scope", "compose",
+                "--expires-in-days", "1.5")
+            let composer = try #require(try created.json().objectValue?["key"]?.stringValue)
+            let limited = try await installation.binary.succeed(
+                "tenant", "limit", Installation.tenant, "--client", "1:2")
+            #expect(
+                limited.output
+                    == "Limited tenant restaurants: key as the servers say; client 1/s, 2 at once\n")
+            let (_, status) = try await RunningServer.lend(installation.binary) { server in
+                #expect(try await server.lookUp(MainPathTests.order, key: composer).status == 403)
+                #expect(
+                    try await server.status(
+                        of: MainPathTests.order, key: installation.publishable, becoming: 429)
+                        == 429)
+                try await installation.binary.succeed("tenant", "limit", Installation.tenant)
+                #expect(
+                    try await server.status(
+                        of: MainPathTests.order, key: installation.publishable, becoming: 200)
+                        == 200)
+            }
+            #expect(status == 0)
+            // Written down at the end at the latest.
+            let keys =
+                try await installation.binary.succeed(
+                    "key", "list", "--tenant", Installation.tenant, "--format", "json"
+                ).json().arrayValue ?? []
+            let used = keys.map { key in
+                let key = key.objectValue
+                return
+                    "\(key?["kind"]?.stringValue ?? "") \(key?["lastUsed"] == .null) \(key?["expires"] == .null)"
+            }
+            #expect(used.sorted() == ["publishable false true", "secret false false", "secret true true"])
+            let table = try await installation.binary.succeed("tenant", "list")
+            #expect(table.output.contains("KEY LIMIT  CLIENT LIMIT"))
         }
     }
 

@@ -96,6 +96,9 @@ import Testing
     @Test func underLoadNothingFailsAndNothingIsLost() async throws {
         try await withServer { postgres, directory in
             let installation = try await Installation.make(postgres.conninfo)
+            // Four that ask without a pause would be refused before long.
+            try await installation.binary.succeed(
+                "tenant", "limit", Installation.tenant, "--key", "1000000", "--client", "1000000")
             let load = Load()
             let (_, status) = try await RunningServer.lend(installation.binary) { server in
                 async let asking: Void = load.run(server, installation)
@@ -187,7 +190,7 @@ import Testing
 
     @Test func aDamagedFileIsNoTable() async throws {
         let directory = try TemporaryDirectory()
-        try Data("doorstep routing table 1\nnot really".utf8).write(
+        try Data("doorstep routing table 2\nnot really".utf8).write(
             to: URL(fileURLWithPath: directory.path("table")))
         var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
         binary.environment["DOORSTEP_TABLE_FILE"] = directory.path("table")

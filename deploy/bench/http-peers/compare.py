@@ -295,6 +295,8 @@ def peer_environment(options: argparse.Namespace) -> dict[str, str]:
 
 def serve_command(options: argparse.Namespace, port: int) -> list[str]:
     command = [options.doorstep, "serve", "--host", "127.0.0.1", "--port", str(port)]
+    # Counted like everybody's requests, and too many for them to be refused.
+    command += ["--key-limit", "1000000:1000000", "--client-limit", "1000000:1000000"]
     # Without a line for each request, as the others.
     return command + ["--log-level", "notice"]
 
