@@ -42,6 +42,21 @@ public struct MigratedDatabase: Sendable {
         try await Self.withPool(login.conninfo(for: conninfo), change, body)
     }
 
+    /// Lends a pool whose connections are a pooler's.
+    @discardableResult
+    public func withPool<R: Sendable>(
+        as login: TestLogin, through pooler: PgBouncer,
+        _ change: (inout PoolConfiguration) -> Void = { _ in },
+        _ body: (ConnectionPool) async throws -> R
+    ) async throws -> R {
+        let name = try await withSuperuser { pool in
+            try await pool.withConnection {
+                try await $0.execute("SELECT current_database()").one().decode(at: 0, as: String.self)
+            }
+        }
+        return try await Self.withPool(login.conninfo(for: pooler.conninfo(database: name)), change, body)
+    }
+
     /// Lends a pool to look at what no role of Doorstep's may see: to assert, never to act.
     @discardableResult
     public func withSuperuser<R: Sendable>(_ body: (ConnectionPool) async throws -> R) async throws -> R {

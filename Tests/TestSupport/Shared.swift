@@ -1,16 +1,16 @@
 import Synchronization
 
 /// A value that several tasks of a test change.
-final class Shared<Value: Sendable>: Sendable {
+public final class Shared<Value: Sendable>: Sendable {
     private let mutex: Mutex<Value>
 
-    init(_ value: Value) {
+    public init(_ value: Value) {
         mutex = Mutex(value)
     }
 
-    var value: Value { mutex.withLock { $0 } }
+    public var value: Value { mutex.withLock { $0 } }
 
-    func change<R: Sendable>(_ body: (inout Value) -> R) -> R {
+    public func change<R: Sendable>(_ body: (inout Value) -> R) -> R {
         mutex.withLock { value in
             var copy = value
             defer { value = copy }
