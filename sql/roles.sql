@@ -5,7 +5,8 @@
 --   doorstep_owner   owns the schema; only `doorstep migrate` becomes it
 --   doorstep_app     the server: reads the catalogue of one tenant at a time, records confirmations
 --   doorstep_admin   the administration commands
---   doorstep_router  reads the routing columns of every tenant and the log of changes, which it may prune; nothing else
+--   doorstep_router  reads the routing columns of every tenant and the log of changes, which it may prune;
+--                   sees no confirmation, and looks after the partitions of their days
 
 DO $$
 DECLARE

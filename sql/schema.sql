@@ -11,6 +11,76 @@ CREATE SCHEMA doorstep;
 ALTER SCHEMA doorstep OWNER TO doorstep_owner;
 
 --
+-- Name: add_confirmation_days(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.add_confirmation_days() RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '2s'
+    AS $_$
+DECLARE
+    days date[];
+    day date;
+    partition text;
+BEGIN
+    LOCK TABLE ONLY doorstep.confirmations IN SHARE UPDATE EXCLUSIVE MODE;
+    SELECT coalesce(array_agg(d), '{}') INTO days FROM (
+        SELECT d FROM (
+            SELECT current_date + n AS d FROM generate_series(0, 7) AS n
+            UNION
+            SELECT minute::date FROM doorstep.confirmations_default
+            WHERE minute >= current_date - 730 AND minute < current_date + 8
+        ) AS wanted
+        WHERE to_regclass('doorstep.confirmations_' || to_char(d, 'YYYYMMDD')) IS NULL
+        ORDER BY d DESC LIMIT 8
+    ) AS missing;
+    IF days = '{}' THEN
+        RETURN 0;
+    END IF;
+    -- Who writes to the default partition waits until its rows have moved.
+    LOCK TABLE doorstep.confirmations_default IN ACCESS EXCLUSIVE MODE;
+    FOREACH day IN ARRAY days LOOP
+        partition := 'confirmations_' || to_char(day, 'YYYYMMDD');
+        EXECUTE format('CREATE TABLE doorstep.%I (LIKE doorstep.confirmations INCLUDING CONSTRAINTS)', partition);
+        -- Before row-level security holds, since they are of many tenants; nobody else sees the partition yet.
+        EXECUTE format(
+            'WITH moved AS (DELETE FROM doorstep.confirmations_default WHERE minute >= $1 AND minute < $2 RETURNING *)
+             INSERT INTO doorstep.%I SELECT * FROM moved', partition)
+        USING day::timestamptz, (day + 1)::timestamptz;
+        EXECUTE format('ALTER TABLE doorstep.%I ENABLE ROW LEVEL SECURITY', partition);
+        EXECUTE format('ALTER TABLE doorstep.%I FORCE ROW LEVEL SECURITY', partition);
+        EXECUTE format(
+            'CREATE POLICY tenant_isolation ON doorstep.%I
+             USING (tenant_id = (SELECT doorstep.current_tenant_id()))
+             WITH CHECK (tenant_id = (SELECT doorstep.current_tenant_id()))', partition);
+        EXECUTE format(
+            'ALTER TABLE doorstep.confirmations ATTACH PARTITION doorstep.%I FOR VALUES FROM (%L) TO (%L)',
+            partition, day::timestamptz, (day + 1)::timestamptz);
+    END LOOP;
+    RETURN cardinality(days);
+END
+$_$;
+
+ALTER FUNCTION doorstep.add_confirmation_days() OWNER TO doorstep_owner;
+
+--
+-- Name: confirmation_days(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.confirmation_days() RETURNS TABLE(day date, partition text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+        SELECT to_date(right(relname, 8), 'YYYYMMDD'), relname::text
+        FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+        WHERE inhparent = 'doorstep.confirmations'::regclass AND relname ~ '^confirmations_[0-9]{8}$'
+    $_$;
+
+ALTER FUNCTION doorstep.confirmation_days() OWNER TO doorstep_owner;
+
+--
 -- Name: current_tenant_id(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -35,6 +105,70 @@ END
 $$;
 
 ALTER FUNCTION doorstep.delete_confirmations_of_tenant() OWNER TO doorstep_owner;
+
+--
+-- Name: drop_confirmation_days(integer); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.drop_confirmation_days(retention integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '2s'
+    AS $$
+DECLARE
+    partitions text[];
+    partition text;
+BEGIN
+    IF retention IS NULL OR retention NOT BETWEEN 1 AND 730 THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'confirmations are kept for 1 to 730 days';
+    END IF;
+    LOCK TABLE ONLY doorstep.confirmations IN SHARE UPDATE EXCLUSIVE MODE;
+    -- What came so late that its day was gone.
+    DELETE FROM doorstep.confirmations_default WHERE minute < (current_date - retention)::timestamptz;
+    SELECT coalesce(array_agg(d.partition), '{}') INTO partitions FROM (
+        SELECT c.partition FROM doorstep.confirmation_days() AS c
+        WHERE c.day < current_date - retention
+        ORDER BY c.day LIMIT 8
+    ) AS d;
+    FOREACH partition IN ARRAY partitions LOOP
+        EXECUTE format('DROP TABLE doorstep.%I', partition);
+    END LOOP;
+    RETURN cardinality(partitions);
+END
+$$;
+
+ALTER FUNCTION doorstep.drop_confirmation_days(retention integer) OWNER TO doorstep_owner;
+
+--
+-- Name: index_confirmation_days(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.index_confirmation_days() RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '2s'
+    AS $$
+DECLARE
+    partition text;
+BEGIN
+    LOCK TABLE ONLY doorstep.confirmations IN SHARE UPDATE EXCLUSIVE MODE;
+    SELECT c.partition INTO partition FROM doorstep.confirmation_days() AS c
+    -- Who writes to the partition meanwhile waits: that should be nobody any more.
+    WHERE (c.day + 1)::timestamptz < now() - interval '1 hour'
+        AND to_regclass(format('doorstep.%I', c.partition || '_location')) IS NULL
+    ORDER BY c.day LIMIT 1;
+    IF partition IS NULL THEN
+        RETURN 0;
+    END IF;
+    EXECUTE format(
+        'CREATE INDEX %I ON doorstep.%I (tenant_id, location_identifier, minute)', partition || '_location', partition);
+    RETURN 1;
+END
+$$;
+
+ALTER FUNCTION doorstep.index_confirmation_days() OWNER TO doorstep_owner;
 
 --
 -- Name: prune_changes(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
@@ -296,11 +430,33 @@ CREATE TABLE doorstep.confirmations (
     CONSTRAINT confirmations_minute_is_whole CHECK ((isfinite(minute) AND (date_trunc('minute'::text, minute, 'UTC'::text) = minute))),
     CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
     CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text])))
-);
+)
+PARTITION BY RANGE (minute);
 
 ALTER TABLE ONLY doorstep.confirmations FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE doorstep.confirmations OWNER TO doorstep_owner;
+
+--
+-- Name: confirmations_default; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.confirmations_default (
+    tenant_id uuid NOT NULL,
+    confirmation_id uuid NOT NULL,
+    location_identifier text COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    minute timestamp with time zone NOT NULL,
+    CONSTRAINT confirmations_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
+    CONSTRAINT confirmations_minute_is_whole CHECK ((isfinite(minute) AND (date_trunc('minute'::text, minute, 'UTC'::text) = minute))),
+    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
+    CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text])))
+);
+
+ALTER TABLE ONLY doorstep.confirmations_default FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.confirmations_default OWNER TO doorstep_owner;
 
 --
 -- Name: domains; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -429,6 +585,12 @@ ALTER TABLE ONLY doorstep.tenants FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.tenants OWNER TO doorstep_owner;
 
 --
+-- Name: confirmations_default; Type: TABLE ATTACH; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.confirmations ATTACH PARTITION doorstep.confirmations_default DEFAULT;
+
+--
 -- Name: api_keys api_keys_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -468,7 +630,14 @@ ALTER TABLE ONLY doorstep.clips
 --
 
 ALTER TABLE ONLY doorstep.confirmations
-    ADD CONSTRAINT confirmations_pkey PRIMARY KEY (tenant_id, confirmation_id);
+    ADD CONSTRAINT confirmations_pkey PRIMARY KEY (tenant_id, minute, confirmation_id);
+
+--
+-- Name: confirmations_default confirmations_default_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.confirmations_default
+    ADD CONSTRAINT confirmations_default_pkey PRIMARY KEY (tenant_id, minute, confirmation_id);
 
 --
 -- Name: domains domains_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -554,6 +723,12 @@ CREATE INDEX experiences_match_key ON doorstep.experiences USING btree (tenant_i
 --
 
 CREATE UNIQUE INDEX experiences_one_default_per_clip ON doorstep.experiences USING btree (tenant_id, bundle_id) WHERE (kind = 'default'::text);
+
+--
+-- Name: confirmations_default_pkey; Type: INDEX ATTACH; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER INDEX doorstep.confirmations_pkey ATTACH PARTITION doorstep.confirmations_default_pkey;
 
 --
 -- Name: tenants delete_confirmations; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -887,6 +1062,12 @@ ALTER TABLE doorstep.clips ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.confirmations ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: confirmations_default; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.confirmations_default ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: domains; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -905,10 +1086,22 @@ ALTER TABLE doorstep.experiences ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.locations ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: confirmations_default owner_finds_what_to_move; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY owner_finds_what_to_move ON doorstep.confirmations_default FOR SELECT TO doorstep_owner USING (true);
+
+--
 -- Name: changes owner_finds_what_to_prune; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
 CREATE POLICY owner_finds_what_to_prune ON doorstep.changes FOR SELECT TO doorstep_owner USING ((at < (now() - '01:00:00'::interval)));
+
+--
+-- Name: confirmations_default owner_moves; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY owner_moves ON doorstep.confirmations_default FOR DELETE TO doorstep_owner USING (true);
 
 --
 -- Name: changes owner_prunes; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -995,6 +1188,12 @@ CREATE POLICY tenant_isolation ON doorstep.clips USING ((tenant_id = ( SELECT do
 CREATE POLICY tenant_isolation ON doorstep.confirmations USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: confirmations_default tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.confirmations_default USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: domains tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1039,10 +1238,37 @@ GRANT USAGE ON SCHEMA doorstep TO doorstep_admin;
 GRANT USAGE ON SCHEMA doorstep TO doorstep_router;
 
 --
+-- Name: FUNCTION add_confirmation_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.add_confirmation_days() FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.add_confirmation_days() TO doorstep_router;
+
+--
+-- Name: FUNCTION confirmation_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.confirmation_days() FROM PUBLIC;
+
+--
 -- Name: FUNCTION delete_confirmations_of_tenant(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 REVOKE ALL ON FUNCTION doorstep.delete_confirmations_of_tenant() FROM PUBLIC;
+
+--
+-- Name: FUNCTION drop_confirmation_days(retention integer); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.drop_confirmation_days(retention integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.drop_confirmation_days(retention integer) TO doorstep_router;
+
+--
+-- Name: FUNCTION index_confirmation_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.index_confirmation_days() FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.index_confirmation_days() TO doorstep_router;
 
 --
 -- Name: FUNCTION prune_changes(); Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 
 extension Date {
     /// Reads a date and time of RFC 3339 §5.6, such as `2026-03-01T12:30:00Z` or `2026-03-01T13:30:00.5+01:00`.
     ///
     /// `Date.ISO8601FormatStyle` takes days and hours that do not exist and text after the date. A leap second is the
     /// second after it, as in POSIX time.
-    init?(rfc3339 text: String) {
+    package init?(rfc3339 text: String) {
         let pattern =
             /(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))/
             .asciiOnlyDigits()

@@ -18,6 +18,16 @@ public struct ConfirmationRecord: Sendable, Hashable {
     /// A whole minute.
     public let minute: Date
 
+    /// What was recorded earlier.
+    public init(
+        location: LocationIdentifier?, outcome: Confirmation.Outcome, source: InvocationSource, minute: Date
+    ) {
+        self.location = location
+        self.outcome = outcome
+        self.source = source
+        self.minute = minute
+    }
+
     init(location: Location?, outcome: Confirmation.Outcome, source: InvocationSource, at now: Date) {
         self.location = location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
         self.outcome = outcome

@@ -8,6 +8,9 @@ public enum Schema {
         Migration(
             version: 3, name: "confirmation_writes", sql: text(PackageResources._003_confirmation_writes_sql)),
         Migration(version: 4, name: "limits", sql: text(PackageResources._004_limits_sql)),
+        Migration(
+            version: 5, name: "confirmation_partitions",
+            sql: text(PackageResources._005_confirmation_partitions_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

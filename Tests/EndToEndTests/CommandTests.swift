@@ -10,7 +10,9 @@ import Testing
             [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "create"], ["clip", "create"],
             ["location", "import"], ["location", "sign"], ["experience", "add"], ["experience", "lint"],
             ["key", "create"], ["tenant", "limit"],
-            ["key", "rotate"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
+            ["key", "rotate"], ["confirmation", "list"],
+            ["confirmation", "export"],
+            ["confirmation", "count"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
         ] {
             let outcome = try await binary.run(command + ["--help"])
             #expect(outcome.status == 0, "\(command)")

@@ -48,6 +48,9 @@ enum Grants {
         doorstep_app SELECT tenants
         doorstep_app UPDATE api_keys (last_used_on)
         doorstep_app USAGE doorstep
+        doorstep_router EXECUTE add_confirmation_days()
+        doorstep_router EXECUTE drop_confirmation_days(integer)
+        doorstep_router EXECUTE index_confirmation_days()
         doorstep_router EXECUTE prune_changes()
         doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, revoked_at, scopes, tenant_id)
         doorstep_router SELECT change_horizon

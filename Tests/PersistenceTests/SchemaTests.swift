@@ -88,6 +88,18 @@ import Testing
             "ALTER POLICY owner_finds_what_to_prune ON doorstep.changes TO doorstep_app",
             "owner_finds_what_to_prune on changes: a policy that opens a table further"),
         Offence(
+            "ALTER POLICY owner_moves ON doorstep.confirmations_default TO doorstep_app",
+            "owner_moves on confirmations_default: a policy that opens a table further"),
+        Offence(
+            "GRANT SELECT ON doorstep.confirmations_default TO doorstep_admin",
+            "confirmations_default: a partition that somebody but the owner has a right to"),
+        Offence(
+            "GRANT SELECT (minute) ON doorstep.confirmations_default TO PUBLIC",
+            "confirmations_default: a partition that somebody but the owner has a right to"),
+        Offence(
+            "ALTER FUNCTION doorstep.drop_confirmation_days RESET search_path",
+            "doorstep.drop_confirmation_days(integer): a function that runs with its owner's rights"),
+        Offence(
             "ALTER FUNCTION doorstep.prune_changes RESET search_path",
             "doorstep.prune_changes(): a function that runs with its owner's rights"),
         Offence(

@@ -44,6 +44,13 @@ struct ServeCommand: AsyncParsableCommand {
             """)
     var tableFile: String?
     @Option(
+        name: .customLong("confirmation-retention"),
+        help: """
+            For how many days confirmations are kept, 1 to 730. (environment: DOORSTEP_CONFIRMATION_RETENTION, \
+            default: 90)
+            """)
+    var confirmationRetention: Int?
+    @Option(
         name: .customLong("log-level"),
         help:
             "trace, debug, info, notice, warning, error or critical. (environment: DOORSTEP_LOG_LEVEL, default: info)"
@@ -58,6 +65,12 @@ struct ServeCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(registry)
         let poolSize = try poolSize ?? Environment.value("DOORSTEP_POOL_SIZE", as: Int.self) ?? 4
         guard (1...1_000).contains(poolSize) else { throw ValidationError("--pool-size is from 1 to 1000") }
+        let retention =
+            try confirmationRetention ?? Environment.value("DOORSTEP_CONFIRMATION_RETENTION", as: Int.self)
+            ?? 90
+        guard ConfirmationDays.retentions.contains(retention) else {
+            throw ValidationError("--confirmation-retention is from 1 to 730 days")
+        }
         let signatures = try PlaceURLSigner.fromEnvironment()
         if signatures.isEmpty {
             logger.notice("DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused")
@@ -87,14 +100,15 @@ struct ServeCommand: AsyncParsableCommand {
                     logger.notice("listening", metadata: ["host": "\(settings.host)", "port": "\(port)"])
                 })
             // Ended in the opposite order: the last request's confirmation finds its queue still at work.
+            let services: [any Service] = [
+                routing,
+                RetentionService(ConfirmationDays(pool, retention: retention), logger: logger),
+                RecordingService(confirmations, logger: logger), KeyUsageService(usage), server,
+            ]
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
-                    services: [
-                        .init(service: routing),
-                        .init(service: RecordingService(confirmations, logger: logger)),
-                        .init(service: KeyUsageService(usage)),
-                        .init(service: server),
-                    ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+                    services: services.map { .init(service: $0) },
+                    gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
             try await group.run()
         }
     }

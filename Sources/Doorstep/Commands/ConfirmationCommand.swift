@@ -1,0 +1,131 @@
+import Administration
+import ArgumentParser
+import Foundation
+import Invocation
+import JSON
+import Locations
+import Persistence
+import Tenancy
+
+struct ConfirmationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "confirmation",
+        abstract: "List, count and export a tenant's confirmations, as long as they are kept.",
+        discussion: """
+            A confirmation is recorded without any coordinate. For how long, 'doorstep serve --confirmation-retention' \
+            says. Days are those of UTC.
+            """,
+        subcommands: [List.self, Count.self, Export.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List confirmations, the newest first.")
+
+        @OptionGroup var confirmations: ConfirmationOptions
+        @OptionGroup var output: OutputOptions
+        @Option(help: "How many, at most.") var limit = 1_000
+
+        func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+        }
+
+        func run() async throws {
+            let records = try await confirmations.withHistory { history, tenant in
+                try await history.latest(confirmations.selection, of: tenant, limit: limit)
+            }
+            output.print(
+                records.map { JSONObject($0) }, columns: ["minute", "location", "outcome", "source"])
+        }
+    }
+
+    struct Count: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Count confirmations by day and outcome, the newest day first.")
+
+        @OptionGroup var confirmations: ConfirmationOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let counts = try await confirmations.withHistory { history, tenant in
+                try await history.counts(confirmations.selection, of: tenant)
+            }
+            output.print(
+                counts.map { JSONObject($0) },
+                columns: ["day"] + Confirmation.Outcome.allCases.map(\.rawValue) + ["total"])
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write confirmations as CSV to standard output, the oldest first.",
+            discussion:
+                "Columns: minute, location, outcome, source, id. However many there are, few are in memory.")
+
+        @OptionGroup var confirmations: ConfirmationOptions
+
+        private static let pageLength = 10_000
+
+        func run() async throws {
+            let output = FileHandle.standardOutput
+            try output.write(
+                contentsOf: Data(CSVText.line(["minute", "location", "outcome", "source", "id"]).utf8))
+            try await confirmations.withHistory { history, tenant in
+                var last: RecordedConfirmation?
+                while true {
+                    let page = try await history.page(
+                        confirmations.selection, of: tenant, after: last, limit: Self.pageLength)
+                    guard let newest = page.last else { return }
+                    try output.write(contentsOf: Data(page.map(\.csv).joined().utf8))
+                    last = newest
+                }
+            }
+        }
+    }
+}
+
+/// Which confirmations of which tenant a command is about.
+struct ConfirmationOptions: ParsableArguments {
+    @OptionGroup var tenant: TenantOptions
+    @OptionGroup var days: DayOptions
+    @Option(help: "A location's identifier.") var location: LocationIdentifier?
+
+    var selection: ConfirmationSelection {
+        ConfirmationSelection(location: location, start: days.start, end: days.end)
+    }
+
+    func withHistory<Result: Sendable>(
+        _ body: (any ConfirmationHistory, TenantID) async throws -> Result
+    ) async throws -> Result {
+        try await tenant.withPool { pool, _, tenant in
+            try await body(PostgresConfirmationHistory(pool), tenant.id)
+        }
+    }
+}
+
+extension RecordedConfirmation {
+    fileprivate var csv: String {
+        CSVText.line([
+            record.minute.formatted(.iso8601), record.location?.text ?? "", record.outcome.rawValue,
+            record.source.rawValue, id.uuidString.lowercased(),
+        ])
+    }
+}
+
+extension JSONObject {
+    fileprivate init(_ confirmation: RecordedConfirmation) {
+        let record = confirmation.record
+        self = [
+            "id": .string(confirmation.id.uuidString.lowercased()), "minute": JSONValue(record.minute),
+            "location": record.location.map { .string($0.text) } ?? .null,
+            "outcome": .string(record.outcome.rawValue), "source": .string(record.source.rawValue),
+        ]
+    }
+
+    fileprivate init(_ counts: ConfirmationCounts) {
+        self = ["day": .string(String(counts.day.formatted(.iso8601).prefix(10)))]
+        for outcome in Confirmation.Outcome.allCases {
+            self[outcome.rawValue] = JSONValue(counts.counts[outcome] ?? 0)
+        }
+        self["total"] = JSONValue(counts.counts.values.reduce(0, +))
+    }
+}

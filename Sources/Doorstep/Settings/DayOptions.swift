@@ -1,0 +1,33 @@
+import ArgumentParser
+import Foundation
+import HTTPAPI
+
+/// Which days a command is about; all of them when none is named.
+struct DayOptions: ParsableArguments {
+    @Option(help: "A day of UTC, as 2026-03-01.") var day: Day?
+    @Option(help: "The first day.") var from: Day?
+    @Option(help: "The last day.") var to: Day?
+
+    func validate() throws {
+        guard day == nil || (from == nil && to == nil) else {
+            throw ValidationError("--day stands alone, without --from and --to")
+        }
+        if let from, let to, from.start > to.start { throw ValidationError("--from comes before --to") }
+    }
+
+    /// The first moment.
+    var start: Date { (day ?? from)?.start ?? .distantPast }
+    /// The moment after the last.
+    var end: Date { (day ?? to)?.end ?? .distantFuture }
+}
+
+/// A day of UTC.
+struct Day: ExpressibleByArgument {
+    let start: Date
+    var end: Date { start.addingTimeInterval(86_400) }
+
+    init?(argument: String) {
+        guard let start = Date(rfc3339: argument + "T00:00:00Z") else { return nil }
+        self.start = start
+    }
+}

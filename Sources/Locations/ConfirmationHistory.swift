@@ -1,0 +1,60 @@
+public import Foundation
+public import Invocation
+public import Tenancy
+
+/// Gives back what was recorded of confirmations, as long as it is kept.
+public protocol ConfirmationHistory: Sendable {
+    /// The newest first, up to `limit`.
+    func latest(
+        _ selection: ConfirmationSelection, of tenant: TenantID, limit: Int
+    ) async throws -> [RecordedConfirmation]
+
+    /// The oldest first, from the one after `last` on, up to `limit`.
+    func page(
+        _ selection: ConfirmationSelection, of tenant: TenantID, after last: RecordedConfirmation?, limit: Int
+    ) async throws -> [RecordedConfirmation]
+
+    /// How many of each outcome there were on each day of UTC that had any, the newest first.
+    func counts(_ selection: ConfirmationSelection, of tenant: TenantID) async throws -> [ConfirmationCounts]
+}
+
+/// Which of a tenant's confirmations.
+public struct ConfirmationSelection: Sendable, Hashable {
+    /// Nil for all, those of no location included.
+    public var location: LocationIdentifier?
+    /// The first minute.
+    public var start: Date
+    /// The minute after the last.
+    public var end: Date
+
+    public init(
+        location: LocationIdentifier? = nil, start: Date = .distantPast, end: Date = .distantFuture
+    ) {
+        self.location = location
+        self.start = start
+        self.end = end
+    }
+}
+
+/// A confirmation as it was recorded.
+public struct RecordedConfirmation: Sendable, Hashable {
+    public let id: UUID
+    public let record: ConfirmationRecord
+
+    public init(id: UUID, record: ConfirmationRecord) {
+        self.id = id
+        self.record = record
+    }
+}
+
+/// How many confirmations of each outcome there were on a day.
+public struct ConfirmationCounts: Sendable, Hashable {
+    /// The first moment of the day in UTC.
+    public let day: Date
+    public let counts: [Confirmation.Outcome: Int]
+
+    public init(day: Date, counts: [Confirmation.Outcome: Int]) {
+        self.day = day
+        self.counts = counts
+    }
+}

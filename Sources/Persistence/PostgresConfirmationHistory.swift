@@ -1,0 +1,105 @@
+import Foundation
+import Invocation
+public import Locations
+public import PostgreSQL
+public import Tenancy
+
+/// What was recorded of confirmations, read from PostgreSQL as `doorstep_admin`.
+///
+/// Each call is a transaction of its own, so that a long listing does not keep old days from being dropped.
+public struct PostgresConfirmationHistory: ConfirmationHistory {
+    private let pool: ConnectionPool
+
+    /// Counting may take a while.
+    private static let mode = TransactionMode(isReadOnly: true, statementTimeout: .seconds(600))
+
+    public init(_ pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    public func latest(
+        _ selection: ConfirmationSelection, of tenant: TenantID, limit: Int
+    ) async throws -> [RecordedConfirmation] {
+        try await records(
+            of: tenant,
+            """
+            SELECT confirmation_id, location_identifier, outcome, source, minute FROM doorstep.confirmations
+            WHERE tenant_id = \(tenant.uuid) AND minute >= \(selection.start) AND minute < \(selection.end)
+                AND \(selection)
+            ORDER BY minute DESC, confirmation_id DESC LIMIT \(limit)
+            """)
+    }
+
+    public func page(
+        _ selection: ConfirmationSelection, of tenant: TenantID, after last: RecordedConfirmation?, limit: Int
+    ) async throws -> [RecordedConfirmation] {
+        // The row comparison alone would not tell which days are in question.
+        let start = max(selection.start, last?.record.minute ?? .distantPast)
+        return try await records(
+            of: tenant,
+            """
+            SELECT confirmation_id, location_identifier, outcome, source, minute FROM doorstep.confirmations
+            WHERE tenant_id = \(tenant.uuid) AND minute >= \(start) AND minute < \(selection.end)
+                AND (minute, confirmation_id) > (\(last?.record.minute ?? .distantPast), \(last?.id ?? .lowest))
+                AND \(selection)
+            ORDER BY minute, confirmation_id LIMIT \(limit)
+            """)
+    }
+
+    public func counts(
+        _ selection: ConfirmationSelection, of tenant: TenantID
+    ) async throws -> [ConfirmationCounts] {
+        let rows = try await pool.withTenantTransaction(tenant, as: .admin, Self.mode) { transaction in
+            try await transaction.execute(
+                """
+                SELECT date_trunc('day', minute, 'UTC') AS day, outcome, count(*) FROM doorstep.confirmations
+                WHERE tenant_id = \(tenant.uuid) AND minute >= \(selection.start) AND minute < \(selection.end)
+                    AND \(selection)
+                GROUP BY day, outcome
+                """
+            ).map { try $0.decode(Date.self, String.self, Int.self) }
+        }
+        var counts: [Date: [Confirmation.Outcome: Int]] = [:]
+        for (day, outcome, count) in rows {
+            guard let outcome = Confirmation.Outcome(rawValue: outcome) else {
+                throw PersistenceError.unreadable("confirmations")
+            }
+            counts[day, default: [:]][outcome] = count
+        }
+        return counts.sorted { $0.key > $1.key }.map { ConfirmationCounts(day: $0.key, counts: $0.value) }
+    }
+
+    private func records(of tenant: TenantID, _ query: Query) async throws -> [RecordedConfirmation] {
+        try await pool.withTenantTransaction(tenant, as: .admin, Self.mode) { transaction in
+            try await transaction.execute(query).map { row in
+                let (id, location, outcome, source, minute) = try row.decode(
+                    UUID.self, String?.self, String.self, String.self, Date.self)
+                return try PersistenceError.reading("confirmations") {
+                    guard let outcome = Confirmation.Outcome(rawValue: outcome),
+                        let source = InvocationSource(rawValue: source)
+                    else { throw PersistenceError.unreadable("confirmations") }
+                    return RecordedConfirmation(
+                        id: id,
+                        record: ConfirmationRecord(
+                            location: try location.map { text in try LocationIdentifier(text) },
+                            outcome: outcome, source: source, minute: minute))
+                }
+            }
+        }
+    }
+}
+
+extension Query.StringInterpolation {
+    /// The condition of a location: a text of its own for all of them, since the index by location serves only where a
+    /// location is certain to be asked for.
+    fileprivate mutating func appendInterpolation(_ selection: ConfirmationSelection) {
+        guard let location = selection.location else { return appendLiteral("true") }
+        appendLiteral("location_identifier = ")
+        appendInterpolation(location.text)
+    }
+}
+
+extension UUID {
+    /// Before every other.
+    fileprivate static let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+}

@@ -1,0 +1,243 @@
+import Foundation
+import Invocation
+import Locations
+import Persistence
+import PostgreSQL
+import Tenancy
+import TestSupport
+import Testing
+
+/// The days that confirmations are kept in: what is made, what is dropped, and that nothing else is lost.
+@Suite struct ConfirmationDaysTests {
+    private typealias Upkeep = ConfirmationDays.Upkeep
+
+    /// Records as the server's role does, so many days before today, at noon of UTC.
+    private static func record(
+        daysAgo days: Int..., count: Int = 1, location: String = "a", of tenant: TenantID, in stores: Stores
+    ) async throws {
+        try await stores.appPool.withTransaction { transaction in
+            try await transaction.setTenant(tenant.description)
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.confirmations
+                    (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
+                SELECT \(tenant.uuid), gen_random_uuid(), \(location), 'inRegion', 'nfc',
+                    ((now() AT TIME ZONE 'UTC')::date - d::integer)::timestamp AT TIME ZONE 'UTC' + interval '12 hours'
+                FROM unnest(\(days)) AS d, generate_series(1, \(count))
+                """)
+        }
+    }
+
+    /// How many days before today the recorded ones are, by where they are: `"3"` in a partition of their day,
+    /// `"default 3"` in the default one.
+    private static func places(_ stores: Stores) async throws -> [String] {
+        try await stores.database.withSuperuser { pool in
+            try await pool.withConnection { connection in
+                try await connection.execute(
+                    """
+                    SELECT CASE tableoid::regclass::text
+                        WHEN 'doorstep.confirmations_default' THEN 'default '
+                        WHEN to_char(minute AT TIME ZONE 'UTC', '"doorstep.confirmations_"YYYYMMDD') THEN ''
+                        ELSE 'misplaced ' END || (now() AT TIME ZONE 'UTC')::date - (minute AT TIME ZONE 'UTC')::date
+                    FROM doorstep.confirmations ORDER BY minute DESC, 1
+                    """
+                ).map { try $0.decode(at: 0) }
+            }
+        }
+    }
+
+    private static let partitions: Query = """
+        SELECT count(*) FROM pg_inherits WHERE inhparent = 'doorstep.confirmations'::regclass
+        """
+
+    @Test func aDatabaseWithoutDaysTakesConfirmations() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.record(daysAgo: -1, 0, 1, 400, of: tenant, in: stores)
+            #expect(
+                try await Self.places(stores) == ["default -1", "default 0", "default 1", "default 400"])
+            #expect(try await stores.count(Self.partitions) == 1)
+        }
+    }
+
+    @Test func whatIsRecordedMovesToItsDay() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            for tenant in [tenant, other] {
+                try await Self.record(daysAgo: -9, -7, 0, 3, 90, 91, 800, of: tenant, in: stores)
+            }
+            let days = ConfirmationDays(stores.routerPool, retention: 90)
+            // Today and the seven days to come, and two that are over; those are indexed too.
+            #expect(try await days.maintain() == Upkeep(added: 10, indexed: 2))
+            #expect(
+                try await Self.places(stores)
+                    == ["default -9", "default -9", "-7", "-7", "0", "0", "3", "3", "90", "90"])
+            #expect(try await days.maintain() == Upkeep())
+            // What is recorded from now on is there at once.
+            try await Self.record(daysAgo: 3, 0, of: tenant, in: stores)
+            #expect(try await Self.places(stores).filter { $0.contains("default") }.count == 2)
+            for count in [
+                "SELECT count(*) FROM doorstep.confirmations WHERE tenant_id = \(tenant.uuid)",
+                "SELECT count(*) + 2 FROM doorstep.confirmations WHERE tenant_id = \(other.uuid)",
+            ] as [Query] {
+                #expect(try await stores.count(count) == 7)
+            }
+        }
+    }
+
+    @Test func onlyWholeDaysThatAreOldEnoughAreDropped() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.record(daysAgo: 0, 1, 29, 30, 31, 32, of: tenant, in: stores)
+            let long = ConfirmationDays(stores.routerPool, retention: 60)
+            _ = try await long.maintain()
+            #expect(try await Self.places(stores) == ["0", "1", "29", "30", "31", "32"])
+            let short = ConfirmationDays(stores.routerPool, retention: 30)
+            #expect(try await short.maintain() == Upkeep(dropped: 2))
+            #expect(try await Self.places(stores) == ["0", "1", "29", "30"])
+            // Late for a day that is gone, and late for one that is there.
+            try await Self.record(daysAgo: 29, 31, of: tenant, in: stores)
+            #expect(try await Self.places(stores) == ["0", "1", "29", "29", "30", "default 31"])
+            #expect(try await short.maintain() == Upkeep())
+            #expect(try await Self.places(stores) == ["0", "1", "29", "29", "30"])
+        }
+    }
+
+    @Test(arguments: [0, -1, 731, nil])
+    func aRetentionThatIsNoneIsRefused(days: Int?) async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.record(daysAgo: 700, of: tenant, in: stores)
+            let state = try await sqlState {
+                try await stores.routerPool.withTransaction {
+                    _ = try await $0.execute("SELECT doorstep.drop_confirmation_days(\(days)::integer)")
+                }
+            }
+            #expect(state == "22023")
+            #expect(try await Self.places(stores) == ["default 700"])
+        }
+    }
+
+    @Test func twoServersAtOnceDoItOnce() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.record(daysAgo: 0, 1, 2, 3, count: 100, of: tenant, in: stores)
+            let days = ConfirmationDays(stores.routerPool, retention: 90)
+            let added = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<3 { group.addTask { try await days.maintain().added } }
+                return try await group.reduce(0, +)
+            }
+            #expect(added == 11)
+            #expect(try await stores.count("SELECT count(*) FROM doorstep.confirmations") == 400)
+            #expect(try await stores.count("SELECT count(*) FROM ONLY doorstep.confirmations_default") == 0)
+        }
+    }
+
+    /// Who reads for long holds up the dropping, and not those who write.
+    @Test func aLongReaderHoldsUpNobodyElse() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.record(daysAgo: 0, 40, of: tenant, in: stores)
+            _ = try await ConfirmationDays(stores.routerPool, retention: 90).maintain()
+            let days = ConfirmationDays(stores.routerPool, retention: 30)
+            try await stores.adminPool.withTransaction { reader in
+                try await reader.setTenant(tenant.description)
+                try await reader.execute("SELECT count(*) FROM doorstep.confirmations")
+                await #expect {
+                    try await days.maintain()
+                } throws: { ($0 as? PostgreSQLError)?.sqlState == "55P03" }
+                try await Self.record(daysAgo: 0, of: tenant, in: stores)
+            }
+            #expect(try await days.maintain().dropped == 1)
+            #expect(try await Self.places(stores) == ["0", "0"])
+        }
+    }
+
+    /// The rules of every table hold for the partitions that come later, too.
+    @Test func partitionsKeepTheRulesOfTheSchema() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.record(daysAgo: 0, 5, of: tenant, in: stores)
+            _ = try await ConfirmationDays(stores.routerPool, retention: 90).maintain()
+            try await stores.database.withSuperuser { pool in
+                let violations = try await pool.withTransaction(.readOnly) {
+                    try await SchemaWalker.violations($0)
+                }
+                #expect(violations == [])
+            }
+        }
+    }
+
+    @Test func aPartitionIsOutOfReachAndIsolatesAllTheSame() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            for tenant in [tenant, other] { try await Self.record(daysAgo: 0, 5, of: tenant, in: stores) }
+            _ = try await ConfirmationDays(stores.routerPool, retention: 90).maintain()
+            try await Self.record(daysAgo: 20, of: other, in: stores)
+            let partitions = try await stores.database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    try await connection.execute(
+                        """
+                        SELECT inhrelid::regclass::text FROM pg_inherits
+                        WHERE inhparent = 'doorstep.confirmations'::regclass
+                        """
+                    ).map { try $0.decode(at: 0, as: String.self) }
+                }
+            }
+            #expect(partitions.count == 10)
+            for partition in partitions {
+                for login in [TestLogin.app, .admin, .router, .serve] {
+                    try await stores.database.withPool(as: login) { pool in
+                        for statement in [
+                            "SELECT FROM \(partition)", "DELETE FROM \(partition)",
+                            "INSERT INTO \(partition) SELECT * FROM \(partition)",
+                            "UPDATE \(partition) SET outcome = 'inRegion'", "TRUNCATE \(partition)",
+                            "DROP TABLE \(partition)",
+                        ] {
+                            let state = try await sqlState {
+                                try await pool.withTransaction { transaction in
+                                    try await transaction.setTenant(tenant.description)
+                                    try await transaction.execute(script: statement)
+                                }
+                            }
+                            #expect(state == "42501", "\(login): \(statement)")
+                        }
+                    }
+                }
+            }
+            // The policy is there for the owner itself: of a day's partition it sees one tenant's rows.
+            let day = try #require(partitions.first { $0 != "doorstep.confirmations_default" })
+            try await stores.database.withPool(as: .migrate) { pool in
+                try await pool.withTransaction { transaction in
+                    let seen = try await transaction.execute(
+                        "SELECT count(*) FROM doorstep.\(identifier: String(day.dropFirst("doorstep.".count)))"
+                    ).one().decode(at: 0, as: Int.self)
+                    #expect(seen == 0)
+                }
+            }
+            // Only the router looks after the days.
+            for pool in [stores.appPool, stores.adminPool] {
+                for function in [
+                    "add_confirmation_days()", "drop_confirmation_days(1)", "index_confirmation_days()",
+                    "confirmation_days()",
+                ] {
+                    let state = try await sqlState {
+                        try await pool.withTransaction {
+                            try await $0.execute(script: "SELECT doorstep.\(function)")
+                        }
+                    }
+                    #expect(state == "42501", "\(function)")
+                }
+            }
+        }
+    }
+
+    @Test func aDeletedTenantLeavesNothingOnAnyDay() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            for tenant in [tenant, other] { try await Self.record(daysAgo: 0, 5, 6, of: tenant, in: stores) }
+            _ = try await ConfirmationDays(stores.routerPool, retention: 90).maintain()
+            for tenant in [tenant, other] { try await Self.record(daysAgo: 20, of: tenant, in: stores) }
+            try await stores.administer(other, "DELETE FROM doorstep.tenants WHERE tenant_id = '\(other)'")
+            #expect(try await Self.places(stores) == ["0", "5", "6", "default 20"])
+            let state = try await sqlState {
+                try await Self.record(daysAgo: 0, of: other, in: stores)
+            }
+            #expect(state == "23503")
+        }
+    }
+}
