@@ -9,6 +9,10 @@ enum CommandError: Error, CustomStringConvertible {
     case weakSigningSecret
     case signedURLNotFound(String)
     case unreadableFile(String)
+    case unwritableFile(String)
+    case fileExists(String)
+    case exposedFile(String)
+    case noReceiptKeys
     case importRefused(ImportProblems)
     case invalidOption(String, String)
     case notAnObject(String)
@@ -29,6 +33,14 @@ enum CommandError: Error, CustomStringConvertible {
             "nothing was signed, since the signed URL would not be found: \(reason)"
         case .unreadableFile(let path):
             "\(path) cannot be read"
+        case .unwritableFile(let path):
+            "\(path) cannot be written"
+        case .fileExists(let path):
+            "\(path) is there already"
+        case .exposedFile(let path):
+            "\(path) holds secrets, and others may read or change it: 'chmod 600' it"
+        case .noReceiptKeys:
+            "name the file of the keys for receipts: --receipt-keys or DOORSTEP_RECEIPT_KEYS"
         case .importRefused(let problems):
             "nothing was imported: \(problems.count) \(problems.count == 1 ? "row is" : "rows are") refused"
         case .invalidOption(let name, let reason):

@@ -11,8 +11,15 @@ extension APIAnswers {
     public func confirm(
         _ body: JSONObject, of tenant: TenantID, in table: RoutingTable, at now: Date
     ) throws(Problem) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.write(directory.confirm(try ConfirmationRequest(body), of: tenant, in: table, at: now))
+        let confirmation = directory.confirm(try ConfirmationRequest(body), of: tenant, in: table, at: now)
+        counters.count(confirmation.outcome)
+        var receipt: String?
+        if let receipts {
+            receipt = receipts.sign(Receipt(confirmation, of: tenant, at: now), at: now)
+            counters.countReceipt()
+        }
+        var writer = JSONWriter(capacity: 1_024)
+        writer.write(confirmation, receipt: receipt)
         return writer.bytes
     }
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 public import Invocation
 import JSON
 public import Locations
+public import Metrics
 import Notifications
 public import Routing
 public import Tenancy
@@ -10,9 +11,18 @@ public import Tenancy
 public struct APIAnswers: Sendable {
     let directory: LocationDirectory
     let composer = NotificationComposer()
+    /// Without it, answers have no receipts.
+    let receipts: ReceiptIssuer?
+    let counters: ConfirmationCounters
 
-    public init(directory: LocationDirectory) {
+    /// - Parameter metrics: Where confirmations are counted.
+    public init(
+        directory: LocationDirectory, receipts: ReceiptIssuer? = nil,
+        metrics: any MetricsFactory = MetricsSystem.factory
+    ) {
         self.directory = directory
+        self.receipts = receipts
+        counters = ConfirmationCounters(metrics)
     }
 
     /// `GET /v1/locations`: the business an invocation URL stands for.

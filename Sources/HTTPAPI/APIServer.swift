@@ -122,12 +122,14 @@ public struct APIServer: Service {
             concurrency: TenantConcurrency(maximum: settings.tenantConcurrency),
             bodyTimeout: settings.bodyTimeout)
         let operations = OperationsRoutes(table: dependencies.table, metrics: dependencies.metrics)
+        let receipts = ReceiptRoutes(issuer: dependencies.answers.receipts)
         return Route.router(
             AnswerRoute.allCases.map { Route($0.method, $0.path, answers.handler(of: $0)) } + [
                 Route(.get, "/livez", operations.livez),
                 Route(.get, "/readyz", operations.readyz),
                 Route(.get, "/metrics", operations.metrics),
                 Route(.get, "/openapi.json", operations.openAPI),
+                Route(.get, "/.well-known/jwks.json", receipts.publishedKeys),
             ], observer)
     }
 }

@@ -23,6 +23,34 @@ extension Date {
         self.init(timeIntervalSince1970: Double(seconds - offsetSeconds) + fraction)
     }
 
+    /// The time to the second in UTC, such as `2026-03-01T12:30:00Z`.
+    ///
+    /// A tenth of what `formatted(.iso8601)` takes, which counts where each answer holds a time.
+    package var rfc3339: String {
+        var time = time_t(timeIntervalSince1970.rounded(.down))
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        return String(unsafeUninitializedCapacity: 20) { bytes in
+            var length = 0
+            func write(_ number: Int32, digits: Int, then separator: Unicode.Scalar) {
+                var rest = number
+                for position in stride(from: length + digits - 1, through: length, by: -1) {
+                    bytes[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+                bytes[length + digits] = UInt8(ascii: separator)
+                length += digits + 1
+            }
+            write(parts.tm_year + 1900, digits: 4, then: "-")
+            write(parts.tm_mon + 1, digits: 2, then: "-")
+            write(parts.tm_mday, digits: 2, then: "T")
+            write(parts.tm_hour, digits: 2, then: ":")
+            write(parts.tm_min, digits: 2, then: ":")
+            write(parts.tm_sec, digits: 2, then: "Z")
+            return length
+        }
+    }
+
     private static func days(inMonth month: Int, of year: Int) -> Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

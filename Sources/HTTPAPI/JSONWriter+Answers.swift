@@ -34,13 +34,17 @@ extension JSONWriter {
         write(literal: "}}")
     }
 
-    mutating func write(_ confirmation: Confirmation) {
+    mutating func write(_ confirmation: Confirmation, receipt: String?) {
         write(literal: confirmation.isCertain ? #"{"certain":true,"error":"# : #"{"certain":false,"error":"#)
         if let error = confirmation.error { write(error) } else { write(literal: "null") }
         write(literal: #","location":"#)
         if let location = confirmation.location { write(location) } else { write(literal: "null") }
         write(literal: #","outcome":"#)
         write(quoted: confirmation.outcome.rawValue)
+        if let receipt {
+            write(literal: #","receipt":"#)
+            write(quoted: receipt)
+        }
         write(literal: "}")
     }
 

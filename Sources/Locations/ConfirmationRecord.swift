@@ -32,6 +32,6 @@ public struct ConfirmationRecord: Sendable, Hashable {
         self.location = location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
         self.outcome = outcome
         self.source = source
-        minute = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 60).rounded(.down) * 60)
+        minute = now.flooredToMinute
     }
 }

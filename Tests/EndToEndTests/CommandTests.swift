@@ -10,7 +10,7 @@ import Testing
             [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "create"], ["clip", "create"],
             ["location", "import"], ["location", "sign"], ["experience", "add"], ["experience", "lint"],
             ["key", "create"], ["tenant", "limit"],
-            ["key", "rotate"], ["confirmation", "list"],
+            ["key", "rotate"], ["receipt-key", "rotate"], ["confirmation", "list"],
             ["confirmation", "export"],
             ["confirmation", "count"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
         ] {

@@ -3,12 +3,234 @@ import JSON
 import PostgreSQL
 import Testing
 
-/// Confirmations from the answer to the listing, by the binary alone.
+/// Confirmations from the answer with its receipt to the listing, by the binary alone.
 @Suite struct ConfirmationTests {
     private static let body: JSONValue = [
         "url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed",
         "coordinate": ["latitude": 37.33475, "longitude": -122.0089, "horizontalAccuracy": 12],
     ]
+
+    /// A folder of a test's own.
+    private static func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try await body(folder)
+    }
+
+    // MARK: Receipts
+
+    @Test func receiptsByTheServerAndTheCommandAreVerifiedByOneSetOfKeys() async throws {
+        try await Self.withFolder { folder in
+            try await Installation.lend { installation in
+                var binary = installation.binary
+                let file = folder.appendingPathComponent("keys.json")
+                binary.environment["DOORSTEP_RECEIPT_KEYS"] = file.path
+                binary.environment["DOORSTEP_RECEIPT_ISSUER"] = "https://doorstep.example"
+                try await binary.succeed("receipt-key", "create")
+                let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+                #expect(mode as? Int == 0o600)
+                _ = try await RunningServer.lend(binary) { server in
+                    let answer = try await server.post(
+                        "/v1/confirmations", key: installation.publishable, Self.body)
+                    let byCommand = try await binary.succeed(
+                        "confirm", "--tenant", Installation.tenant, MainPathTests.order, "--source", "nfc",
+                        "--in-region"
+                    ).json()
+                    let published = try #require(try await server.get("/.well-known/jwks.json").json)
+                    let listed = try await binary.succeed("receipt-key", "list", "--format", "json").json()
+                    let id = try #require(listed.arrayValue?[0].objectValue?["id"]?.stringValue)
+                    for receipt in [answer["receipt"], byCommand.objectValue?["receipt"]] {
+                        let token = try #require(receipt?.stringValue)
+                        let verdict = try Self.verify(token, published, in: folder)
+                        #expect(verdict == "Verified OK")
+                        // A receipt for somewhere else would need another signature.
+                        let changed = try Self.replacing("inRegion", with: "notInRegion", in: token)
+                        #expect(try Self.verify(changed, published, in: folder) == "Verification failure")
+                        let claims = try #require(try Self.claims(token).objectValue)
+                        #expect(claims["iss"] == "https://doorstep.example")
+                        #expect(claims["outcome"] == "inRegion" && claims["location"] == "restaurant_a")
+                        #expect(try Self.header(token).objectValue?["kid"] == .string(id))
+                    }
+                    // What the log says of keys is their names.
+                    let secret = try #require(
+                        try JSONValue(parsing: Data(contentsOf: file)).objectValue?["keys"]?.arrayValue?[0]
+                            .objectValue?["d"]?.stringValue)
+                    #expect(server.log.text.contains(id))
+                    #expect(!server.log.text.contains(secret))
+                    #expect(!String(decoding: published.serialized(), as: UTF8.self).contains(secret))
+                    #expect(!"\(listed)".contains(secret))
+                }
+            }
+        }
+    }
+
+    @Test func aRotatedKeyIsPublishedByTheRunningServerBeforeItSigns() async throws {
+        try await Self.withFolder { folder in
+            try await Installation.lend { installation in
+                var binary = installation.binary
+                let file = folder.appendingPathComponent("keys.json").path
+                binary.environment["DOORSTEP_RECEIPT_KEYS"] = file
+                try await binary.succeed("receipt-key", "create")
+                _ = try await RunningServer.lend(binary) { server in
+                    let rotated = try await binary.succeed("receipt-key", "rotate", "--format", "json").json()
+                    #expect(rotated.objectValue?["status"] == "next")
+                    let next = try #require(rotated.objectValue?["id"]?.stringValue)
+                    // The server says so when it has read the file.
+                    try await server.log.line(saying: next)
+                    let published = try await server.get("/.well-known/jwks.json")
+                    #expect(published["keys"]?.arrayValue?.count == 2)
+                    let answer = try await server.post(
+                        "/v1/confirmations", key: installation.publishable, Self.body)
+                    let token = try #require(answer["receipt"]?.stringValue)
+                    #expect(try Self.header(token).objectValue?["kid"] != .string(next))
+
+                    let again = try await binary.run("receipt-key", "rotate")
+                    #expect(again.status == 1 && again.errors.contains("there already"))
+                    let table = try await binary.succeed("receipt-key", "list").output
+                    #expect(table.contains("signing") && table.contains("next"))
+
+                    // Nonsense in the file takes nothing away.
+                    try Data("{".utf8).write(to: URL(fileURLWithPath: file))
+                    try await server.log.line(saying: "signing by those before")
+                    let after = try await server.post(
+                        "/v1/confirmations", key: installation.publishable, Self.body)
+                    #expect(after["receipt"] != nil)
+
+                    // A stolen key is replaced, whatever is in the file.
+                    let replaced = try await binary.succeed(
+                        "receipt-key", "rotate", "--at-once", "--format", "json"
+                    ).json()
+                    let only = try #require(replaced.objectValue?["id"]?.stringValue)
+                    try await server.log.line(saying: only)
+                    let last = try await server.post(
+                        "/v1/confirmations", key: installation.publishable, Self.body)
+                    #expect(
+                        try Self.header(try #require(last["receipt"]?.stringValue)).objectValue?["kid"]
+                            == .string(only))
+                    let keys = try await server.get("/.well-known/jwks.json")
+                    #expect(keys["keys"]?.arrayValue?.count == 1)
+                }
+            }
+        }
+    }
+
+    @Test func keysThatCannotBeUsedAreNamed() async throws {
+        try await Self.withFolder { folder in
+            var binary = DoorstepBinary(databaseURL: "postgresql://127.0.0.1:1/none")
+            let outcome = try await binary.run("receipt-key", "list")
+            #expect(outcome.status == 1 && outcome.errors.contains("DOORSTEP_RECEIPT_KEYS"))
+            func refuse(_ path: String, _ reason: String) async throws {
+                for command in [["receipt-key", "list"], ["serve", "--port", "0"]] {
+                    let outcome = try await binary.run(command + ["--receipt-keys", path])
+                    #expect(outcome.status == 1, "\(command)")
+                    #expect(outcome.errors.contains(reason), "\(command): \(outcome.errors)")
+                    #expect(outcome.output.isEmpty)
+                }
+            }
+            try await refuse(folder.appendingPathComponent("none").path, "cannot be read")
+            try await refuse(folder.path, "cannot be read")
+            let file = folder.appendingPathComponent("keys.json").path
+            try await binary.succeed("receipt-key", "create", "--receipt-keys", file)
+            let again = try await binary.run("receipt-key", "create", "--receipt-keys", file)
+            #expect(again.status == 1 && again.errors.contains("is there already"))
+            let nowhere = try await binary.run(
+                "receipt-key", "create", "--receipt-keys", folder.appendingPathComponent("a/b").path)
+            #expect(nowhere.status == 1 && nowhere.errors.contains("cannot be written"))
+            for (mode, isExposed) in [
+                (0o644, true), (0o620, true), (0o601, true), (0o640, false), (0o400, false),
+            ] {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+                if isExposed {
+                    try await refuse(file, "chmod 600")
+                } else {
+                    try await binary.succeed("receipt-key", "list", "--receipt-keys", file)
+                }
+            }
+            // Rotating keeps who may read.
+            try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+            try await binary.succeed("receipt-key", "rotate", "--receipt-keys", file)
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+            #expect(mode as? Int == 0o640)
+            try Data(#"{"keys":[{"kty":"EC","crv":"P-256","d":"canary"}]}"#.utf8).write(
+                to: URL(fileURLWithPath: file))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+            try await refuse(file, "keys[0]")
+            binary.environment["DOORSTEP_RECEIPT_KEYS"] = file
+            let canary = try await binary.run("receipt-key", "rotate")
+            #expect(canary.status == 1 && !canary.errors.contains("canary"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["keys.json"])
+        }
+    }
+
+    /// What OpenSSL, which shares nothing with what signs, says of a token and the key in a JWK set.
+    private static func verify(_ token: String, _ keys: JSONValue, in folder: URL) throws -> String {
+        let parts = token.split(separator: ".").map(String.init)
+        let key = try #require(
+            keys.objectValue?["keys"]?.arrayValue?.first {
+                $0.objectValue?["kid"] == (try? header(token))?.objectValue?["kid"]
+            }?
+            .objectValue)
+        // SubjectPublicKeyInfo of a point on P-256 (RFC 5480 §2).
+        let prefix: [UInt8] = [
+            0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A,
+            0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
+        ]
+        let point = try data(key["x"]?.stringValue ?? "") + data(key["y"]?.stringValue ?? "")
+        let files = ["key.der", "signature.der", "signed"].map { folder.appendingPathComponent($0) }
+        try (Data(prefix) + point).write(to: files[0])
+        let signature = try data(parts[2])
+        try #require(signature.count == 64)
+        let numbers = integer(signature.prefix(32)) + integer(signature.suffix(32))
+        try Data([0x30, UInt8(numbers.count)] + numbers).write(to: files[1])
+        try Data("\(parts[0]).\(parts[1])".utf8).write(to: files[2])
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "openssl", "dgst", "-sha256", "-keyform", "DER", "-verify", files[0].path, "-signature",
+            files[1].path, files[2].path,
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// A number of a signature as DER writes it.
+    private static func integer(_ bytes: Data) -> [UInt8] {
+        let digits = Array(bytes.drop { $0 == 0 })
+        let number = (digits.first ?? 0x80) & 0x80 == 0 ? digits : [0] + digits
+        return [0x02, UInt8(number.count)] + number
+    }
+
+    private static func header(_ token: String) throws -> JSONValue { try part(0, of: token) }
+    private static func claims(_ token: String) throws -> JSONValue { try part(1, of: token) }
+
+    private static func part(_ index: Int, of token: String) throws -> JSONValue {
+        let parts = token.split(separator: ".").map(String.init)
+        try #require(parts.count == 3)
+        return try JSONValue(parsing: try data(parts[index]))
+    }
+
+    private static func replacing(_ text: String, with other: String, in token: String) throws -> String {
+        let parts = token.split(separator: ".").map(String.init)
+        let claims = String(decoding: try data(parts[1]), as: UTF8.self).replacing(text, with: other)
+        let encoded = Data(claims.utf8).base64EncodedString().replacing("+", with: "-").replacing(
+            "/", with: "_"
+        ).replacing("=", with: "")
+        return [parts[0], encoded, parts[2]].joined(separator: ".")
+    }
+
+    private static func data(_ text: String) throws -> Data {
+        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        return try #require(
+            Data(base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/") + padding))
+    }
+
+    // MARK: Records
 
     @Test func confirmationsAreListedCountedAndExported() async throws {
         try await Installation.lend { installation in
@@ -114,6 +336,8 @@ import Testing
                 let answer = try await server.post(
                     "/v1/confirmations", key: installation.publishable, Self.body)
                 #expect(answer["outcome"] == "inRegion")
+                let metrics = try await server.text("/metrics")
+                #expect(metrics.contains("doorstep_confirmations_total{outcome=\"inRegion\"} 1\n"))
             }
             let left = try await binary.succeed(
                 "confirmation", "list", "--tenant", Installation.tenant, "--format", "json"

@@ -40,6 +40,8 @@ import Testing
                 ["lookup", "--tenant", "t", "https://example.com/at/a"],
                 ["confirm", "--tenant", "t", "https://example.com/a", "--source", "nfc", "--in-region"],
                 ["payload", "--tenant", "t", "https://example.com/a", "--title", "Ready"],
+                ["confirmation", "list", "--tenant", "t"], ["confirmation", "count", "--tenant", "t"],
+                ["confirmation", "export", "--tenant", "t"],
                 ["tenant", "suspend", "t"], ["tenant", "resume", "t"],
             ] {
                 let outcome = try await admin.run(arguments)
@@ -51,6 +53,8 @@ import Testing
             let (_, status) = try await RunningServer.lend(serve) { server in
                 let answer = try await server.lookUp("https://example.com/a", key: key)
                 #expect(answer.status == 200)
+                try await server.log.line(saying: "days of confirmations")
+                #expect(!server.log.text.contains("not in order"))
             }
             #expect(status == 0)
 

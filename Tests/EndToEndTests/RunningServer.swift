@@ -76,6 +76,13 @@ final class RunningServer: Sendable {
         try await send(HTTPClientRequest(url: address + path), key: key)
     }
 
+    /// The body of an answer as text.
+    func text(_ path: String) async throws -> String {
+        let response = try await client.execute(
+            HTTPClientRequest(url: address + path), timeout: .seconds(120))
+        return String(buffer: try await response.body.collect(upTo: 1 << 20))
+    }
+
     func lookUp(_ url: String, key: String) async throws -> Answer {
         var allowed = CharacterSet.alphanumerics
         allowed.insert(charactersIn: "-._~")

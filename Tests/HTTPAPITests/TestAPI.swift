@@ -10,6 +10,7 @@ import Invocation
 import JSON
 import Locations
 import Logging
+import Metrics
 import NIOCore
 import RateLimiting
 import Routing
@@ -42,10 +43,17 @@ struct TestAPI: Sendable {
     var settings = APIServer.Settings()
     /// Of the tenant whose keys are good.
     private let limits: RequestLimits
+    private let receipts: ReceiptIssuer?
+    private let metrics: any MetricsFactory
 
     /// - Parameter hasTable: false for a server that has never reached its database.
-    init(hasTable: Bool = true, limits: RequestLimits = RequestLimits()) {
+    init(
+        hasTable: Bool = true, limits: RequestLimits = RequestLimits(), receipts: ReceiptIssuer? = nil,
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance
+    ) {
         self.limits = limits
+        self.receipts = receipts
+        self.metrics = metrics
         guard hasTable else { return }
         do {
             table.replace(by: try routingTable(), from: .database, asOf: Date())
@@ -88,7 +96,8 @@ struct TestAPI: Sendable {
     var dependencies: APIServer.Dependencies {
         APIServer.Dependencies(
             answers: APIAnswers(
-                directory: LocationDirectory(signatures: NoSignatures(), recorder: recorder)),
+                directory: LocationDirectory(signatures: NoSignatures(), recorder: recorder),
+                receipts: receipts, metrics: metrics),
             table: table, usage: usage, metrics: { "" })
     }
 

@@ -83,7 +83,8 @@ import Testing
         #expect("\(try request(source: .qrCode))" == "confirmation from qr_code, access allowed")
     }
 
-    @Test func `A signed place is not recorded, since its identifier is a coordinate`() throws {
+    @Test func `A signed place is in no record and no receipt, since its identifier is a coordinate`() throws
+    {
         let bakery = try Bakery()
         let url = "https://example.com/place?lat=1&lon=2&sig=Z29vZA"
         let confirmation = bakery.confirm(try request(url, evidence: .device(.inRegion(true))))
@@ -91,6 +92,9 @@ import Testing
         let record = try #require(bakery.recorder.records.first).record
         #expect(record.outcome == .inRegion)
         #expect(record.location == nil)
+        let receipt = Receipt(confirmation, of: bakery.tenant, at: Date(timeIntervalSince1970: 119))
+        #expect(receipt.location == nil && receipt.outcome == .inRegion && receipt.tenant == bakery.tenant)
+        #expect(receipt.minute == Date(timeIntervalSince1970: 60))
     }
 
     @Test(arguments: [

@@ -33,6 +33,7 @@ struct ConfirmCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var tenant: TenantOptions
+    @OptionGroup var receipts: ReceiptOptions
     @OptionGroup var output: OutputOptions
     @Argument(help: "The invocation URL.") var url: String
     @Option(help: "How the clip was launched.") var source: InvocationSource
@@ -50,7 +51,7 @@ struct ConfirmCommand: AsyncParsableCommand {
 
     func run() async throws {
         let body = try body()
-        try await tenant.answer { answers, tenant, table in
+        try await tenant.answer(receipts: try receipts.makeIssuer()) { answers, tenant, table in
             try answers.confirm(body, of: tenant, in: table, at: Date())
         }
     }
@@ -141,6 +142,7 @@ struct PayloadCommand: AsyncParsableCommand {
 extension TenantOptions {
     /// Prints an answer as JSON; a refusal too, which is then also the command's error.
     fileprivate func answer(
+        receipts: ReceiptIssuer? = nil,
         _ body: @Sendable (APIAnswers, TenantID, RoutingTable) throws -> [UInt8]
     ) async throws {
         let signatures = try PlaceURLSigner.fromEnvironment()
@@ -148,7 +150,8 @@ extension TenantOptions {
             let answer = try await withPool { pool, _, tenant in
                 let confirmations = ConfirmationQueue(pool)
                 let answers = APIAnswers(
-                    directory: LocationDirectory(signatures: signatures, recorder: confirmations))
+                    directory: LocationDirectory(signatures: signatures, recorder: confirmations),
+                    receipts: receipts)
                 let answer = try body(answers, tenant.id, try await pool.routingTable(of: tenant.id))
                 try await confirmations.flush()
                 return answer

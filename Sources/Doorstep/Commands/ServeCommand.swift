@@ -21,6 +21,7 @@ struct ServeCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var database: DatabaseOptions
+    @OptionGroup var receipts: ReceiptOptions
     @Option(help: "The address to listen on. (environment: DOORSTEP_HOST, default: 127.0.0.1)") var host:
         String?
     @Option(help: "The port to listen on, 0 for any. (environment: DOORSTEP_PORT, default: 8080)") var port:
@@ -75,6 +76,7 @@ struct ServeCommand: AsyncParsableCommand {
         if signatures.isEmpty {
             logger.notice("DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused")
         }
+        let issuer = try receipts.makeIssuer()
         let file = (tableFile ?? Environment.text("DOORSTEP_TABLE_FILE")).map(TableFile.init(path:))
         try await database.withPool(maximumConnections: poolSize, trapsSignals: false) { pool in
             let routing = RoutingService(pool, file: file, logger: logger)
@@ -90,7 +92,8 @@ struct ServeCommand: AsyncParsableCommand {
                 settings,
                 APIServer.Dependencies(
                     answers: APIAnswers(
-                        directory: LocationDirectory(signatures: signatures, recorder: confirmations)),
+                        directory: LocationDirectory(signatures: signatures, recorder: confirmations),
+                        receipts: issuer),
                     table: routing.table, usage: usage,
                     metrics: {
                         figures.update()
@@ -100,11 +103,15 @@ struct ServeCommand: AsyncParsableCommand {
                     logger.notice("listening", metadata: ["host": "\(settings.host)", "port": "\(port)"])
                 })
             // Ended in the opposite order: the last request's confirmation finds its queue still at work.
-            let services: [any Service] = [
+            var services: [any Service] = [
                 routing,
                 RetentionService(ConfirmationDays(pool, retention: retention), logger: logger),
-                RecordingService(confirmations, logger: logger), KeyUsageService(usage), server,
+                RecordingService(confirmations, logger: logger), KeyUsageService(usage),
             ]
+            if let issuer, let keys = receipts.keys.file {
+                services.append(ReceiptKeyService(keys, issuer, logger: logger))
+            }
+            services.append(server)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: services.map { .init(service: $0) },

@@ -1,0 +1,74 @@
+public import Foundation
+import Invocation
+import JSON
+public import Locations
+import Synchronization
+import Tenancy
+
+/// Makes receipts that others verify by the published keys alone.
+///
+/// Safe to use from many threads; the keys can be replaced at any time.
+public final class ReceiptIssuer: Sendable {
+    private let issuer: String
+    private let keys: Mutex<ReceiptKeySet>
+
+    /// - Parameter issuer: Who the receipts say they are from, the claim `iss`.
+    public init(_ issuer: String, keys: ReceiptKeySet) {
+        self.issuer = issuer
+        self.keys = Mutex(keys)
+    }
+
+    /// Signs with other keys from now on.
+    public func replaceKeys(by keys: ReceiptKeySet) {
+        self.keys.withLock { $0 = keys }
+    }
+
+    /// The JSON of `/.well-known/jwks.json`.
+    var published: [UInt8] { keys.withLock(\.published) }
+
+    /// The receipt as a JSON Web Token (RFC 7519).
+    public func sign(_ receipt: Receipt, at now: Date) -> String {
+        let key = keys.withLock { $0.signing(at: now) }
+        var generator = SystemRandomNumberGenerator()
+        var claims = JSONWriter()
+        claims.write(
+            receipt, from: issuer, at: Int(now.timeIntervalSince1970.rounded(.down)), using: &generator)
+        return String(decoding: key.sign(claims.bytes.span), as: UTF8.self)
+    }
+}
+
+extension JSONWriter {
+    /// The claims. The tenant is the subject, and the audience too: a library for JWTs refuses a token whose audience it
+    /// was not told, so that one tenant's ordering system does not take another's receipts by mistake.
+    fileprivate mutating func write(
+        _ receipt: Receipt, from issuer: String, at second: Int,
+        using generator: inout SystemRandomNumberGenerator
+    ) {
+        let tenant = receipt.tenant.description
+        write(literal: #"{"aud":"#)
+        write(quoted: tenant)
+        write(literal: #","exp":"#)
+        write(second + Receipt.lifetime)
+        write(literal: #","iat":"#)
+        write(second)
+        write(literal: #","iss":"#)
+        write(quoted: issuer)
+        write(literal: #","jti":"#)
+        write(quoted: Self.randomID(&generator))
+        write(literal: #","location":"#)
+        if let location = receipt.location { write(quoted: location.text) } else { write(literal: "null") }
+        write(literal: #","minute":"#)
+        write(quoted: receipt.minute.rfc3339)
+        write(literal: #","outcome":"#)
+        write(quoted: receipt.outcome.rawValue)
+        write(literal: #","sub":"#)
+        write(quoted: tenant)
+        write(literal: "}")
+    }
+
+    /// 128 random bits.
+    private static func randomID(_ generator: inout SystemRandomNumberGenerator) -> String {
+        let bits = (generator.next(), generator.next())
+        return withUnsafeBytes(of: bits) { Base64URL.text($0) }
+    }
+}

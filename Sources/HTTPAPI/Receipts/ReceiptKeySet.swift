@@ -1,0 +1,91 @@
+public import Foundation
+import JSON
+
+/// The keys for receipts: the one that signs, the ones that did and are still needed to verify, and the next.
+///
+/// Kept as a JWK set of private keys (RFC 7517 §5) whose members say when they begin to sign. A verifier keeps the
+/// published set for a while, so a key is published long before it signs; and a key that no longer signs is published
+/// until its last receipt has expired. [ours]
+public struct ReceiptKeySet: Sendable {
+    /// In the order in which they sign; never empty.
+    public let keys: [ReceiptKey]
+    /// The JSON of `/.well-known/jwks.json`.
+    let published: [UInt8]
+
+    public static let maximumCount = 16
+
+    /// For how many seconds a verifier may keep the published set. [ours]
+    static let maximumAge = 300
+
+    /// How many seconds pass at least until a new key signs: everyone has read the set again by then, the servers
+    /// included. [ours]
+    public static let publishedBefore = 3_600
+
+    /// How many seconds a key that no longer signs stays published: longer than receipts live and clocks differ. [ours]
+    static let publishedAfter = 3_600
+
+    /// Makes a set of one new key that signs at once.
+    public init(at now: Date) {
+        self.init(ordered: [ReceiptKey(signsFrom: now)])
+    }
+
+    private init(ordered keys: [ReceiptKey]) {
+        self.keys = keys
+        let published: JSONValue = ["keys": .array(keys.map { .object($0.publicJWK) })]
+        self.published = published.serialized()
+    }
+
+    /// What is published where no receipts are signed.
+    static let publishedNone = JSONValue.object(["keys": []]).serialized()
+
+    /// The key that signs at a time.
+    public func signing(at now: Date) -> ReceiptKey {
+        // Before the first one's time, a clock is wrong: a receipt that can be verified is better than none.
+        keys.last { $0.signsFrom <= now } ?? keys[0]
+    }
+
+    // MARK: Rotation
+
+    /// The set with a new key that signs after a while, and without those whose last receipts have expired.
+    /// - Throws: `ReceiptKeyError.nextKeyIsThere` when the key that was added last does not sign yet.
+    public func rotated(at now: Date) throws(ReceiptKeyError) -> ReceiptKeySet {
+        guard keys.allSatisfy({ $0.signsFrom <= now }) else { throw .nextKeyIsThere }
+        // A key is over when the one after it begins.
+        let needed = zip(keys, keys.dropFirst()).filter { _, next in
+            next.signsFrom.addingTimeInterval(Double(Self.publishedAfter)) > now
+        }.map(\.0)
+        let next = ReceiptKey(signsFrom: now.addingTimeInterval(Double(Self.publishedBefore)))
+        return ReceiptKeySet(ordered: needed + [keys[keys.count - 1], next])
+    }
+
+    // MARK: As JSON
+
+    /// Reads what ``serialized()`` writes.
+    public init(parsing text: [UInt8]) throws(ReceiptKeyError) {
+        let set: JSONValue
+        do throws(JSONError) {
+            set = try JSONValue(parsing: text)
+        } catch {
+            throw .notAKeySet("\(error)")
+        }
+        guard let members = set.objectValue?["keys"]?.arrayValue else {
+            throw .notAKeySet("there is no array 'keys'")
+        }
+        guard !members.isEmpty else { throw .noKey }
+        guard members.count <= Self.maximumCount else { throw .tooManyKeys }
+        var keys: [ReceiptKey] = []
+        for (index, member) in members.enumerated() {
+            let key = try ReceiptKey(jwk: member, index: index)
+            guard !keys.contains(where: { $0.id == key.id }) else { throw .duplicateKey(index: index) }
+            keys.append(key)
+        }
+        // Swift's sort is stable: of two that begin at once, the later one in the file signs.
+        self.init(ordered: keys.sorted { $0.signsFrom < $1.signsFrom })
+    }
+
+    /// The private keys: for a file that nobody else can read.
+    public func serialized() -> [UInt8] {
+        let set: JSONValue = ["keys": .array(keys.map { .object($0.privateJWK) })]
+        return Array((set.prettyPrinted() + "\n").utf8)
+    }
+}

@@ -1,0 +1,86 @@
+"""Verifies a receipt as an ordering system does, and tries what such a system must refuse.
+
+usage: receipts.py ADDRESS KEY_FILE TENANTS
+"""
+
+import base64
+import json
+import pathlib
+import sys
+import unittest.mock
+import urllib.request
+from datetime import datetime, timedelta, timezone
+
+import jwt
+
+ISSUER = "https://doorstep.example"
+
+
+def verify(receipt, keys, tenant, issuer=ISSUER):
+    """Returns the claims of a receipt; raises jwt.InvalidTokenError for what is none."""
+    return jwt.decode(
+        receipt, keys.get_signing_key_from_jwt(receipt).key, algorithms=["ES256"], issuer=issuer, audience=tenant,
+        options={"require": ["exp", "iat", "iss", "aud", "sub", "jti"]})
+
+
+def verify_later(seconds, *arguments):
+    """Verifies a receipt with a clock that stands in the future."""
+    with unittest.mock.patch("jwt.api_jwt.datetime") as clock:
+        clock.now.return_value = datetime.now(timezone.utc) + timedelta(seconds=seconds)
+        return verify(*arguments)
+
+
+def confirm(address, key):
+    body = {"url": "https://example.com/restaurants/restaurant_a/order/1234", "source": "nfc",
+            "locationAccess": "allowed", "coordinate": {"latitude": 37.33475, "longitude": -122.0089}}
+    request = urllib.request.Request(
+        address + "/v1/confirmations", json.dumps(body).encode(),
+        {"Authorization": "Bearer " + key, "Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)["receipt"]
+
+
+def encoded(value):
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+
+
+def main(address, key_file, tenants):
+    keys = jwt.PyJWKClient(address + "/.well-known/jwks.json")
+    tenants = {tenant["slug"]: tenant["id"] for tenant in json.loads(pathlib.Path(tenants).read_text())}
+    tenant = tenants["restaurants"]
+    receipt = confirm(address, pathlib.Path(key_file).read_text().strip())
+    header, _, signature = receipt.split(".")
+
+    claims = verify(receipt, keys, tenant)
+    assert (claims["outcome"], claims["location"], claims["sub"]) == ("inRegion", "restaurant_a", tenant), claims
+    assert claims["exp"] - claims["iat"] == 600, claims
+    verify_later(540, receipt, keys, tenant)
+    print("receipts: PyJWT takes", json.dumps(claims))
+
+    other = next(identity for slug, identity in tenants.items() if slug != "restaurants")
+    changed = {**claims, "location": "restaurant_b"}
+    unsigned = encoded({**jwt.get_unverified_header(receipt), "alg": "none"})
+    refusals = {
+        "an expired one": (jwt.ExpiredSignatureError, lambda: verify_later(601, receipt, keys, tenant)),
+        "another tenant's": (jwt.InvalidAudienceError, lambda: verify(receipt, keys, other)),
+        "another issuer's": (jwt.InvalidIssuerError, lambda: verify(receipt, keys, tenant, "doorstep")),
+        "a changed one": (
+            jwt.InvalidSignatureError,
+            lambda: verify(".".join([header, encoded(changed), signature]), keys, tenant)),
+        "one without a signature": (
+            jwt.InvalidAlgorithmError, lambda: verify(".".join([unsigned, encoded(claims), ""]), keys, tenant)),
+        "one of another key": (
+            jwt.PyJWKClientError,
+            lambda: verify(".".join([encoded({"alg": "ES256", "kid": "x"}), encoded(claims), signature]), keys,
+                           tenant)),
+    }
+    for name, (error, attempt) in refusals.items():
+        try:
+            attempt()
+        except error as refusal:
+            print(f"receipts: PyJWT refuses {name}: {refusal}")
+        else:
+            sys.exit(f"receipts: PyJWT takes {name}")
+
+
+main(*sys.argv[1:])
