@@ -9,6 +9,8 @@ enum CommandError: Error, CustomStringConvertible {
     case weakSigningSecret
     case signedURLNotFound(String)
     case unreadableFile(String)
+    case unwritableFile(String)
+    case notConfirmed
     case importRefused(ImportProblems)
     case invalidOption(String, String)
     case notAnObject(String)
@@ -29,6 +31,10 @@ enum CommandError: Error, CustomStringConvertible {
             "nothing was signed, since the signed URL would not be found: \(reason)"
         case .unreadableFile(let path):
             "\(path) cannot be read"
+        case .unwritableFile(let path):
+            "\(path) cannot be written"
+        case .notConfirmed:
+            "nothing was deleted: what was typed is not the tenant's slug"
         case .importRefused(let problems):
             "nothing was imported: \(problems.count) \(problems.count == 1 ? "row is" : "rows are") refused"
         case .invalidOption(let name, let reason):

@@ -8,7 +8,9 @@ import Testing
         let binary = DoorstepBinary(databaseURL: "")
         for command in [
             [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "create"], ["clip", "create"],
-            ["location", "import"], ["location", "sign"], ["experience", "add"], ["experience", "lint"],
+            ["tenant", "export"], ["tenant", "import"], ["tenant", "delete"],
+            ["location", "import"], ["location", "export"], ["location", "history"], ["location", "sign"],
+            ["experience", "add"], ["experience", "export"], ["experience", "lint"],
             ["key", "create"],
             ["key", "rotate"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
         ] {
@@ -25,6 +27,7 @@ import Testing
         ["clip", "create", "--tenant", "x", "--team-id", "short", "--bundle-id", "com.example.Clip"],
         ["serve", "--port", "99999"], ["serve", "--pool-size", "0"], ["serve", "--log-level", "loud"],
         ["location", "list", "--tenant", "x", "--limit", "0"],
+        ["location", "history", "--tenant", "x", "a", "--limit", "0"], ["tenant", "delete", "x"],
         ["tenant", "list", "--database-url", "x", "--embedded-postgres", "y"],
     ])
     func wrongUsageEndsWith64(arguments: [String]) async throws {

@@ -40,7 +40,9 @@ import Testing
                 ["lookup", "--tenant", "t", "https://example.com/at/a"],
                 ["confirm", "--tenant", "t", "https://example.com/a", "--source", "nfc", "--in-region"],
                 ["payload", "--tenant", "t", "https://example.com/a", "--title", "Ready"],
-                ["tenant", "suspend", "t"], ["tenant", "resume", "t"],
+                ["tenant", "suspend", "t"], ["tenant", "resume", "t"], ["tenant", "export", "t"],
+                ["location", "export", "--tenant", "t"], ["location", "history", "--tenant", "t", "a"],
+                ["experience", "export", "--tenant", "t"],
             ] {
                 let outcome = try await admin.run(arguments)
                 #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")

@@ -6,8 +6,9 @@ import Tenancy
 
 struct ExperienceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "experience", abstract: "Add, import, list and lint a tenant's App Clip experiences.",
-        subcommands: [Add.self, Import.self, List.self, Lint.self])
+        commandName: "experience",
+        abstract: "Add, import, export, list and lint a tenant's App Clip experiences.",
+        subcommands: [Add.self, Import.self, Export.self, List.self, Lint.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Register a URL for an App Clip.")
@@ -58,6 +59,23 @@ struct ExperienceCommand: AsyncParsableCommand {
                 try await store.importExperiences(of: tenant.id) { try await file.feed($0) }
             }
             try file.report(outcome, output)
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write all of a tenant's experiences as CSV, which an import takes.",
+            discussion: """
+                By URL, then kind: clip, url, kind, location, identifier_rule, title, subtitle. Imported and exported \
+                again, the file is the same byte by byte.
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var file: ExportFile
+
+        func run() async throws {
+            file.note(
+                try await tenant.export(to: file) { try await $0.exportExperiences(to: $1) }, "experience")
         }
     }
 

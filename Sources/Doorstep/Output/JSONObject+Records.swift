@@ -67,6 +67,21 @@ extension JSONObject {
     }
 }
 
+extension JSONObject {
+    init(_ rows: RowCount) {
+        self = ["relation": .string(rows.relation), "rows": JSONValue(rows.count)]
+    }
+
+    /// The changed columns as one text, beside the states.
+    init(_ entry: AuditEntry) {
+        self = [
+            "at": JSONValue(entry.at), "actor": .string(entry.actor), "login": .string(entry.login),
+            "action": .string(entry.action.rawValue), "before": entry.before.map(JSONValue.object) ?? .null,
+            "after": entry.after.map(JSONValue.object) ?? .null,
+        ]
+    }
+}
+
 extension JSONValue {
     /// RFC 3339, to the second.
     init(_ date: Date) {
