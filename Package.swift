@@ -103,8 +103,8 @@ let package = Package(
             name: "Doorstep",
             dependencies: [
                 "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation",
-                "JSON", "Locations", "Persistence", "PostgreSQL", "Routing", "Tenancy", argumentParser,
-                crypto, logging, metrics, serviceLifecycle, unixSignals,
+                "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL", "Routing", "Tenancy",
+                argumentParser, crypto, logging, metrics, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
         .target(name: "CAllocations"),

@@ -16,6 +16,7 @@ struct DoorstepCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, MigrateCommand.self, StatusCommand.self, TenantCommand.self, ClipCommand.self,
             LocationCommand.self, ExperienceCommand.self, CodeCommand.self, KeyCommand.self,
-            LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, PostgresCommand.self,
+            LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, DiagnoseCommand.self,
+            PostgresCommand.self,
         ])
 }

@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import Invocation
 import JSON
+import Persistence
 import Tenancy
 
 struct ExperienceCommand: AsyncParsableCommand {
@@ -97,25 +98,33 @@ struct ExperienceCommand: AsyncParsableCommand {
 
     struct Lint: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Point out experiences that may not do what is expected; never an error.")
+            abstract:
+                "Point out experiences, short codes and locations that may not do what is expected; never an error."
+        )
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Option(help: "How many findings to print, at most.") var limit = 100
 
         func run() async throws {
-            let records = try await tenant.withTenant { store, tenant in
-                try await store.experiences(of: tenant.id)
+            let findings = try await tenant.withPool { pool, store, tenant in
+                let table = try await pool.routingTable(of: tenant.id)
+                return try await store.withCatalogue(of: tenant.slug) { catalogue in
+                    try await CatalogueLint(
+                        catalogue, resolver: DirectoryResolver(table: table, tenant: tenant.id)
+                    ).findings
+                }
             }
-            let findings = ExperienceLint(records.map(\.experience)).findings
             let rows = findings.prefix(max(0, limit)).map { finding -> JSONObject in
                 [
-                    "code": .string(finding.code.rawValue), "url": .string(finding.experience.url.canonical),
-                    "other": finding.other.map { .string($0.url.canonical) } ?? .null,
+                    "code": .string(finding.code), "url": finding.url.map(JSONValue.string) ?? .null,
+                    "location": (finding.location?.text).map(JSONValue.string) ?? .null,
+                    "shortCode": finding.shortCode.map(JSONValue.string) ?? .null,
+                    "other": finding.other.map(JSONValue.string) ?? .null,
                     "detail": .string(finding.description),
                 ]
             }
-            output.print(rows, columns: ["code", "url", "other"])
+            output.print(rows, columns: ["code", "url", "location", "other"])
             if findings.count > rows.count {
                 output.note("\(findings.count - rows.count) more: --limit \(findings.count)")
             }
