@@ -11,6 +11,8 @@ enum CommandError: Error, CustomStringConvertible {
     case unreadableFile(String)
     case unwritableFile(String)
     case notConfirmed
+    case codesRefused(Int)
+    case nothingToExport
     case importRefused(ImportProblems)
     case invalidOption(String, String)
     case notAnObject(String)
@@ -33,6 +35,10 @@ enum CommandError: Error, CustomStringConvertible {
             "\(path) cannot be read"
         case .unwritableFile(let path):
             "\(path) cannot be written"
+        case .codesRefused(let count):
+            "nothing was written: \(count) \(count == 1 ? "row" : "rows") cannot be App Clip Codes"
+        case .nothingToExport:
+            "the tenant has nothing that a code could be made of"
         case .notConfirmed:
             "nothing was deleted: what was typed is not the tenant's slug"
         case .importRefused(let problems):

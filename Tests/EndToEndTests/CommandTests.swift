@@ -13,6 +13,7 @@ import Testing
             ["experience", "add"], ["experience", "export"], ["experience", "lint"],
             ["key", "create"],
             ["key", "rotate"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
+            ["code", "export"], ["diagnose"],
         ] {
             let outcome = try await binary.run(command + ["--help"])
             #expect(outcome.status == 0, "\(command)")
@@ -28,6 +29,14 @@ import Testing
         ["serve", "--port", "99999"], ["serve", "--pool-size", "0"], ["serve", "--log-level", "loud"],
         ["location", "list", "--tenant", "x", "--limit", "0"],
         ["location", "history", "--tenant", "x", "a", "--limit", "0"], ["tenant", "delete", "x"],
+        ["code", "export", "--tenant", "x"], ["code", "export", "--tenant", "x", "--format", "json"],
+        ["code", "export", "--tenant", "x", "--format", "print", "--locations"],
+        ["code", "export", "--tenant", "x", "--format", "print", "--template", "https://e.com/{identifier}"],
+        [
+            "code", "export", "--tenant", "x", "--format", "print", "--locations", "--template",
+            "https://example.com/a",
+        ],
+        ["code", "export", "--tenant", "x", "--format", "generator", "--background", "white"],
         ["tenant", "list", "--database-url", "x", "--embedded-postgres", "y"],
     ])
     func wrongUsageEndsWith64(arguments: [String]) async throws {

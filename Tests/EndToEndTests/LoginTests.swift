@@ -43,6 +43,7 @@ import Testing
                 ["tenant", "suspend", "t"], ["tenant", "resume", "t"], ["tenant", "export", "t"],
                 ["location", "export", "--tenant", "t"], ["location", "history", "--tenant", "t", "a"],
                 ["experience", "export", "--tenant", "t"],
+                ["code", "export", "--tenant", "t", "--format", "print"],
             ] {
                 let outcome = try await admin.run(arguments)
                 #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")

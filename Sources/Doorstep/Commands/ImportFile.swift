@@ -29,11 +29,16 @@ struct ImportFile: ParsableArguments {
 }
 
 extension ImportProblems {
-    /// Names every bad line of a file on standard error, the first hundred and then a count; returns the error to end with.
+    /// Names every bad line of a file on standard error; returns the error to end with.
     func reported(of file: String) -> CommandError {
-        var text = first.map { "\(file):\($0.line): \($0.reason)\n" }.joined()
-        if count > first.count { text += "and \(count - first.count) more\n" }
-        FileHandle.standardError.write(Data(text.utf8))
+        report { "\(file):\($0.line): \($0.reason)" }
         return .importRefused(self)
+    }
+
+    /// Writes what is wrong to standard error: the first hundred, then a count.
+    func report(_ text: (ImportProblem) -> String) {
+        var lines = first.map(text)
+        if count > first.count { lines.append("and \(count - first.count) more") }
+        FileHandle.standardError.write(Data(lines.map { $0 + "\n" }.joined().utf8))
     }
 }
