@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The deletion waits, and then deletes what was imported.
-    @Test func aDeletionDuringAnImport() async throws {
+    @Test(.timeLimit(.minutes(5))) func aDeletionDuringAnImport() async throws {
         try await Stores.withTenant { stores, tenant in
             try await withThrowingTaskGroup(of: [RowCount].self) { group in
                 let outcome = try await stores.administration.importLocations(of: tenant) { sink in
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Whoever comes while the tenant is being deleted is told so, and leaves nothing.
-    @Test(arguments: ["import", "clip", "key"]) func aChangeDuringADeletion(change: String) async throws {
+    @Test(.timeLimit(.minutes(5)), arguments: ["import", "clip", "key"]) func aChangeDuringADeletion(change: String) async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let deletion = """
