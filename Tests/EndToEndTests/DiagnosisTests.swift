@@ -62,7 +62,8 @@ import Testing
             let table = try await installation.binary.succeed(
                 "diagnose", "--tenant", Installation.tenant, MainPathTests.order)
             let lines = table.output.split(separator: "\n")
-            #expect(lines.count == 8 && lines[0].hasPrefix("CHECK"))
+            #expect(lines.count == 11 && lines[0].hasPrefix("CHECK"))
+            #expect(lines.filter { $0.hasPrefix("advice") }.count == 3)
             #expect(lines.dropFirst().allSatisfy { $0.contains("  ok  ") })
         }
     }

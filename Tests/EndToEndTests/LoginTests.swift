@@ -56,6 +56,9 @@ import Testing
                 #expect(answer.status == 200)
             }
             #expect(status == 0)
+            let archive = try await admin.succeed("tenant", "export", "t").output
+            try await admin.succeed("tenant", "delete", "t", "--yes")
+            try await admin.succeed("tenant", "import", "-", input: archive)
 
             for (binary, arguments) in [
                 (serve, ["tenant", "list"]), (serve, ["migrate"]), (admin, ["migrate"]),

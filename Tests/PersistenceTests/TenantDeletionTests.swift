@@ -82,7 +82,9 @@ import Testing
     }
 
     /// Whoever comes while the tenant is being deleted is told so, and leaves nothing.
-    @Test(.timeLimit(.minutes(5)), arguments: ["import", "clip", "key"]) func aChangeDuringADeletion(change: String) async throws {
+    @Test(.timeLimit(.minutes(5)), arguments: ["import", "clip", "key"]) func aChangeDuringADeletion(
+        change: String
+    ) async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let deletion = """

@@ -47,7 +47,7 @@ struct Diagnosis {
             checks.append(Self.location(url, chosen, chosen.readIdentifier(in: url, by: match), evidence))
         }
         checks.append(Self.domain(url.host, evidence.claims))
-        if let code = try? AppClipCodeURL(text) { checks.append(Self.code(code)) }
+        if let code = try? AppClipCodeURL(text) { checks += Self.code(code) }
         checks.append(Self.payload(url, evidence))
     }
 
@@ -100,16 +100,13 @@ struct Diagnosis {
         return .ok(.domain, host, "proved at \(JSONValue(provedAt).stringValue ?? "")")
     }
 
-    private static func code(_ url: AppClipCodeURL) -> DiagnosisCheck {
+    private static func code(_ url: AppClipCodeURL) -> [DiagnosisCheck] {
         guard url.fit != .refused else {
             let refusals = url.refusals.map(\.rawValue).joined(separator: ", ")
-            return .warning(.code, "code_unfit", nil, "cannot be in an App Clip Code: \(refusals)")
+            return [.warning(.code, "code_unfit", nil, "cannot be in an App Clip Code: \(refusals)")]
         }
-        let advice = url.advice.map { "\($0.code.rawValue): \($0.better)" }.joined(separator: ", ")
-        return .ok(
-            .code, url.fit.rawValue,
-            "only Apple's generator knows whether it fits"
-                + (advice.isEmpty ? "" : "; likelier with \(advice)"))
+        return [.ok(.code, url.fit.rawValue, "only Apple's generator knows whether it fits")]
+            + url.advice.map { .ok(.advice, $0.better, "likelier to fit by \($0.code.rawValue)") }
     }
 
     private static func payload(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {

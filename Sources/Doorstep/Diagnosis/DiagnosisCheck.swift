@@ -11,6 +11,8 @@ struct DiagnosisCheck: Sendable {
         case location
         case domain
         case code
+        /// What would make the URL likelier to fit in a code.
+        case advice
         case payload
     }
 
