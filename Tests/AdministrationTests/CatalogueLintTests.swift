@@ -152,4 +152,18 @@ import Testing
             ])
         #expect(try findings(.unreachableLocation, [], places).count == places.count)
     }
+
+    /// As many as a large tenant has: what takes longer for each the more there are would not end.
+    @Test func `Twenty thousand of each`() throws {
+        let count = 20_000
+        let places = try (0..<count).map { try place("p\($0)", Double($0 % 80) + 1, Double($0) / 1_000 + 1) }
+        let experiences = try (0..<count).map {
+            try experience("https://example.com/\($0)", location: $0 % 2 == 0 ? "p\($0)" : nil)
+        }
+        let map = Map(
+            places: Dictionary(
+                uniqueKeysWithValues: (0..<count).map { ("https://example.com/\($0)", "p\($0)") }))
+        #expect(
+            try findings(.unreachableLocation, experiences, places, [], map).count == count / 2)
+    }
 }
