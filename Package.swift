@@ -105,7 +105,8 @@ let package = Package(
             name: "Doorstep",
             dependencies: [
                 "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation",
-                "JSON", "Locations", "Persistence", "PostgreSQL", "RateLimiting", "Routing", "Tenancy",
+                "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL", "RateLimiting", "Routing",
+                "Tenancy",
                 argumentParser, crypto, logging, metrics, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -148,7 +149,7 @@ let package = Package(
             ["APNsPayload", "Invocation", "JSON", "Notifications", "Routing", "RoutingSupport", "Tenancy"]),
         tests(
             "AdministrationTests",
-            ["Administration", "Geodesy", "Invocation", "JSON", "PropertyTesting", "Tenancy"]),
+            ["Administration", "Geodesy", "Invocation", "JSON", "PropertyTesting", "RateLimiting", "Tenancy"]),
         tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
         tests(

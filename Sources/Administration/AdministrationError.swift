@@ -21,6 +21,11 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case unknownKey
     case keyNotActive
     case invalidHeader(reason: String)
+    /// The tenant was deleted while a change of it was under way.
+    case tenantDeleted
+    /// Lines are counted from 1.
+    case invalidArchive(line: Int, reason: String)
+    case unknownArchiveVersion(Int)
 
     /// A name that stays the same across versions.
     public var code: String {
@@ -43,6 +48,9 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownKey: "unknown_key"
         case .keyNotActive: "key_not_active"
         case .invalidHeader: "invalid_header"
+        case .tenantDeleted: "tenant_deleted"
+        case .invalidArchive: "invalid_archive"
+        case .unknownArchiveVersion: "unknown_archive_version"
         }
     }
 
@@ -67,6 +75,10 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownKey: "the tenant has no such key"
         case .keyNotActive: "the key is revoked or expired"
         case .invalidHeader(let reason): "the first line must name the columns: \(reason)"
+        case .tenantDeleted: "the tenant was deleted meanwhile"
+        case .invalidArchive(let line, let reason): "line \(line): \(reason)"
+        case .unknownArchiveVersion(let version):
+            "the archive has version \(version); this Doorstep reads version \(TenantArchive.version)"
         }
     }
 }

@@ -18,6 +18,20 @@ public protocol AdministrationStore: Sendable {
     /// Replaces the tenant's own limits.
     func setLimits(_ limits: RequestLimits, _ slug: TenantSlug) async throws -> Tenant
 
+    /// Creates a tenant from an archive, under another slug if one is given: all of it, or nothing.
+    ///
+    /// It keeps its ID unless that is taken.
+    func createTenant(from archive: TenantArchiveReader, slug: TenantSlug?) async throws -> ArchiveOutcome
+    /// Deletes a tenant and all that is its own, but for the audit log, in which each deleted row is an entry.
+    ///
+    /// Waits for imports that are under way; one that begins meanwhile throws `AdministrationError.tenantDeleted`.
+    /// - Returns: How many rows went, by relation.
+    func deleteTenant(_ slug: TenantSlug) async throws -> [RowCount]
+    /// Lends a reader of all that is the tenant's in one snapshot.
+    func withCatalogue<Result: Sendable>(
+        of slug: TenantSlug, _ body: (any CatalogueReader) async throws -> Result
+    ) async throws -> Result
+
     func createClip(_ clip: Clip, of tenant: TenantID) async throws
     func clips(of tenant: TenantID) async throws -> [Clip]
 
@@ -29,6 +43,11 @@ public protocol AdministrationStore: Sendable {
         of tenant: TenantID, after: LocationIdentifier?, limit: Int
     ) async throws -> [LocationRecord]
     func deleteLocation(_ identifier: LocationIdentifier, of tenant: TenantID) async throws
+
+    /// The location's changes, the newest first, up to `limit`; those of one that was deleted too.
+    func history(
+        of identifier: LocationIdentifier, of tenant: TenantID, limit: Int
+    ) async throws -> [AuditEntry]
 
     func addExperience(_ record: ExperienceRecord, of tenant: TenantID) async throws
     func importExperiences(

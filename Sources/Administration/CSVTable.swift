@@ -61,15 +61,17 @@ struct CSVTable {
 /// The names of a table's columns.
 struct CSVHeader {
     let names: [String]
-    private let positions: [String: Int]
+    /// Of names that look alike and are other bytes there are several.
+    private let positions: [String: [Int]]
 
     init(_ names: [String], required: [String]) throws(AdministrationError) {
-        var positions: [String: Int] = [:]
+        var positions: [String: [Int]] = [:]
         for (position, name) in names.enumerated() {
             guard !name.isEmpty else { throw .invalidHeader(reason: "column \(position + 1) has no name") }
-            guard positions.updateValue(position, forKey: name) == nil else {
+            guard Self.position(of: name, in: names, positions) == nil else {
                 throw .invalidHeader(reason: "'\(name.escapingControlCharacters)' comes twice")
             }
+            positions[name, default: []].append(position)
         }
         if let missing = required.first(where: { positions[$0] == nil }) {
             throw .invalidHeader(reason: "'\(missing)' is missing")
@@ -78,7 +80,15 @@ struct CSVHeader {
         self.positions = positions
     }
 
-    func position(of name: String) -> Int? { positions[name] }
+    /// Compared by bytes, as an export writes names: `String` takes the composed and the decomposed form of a character
+    /// for equal.
+    func position(of name: String) -> Int? { Self.position(of: name, in: names, positions) }
+
+    private static func position(
+        of name: String, in names: [String], _ positions: [String: [Int]]
+    ) -> Int? {
+        positions[name]?.first { names[$0].utf8.elementsEqual(name.utf8) }
+    }
 }
 
 /// One row's values by column name.

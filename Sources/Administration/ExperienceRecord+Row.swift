@@ -26,6 +26,25 @@ extension ExperienceRecord: ImportableRow {
     }
 }
 
+extension ExperienceRecord {
+    /// The columns of an export, all that an import reads.
+    static let columns = ["clip", "url", "kind", "location", "identifier_rule", "title", "subtitle"]
+
+    /// The values of ``columns``; what there is none of is empty.
+    var fields: [String] {
+        var (location, rule) = ("", "")
+        switch experience.binding {
+        case .unbound: break
+        case .location(let identifier): location = identifier.text
+        case .rule(let identifierRule): rule = identifierRule.description
+        }
+        return [
+            experience.clip.text, experience.url.canonical, experience.kind.rawValue, location, rule,
+            title ?? "", subtitle ?? "",
+        ]
+    }
+}
+
 extension LocationBinding {
     /// Reads the two columns, or options, of which one at most is given.
     public init(location: String?, rule: String?) throws(RowRefusal) {

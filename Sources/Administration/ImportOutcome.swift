@@ -4,6 +4,13 @@ public enum ImportOutcome: Sendable, Hashable {
     case refused(ImportProblems)
 }
 
+/// How the import of an archive ended: the tenant is there whole, or not at all.
+public enum ArchiveOutcome: Sendable, Hashable {
+    /// How many rows were added, by relation.
+    case done(Tenant, [RowCount])
+    case refused(ImportProblems)
+}
+
 /// What an import did to the rows that were there.
 public struct ImportCounts: Sendable, Hashable {
     public let added: Int

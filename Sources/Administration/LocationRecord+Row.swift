@@ -33,6 +33,12 @@ extension LocationRecord: ImportableRow {
         return LocationRecord(identifier: identifier, name: name, region: region, metadata: metadata)
     }
 
+    /// The values of ``requiredColumns``, numbers with the fewest digits that read back as the same.
+    var ownFields: [String] {
+        let numbers = [region.center.latitude, region.center.longitude, region.radius.meters]
+        return [identifier.text, name.text] + numbers.map { JSONNumber(finite: $0).literal }
+    }
+
     /// Decimals as people and spreadsheets write them; `Double` also reads hexadecimal and names of
     /// non-numbers.
     private static func number(_ column: String, _ fields: CSVFields) throws(RowRefusal) -> Double {
@@ -46,7 +52,7 @@ extension LocationRecord: ImportableRow {
 
 extension GeodesyError {
     /// The column whose number is refused.
-    fileprivate var column: String {
+    var column: String {
         switch self {
         case .latitudeOutOfRange: "latitude"
         case .longitudeOutOfRange: "longitude"

@@ -13,6 +13,9 @@ enum CommandError: Error, CustomStringConvertible {
     case fileExists(String)
     case exposedFile(String)
     case noReceiptKeys
+    case notConfirmed
+    case codesRefused(Int)
+    case nothingToExport
     case importRefused(ImportProblems)
     case invalidOption(String, String)
     case notAnObject(String)
@@ -41,6 +44,12 @@ enum CommandError: Error, CustomStringConvertible {
             "\(path) holds secrets, and others may read or change it: 'chmod 600' it"
         case .noReceiptKeys:
             "name the file of the keys for receipts: --receipt-keys or DOORSTEP_RECEIPT_KEYS"
+        case .codesRefused(let count):
+            "nothing was written: \(count) \(count == 1 ? "row" : "rows") cannot be App Clip Codes"
+        case .nothingToExport:
+            "the tenant has nothing that a code could be made of"
+        case .notConfirmed:
+            "nothing was deleted: what was typed is not the tenant's slug"
         case .importRefused(let problems):
             "nothing was imported: \(problems.count) \(problems.count == 1 ? "row is" : "rows are") refused"
         case .invalidOption(let name, let reason):

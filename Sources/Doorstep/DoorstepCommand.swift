@@ -16,8 +16,8 @@ struct DoorstepCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, MigrateCommand.self, StatusCommand.self, TenantCommand.self, ClipCommand.self,
             LocationCommand.self, ExperienceCommand.self, CodeCommand.self, KeyCommand.self,
-            ReceiptKeyCommand.self,
-            LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, ConfirmationCommand.self,
+            ReceiptKeyCommand.self, LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self,
+            DiagnoseCommand.self, ConfirmationCommand.self,
             PostgresCommand.self,
         ])
 }

@@ -6,26 +6,51 @@ enum CodeFile {
     /// In characters; the same page.
     static let maximumFileNameLength = 188
 
-    /// Names are told apart without regard to case: most disks of those who print do so. [ours]
     static func check(_ rows: [(fileName: String, url: AppClipCodeURL)]) throws(CodeFileError) {
-        guard rows.count <= maximumRows else { throw .tooManyRows(rows.count) }
+        if let problem = problems(rows).first { throw problem }
+    }
+
+    /// What keeps rows out of a file: the first reason of each row, in their order; of too many rows that alone.
+    ///
+    /// Names are told apart without regard to case: most disks of those who print do so. [ours]
+    static func problems(_ rows: [(fileName: String, url: AppClipCodeURL)]) -> [CodeFileError] {
+        guard rows.count <= maximumRows else { return [.tooManyRows(rows.count)] }
         var names: Set<String> = []
-        for (index, row) in rows.enumerated() {
-            let number = index + 1
+        return zip(rows, 1...).compactMap { row, number in
             let isForbidden = { (scalar: Unicode.Scalar) in
                 scalar == "/" || scalar.properties.generalCategory == .control
             }
-            guard !row.fileName.isEmpty, !row.fileName.unicodeScalars.contains(where: isForbidden) else {
-                throw .invalidFileName(row: number)
+            if row.fileName.isEmpty || row.fileName.unicodeScalars.contains(where: isForbidden) {
+                return .invalidFileName(row: number)
             }
-            guard row.fileName.unicodeScalars.count <= maximumFileNameLength else {
-                throw .fileNameTooLong(row: number)
+            if row.fileName.unicodeScalars.count > maximumFileNameLength {
+                return .fileNameTooLong(row: number)
             }
-            guard names.insert(row.fileName.lowercased()).inserted else {
-                throw .duplicateFileName(row: number)
-            }
-            guard row.url.fit != .refused else { throw .unfitURL(row: number) }
+            if !names.insert(row.fileName.lowercased()).inserted { return .duplicateFileName(row: number) }
+            return row.url.fit == .refused ? .unfitURL(row: number) : nil
         }
+    }
+
+    /// The name of an SVG file for what a code stands for: letters, digits, dots, hyphens and underscores of ASCII.
+    ///
+    /// Other texts have other names, so that a name stays the same whatever else is registered: a slash is `_`, and
+    /// what a file's name better does without is percent-encoded. [ours]
+    static func name(for text: String) -> String {
+        var name: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "/"):
+                name.append(UInt8(ascii: "_"))
+            case UInt8(ascii: "."), UInt8(ascii: "-"):
+                name.append(byte)
+            case _ where byte.isASCIILetter || byte.isASCIIDigit:
+                name.append(byte)
+            default:
+                name += "%".utf8
+                for digit in [byte >> 4, byte & 15] { name += String(digit, radix: 16, uppercase: true).utf8 }
+            }
+        }
+        return String(decoding: name, as: UTF8.self) + ".svg"
     }
 
     /// Comma-separated values, each line ended by CR LF (RFC 4180 §2).

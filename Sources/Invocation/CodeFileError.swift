@@ -21,17 +21,31 @@ public enum CodeFileError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var description: String {
+    /// The row in question; nil when it is about all of them.
+    public var row: Int? {
+        switch self {
+        case .fileNameTooLong(let row), .invalidFileName(let row), .duplicateFileName(let row),
+            .unfitURL(let row):
+            row
+        case .tooManyRows, .invalidColor: nil
+        }
+    }
+
+    /// What is wrong, without the row.
+    public var reason: String {
         switch self {
         case .tooManyRows(let count):
             "the file would have \(count) rows; it has at most \(CodeFile.maximumRows)"
-        case .fileNameTooLong(let row):
-            "row \(row): the file name is longer than \(CodeFile.maximumFileNameLength) characters"
-        case .invalidFileName(let row):
-            "row \(row): the file name is empty, or has a slash or a control character"
-        case .duplicateFileName(let row): "row \(row): an earlier row has the same file name"
-        case .unfitURL(let row): "row \(row): the URL cannot be in an App Clip Code"
+        case .fileNameTooLong:
+            "the file name is longer than \(CodeFile.maximumFileNameLength) characters"
+        case .invalidFileName: "the file name is empty, or has a slash or a control character"
+        case .duplicateFileName: "an earlier row has the same file name"
+        case .unfitURL: "the URL cannot be in an App Clip Code"
         case .invalidColor: "a color is six hexadecimal digits, such as FFFFFF"
         }
+    }
+
+    public var description: String {
+        (row.map { "row \($0): " } ?? "") + reason
     }
 }

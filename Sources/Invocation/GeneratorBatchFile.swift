@@ -25,6 +25,13 @@ public struct GeneratorBatchFile: Sendable, Hashable {
             guard text.utf8.count == 6, text.utf8.allSatisfy(\.isHexDigit) else { throw .invalidColor }
             self.text = text.uppercased()
         }
+
+        public static let white = Color(known: "FFFFFF")
+        public static let black = Color(known: "000000")
+
+        private init(known text: String) {
+            self.text = text
+        }
     }
 
     public struct Row: Sendable, Hashable {

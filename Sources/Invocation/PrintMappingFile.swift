@@ -11,6 +11,11 @@ public struct PrintMappingFile: Sendable, Hashable {
             self.fileName = fileName
             self.url = url
         }
+
+        /// Names the file after what the code stands for, such as a location's identifier or a URL without its scheme.
+        public init(named text: String, url: AppClipCodeURL) {
+            self.init(fileName: CodeFile.name(for: text), url: url)
+        }
     }
 
     public let rows: [Row]
@@ -19,6 +24,14 @@ public struct PrintMappingFile: Sendable, Hashable {
     public init(_ rows: [Row]) throws(CodeFileError) {
         try CodeFile.check(rows.map { ($0.fileName, $0.url) })
         self.rows = rows
+    }
+
+    /// The most rows that a file has. [Apple]
+    public static let maximumRows = CodeFile.maximumRows
+
+    /// What keeps rows out of a file: the first reason of each row, in their order; of too many rows that alone.
+    public static func problems(of rows: [Row]) -> [CodeFileError] {
+        CodeFile.problems(rows.map { ($0.fileName, $0.url) })
     }
 
     /// The file's text, RFC 4180.

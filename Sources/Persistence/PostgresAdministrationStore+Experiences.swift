@@ -45,16 +45,20 @@ extension PostgresAdministrationStore {
                 SELECT url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle
                 FROM doorstep.experiences WHERE tenant_id = \(tenant.uuid) ORDER BY url, kind
                 """
-            ).map { row in
-                let (url, kind, clip, location, rule, title, subtitle) = try row.decode(
-                    String.self, String.self, String.self, String?.self, String?.self, String?.self,
-                    String?.self)
-                let experience = try Experience(
-                    storedURL: url, kind: kind, clip: clip, location: location, rule: rule)
-                return try PersistenceError.reading("experiences") {
-                    try ExperienceRecord(experience, title: title, subtitle: subtitle)
-                }
-            }
+            ).map { try ExperienceRecord(row: $0) }
+        }
+    }
+}
+
+extension ExperienceRecord {
+    /// Columns: url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle.
+    init(row: Row) throws {
+        let (url, kind, clip, location, rule, title, subtitle) = try row.decode(
+            String.self, String.self, String.self, String?.self, String?.self, String?.self, String?.self)
+        let experience = try Experience(
+            storedURL: url, kind: kind, clip: clip, location: location, rule: rule)
+        self = try PersistenceError.reading("experiences") {
+            try ExperienceRecord(experience, title: title, subtitle: subtitle)
         }
     }
 }
@@ -70,7 +74,7 @@ extension LocationBinding {
 }
 
 /// How experiences are imported.
-private struct ExperienceStaging: Staging {
+struct ExperienceStaging: Staging {
     static let table: Query = """
         CREATE TEMPORARY TABLE staged (
             line bigint, kind text COLLATE "C", url text COLLATE "C", bundle_id text COLLATE "C",

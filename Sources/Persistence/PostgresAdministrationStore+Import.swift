@@ -20,6 +20,7 @@ extension PostgresAdministrationStore {
     /// Imports all rows or none.
     ///
     /// A tenant's imports wait for each other: the second sees what the first has done.
+    /// - Throws: `AdministrationError.tenantDeleted` when the tenant was deleted before its turn came.
     func importTable<Table: Staging>(
         of tenant: TenantID, _ staging: Table,
         _ feed: (any RowSink<Table.Row>) async throws -> ImportProblems
@@ -27,28 +28,14 @@ extension PostgresAdministrationStore {
         do {
             return .done(
                 try await writeMuch(tenant) { transaction in
-                    // Not a lock of the tenant's row: a tenant can be suspended while an import is under way.
-                    _ = try await transaction.execute(
-                        "SELECT pg_advisory_xact_lock(hashtextextended(\("import \(tenant)"), 0))")
-                    _ = try await transaction.execute(Table.table)
-                    var problems = ImportProblems()
-                    let count = try await transaction.copyIn("COPY pg_temp.staged FROM STDIN") { writer in
-                        problems = try await feed(CopySink(staging: staging, writer: writer))
+                    try await transaction.waitForImports()
+                    guard try await transaction.tenant() != nil else {
+                        throw AdministrationError.tenantDeleted
                     }
-                    _ = try await transaction.execute("ANALYZE pg_temp.staged")
-                    // A row is refused once, for the first reason found.
-                    var refusedLines: Set<Int> = []
-                    for query in staging.problems(of: tenant) {
-                        for row in try await transaction.execute(query) {
-                            let (line, reason) = try row.decode(Int.self, String.self)
-                            if refusedLines.insert(line).inserted { problems.add(line: line, reason) }
-                        }
-                    }
+                    let (count, problems) = try await transaction.stage(staging, feed)
                     // Thrown, so that the transaction is rolled back; it had changed nothing that lasts.
                     guard problems.isEmpty else { throw ImportRefused(problems: problems) }
-                    let (added, changed) = try await transaction.execute(staging.merge(into: tenant)).one()
-                        .decode(Int.self, Int.self)
-                    return ImportCounts(added: added, changed: changed, unchanged: count - added - changed)
+                    return try await transaction.merge(staging, count)
                 })
         } catch let refusal as ImportRefused {
             return .refused(refusal.problems)
@@ -56,7 +43,44 @@ extension PostgresAdministrationStore {
     }
 }
 
-private struct ImportRefused: Error {
+extension TenantTransaction {
+    /// Waits until no import of the tenant is under way, nor its deletion, and lets none begin before the end.
+    func waitForImports() async throws {
+        // Not a lock of the tenant's row: a tenant can be suspended while an import is under way.
+        try await execute("SELECT pg_advisory_xact_lock(hashtextextended(\("import \(tenant)"), 0))")
+    }
+
+    /// Copies rows into `pg_temp.staged`.
+    /// - Returns: How many rows there are, and what is wrong with them or those that were not handed over.
+    func stage<Table: Staging>(
+        _ staging: Table, _ feed: (any RowSink<Table.Row>) async throws -> ImportProblems
+    ) async throws -> (count: Int, problems: ImportProblems) {
+        try await execute(Table.table)
+        var problems = ImportProblems()
+        let count = try await copyIn("COPY pg_temp.staged FROM STDIN") { writer in
+            problems = try await feed(CopySink(staging: staging, writer: writer))
+        }
+        try await execute("ANALYZE pg_temp.staged")
+        // A row is refused once, for the first reason found.
+        var refusedLines: Set<Int> = []
+        for query in staging.problems(of: tenant) {
+            for row in try await execute(query) {
+                let (line, reason) = try row.decode(Int.self, String.self)
+                if refusedLines.insert(line).inserted { problems.add(line: line, reason) }
+            }
+        }
+        return (count, problems)
+    }
+
+    /// Adds and changes rows as they are in `pg_temp.staged`, which are `count`.
+    func merge(_ staging: some Staging, _ count: Int) async throws -> ImportCounts {
+        let (added, changed) = try await execute(staging.merge(into: tenant)).one()
+            .decode(Int.self, Int.self)
+        return ImportCounts(added: added, changed: changed, unchanged: count - added - changed)
+    }
+}
+
+struct ImportRefused: Error {
     let problems: ImportProblems
 }
 

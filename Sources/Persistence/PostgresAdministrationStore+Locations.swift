@@ -1,4 +1,5 @@
 public import Administration
+import Foundation
 import Geodesy
 public import Invocation
 import JSON
@@ -22,18 +23,7 @@ extension PostgresAdministrationStore {
                 WHERE tenant_id = \(tenant.uuid) AND identifier > \(after?.text ?? "")
                 ORDER BY identifier LIMIT \(limit)
                 """
-            ).map { row in
-                let (identifier, name, latitude, longitude, radius, metadata) = try row.decode(
-                    String.self, String.self, Double.self, Double.self, Double.self, JSONText.self)
-                return try PersistenceError.reading("locations") {
-                    LocationRecord(
-                        identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
-                        region: try CircularRegion(
-                            center: Coordinate(latitude: latitude, longitude: longitude),
-                            radius: Distance(meters: radius)),
-                        metadata: try JSONValue(parsing: metadata.text.utf8).objectValue ?? [:])
-                }
-            }
+            ).map { try LocationRecord(row: $0) }
         }
     }
 
@@ -53,8 +43,62 @@ extension PostgresAdministrationStore {
     }
 }
 
+extension LocationRecord {
+    /// Columns: identifier, name, latitude, longitude, radius, metadata.
+    init(row: Row) throws {
+        let (identifier, name, latitude, longitude, radius, metadata) = try row.decode(
+            String.self, String.self, Double.self, Double.self, Double.self, JSONText.self)
+        self = try PersistenceError.reading("locations") {
+            LocationRecord(
+                identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
+                region: try CircularRegion(
+                    center: Coordinate(latitude: latitude, longitude: longitude),
+                    radius: Distance(meters: radius)),
+                metadata: try JSONValue(parsing: metadata.text.utf8).objectValue ?? [:])
+        }
+    }
+}
+
+// MARK: - History
+
+extension PostgresAdministrationStore {
+    public func history(
+        of identifier: LocationIdentifier, of tenant: TenantID, limit: Int
+    ) async throws -> [AuditEntry] {
+        try await read(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT at, actor, login, action, before, after FROM doorstep.audit_log
+                WHERE tenant_id = \(tenant.uuid) AND relation = 'locations'
+                    AND coalesce(after, before) ->> 'identifier' = \(identifier.text)
+                ORDER BY entry_id DESC LIMIT \(limit)
+                """
+            ).map { try AuditEntry(row: $0) }
+        }
+    }
+}
+
+extension AuditEntry {
+    /// Columns: at, actor, login, action, before, after.
+    fileprivate init(row: Row) throws {
+        let (at, actor, login, action, before, after) = try row.decode(
+            Date.self, String.self, String.self, String.self, JSONText?.self, JSONText?.self)
+        self = try PersistenceError.reading("audit_log") {
+            guard let action = Action(rawValue: action) else {
+                throw PersistenceError.unreadable("audit_log")
+            }
+            return AuditEntry(
+                at: at, actor: actor, login: login, action: action,
+                before: try before.flatMap { try JSONValue(parsing: $0.text.utf8).objectValue },
+                after: try after.flatMap { try JSONValue(parsing: $0.text.utf8).objectValue })
+        }
+    }
+}
+
+// MARK: - Import
+
 /// How locations are imported.
-private struct LocationStaging: Staging {
+struct LocationStaging: Staging {
     static let table: Query = """
         CREATE TEMPORARY TABLE staged (
             line bigint, identifier text COLLATE "C", name text, latitude double precision,

@@ -18,18 +18,23 @@ extension PostgresAdministrationStore {
                 WHERE tenant_id = \(tenant.uuid) AND code > \(after ?? "")
                 ORDER BY code LIMIT \(limit)
                 """
-            ).map { row in
-                let (code, url) = try row.decode(String.self, String.self)
-                return try PersistenceError.reading("short_codes") {
-                    try ShortCode(code: code, url: InvocationURL(url))
-                }
-            }
+            ).map { try ShortCode(row: $0) }
+        }
+    }
+}
+
+extension ShortCode {
+    /// Columns: code, url.
+    init(row: Row) throws {
+        let (code, url) = try row.decode(String.self, String.self)
+        self = try PersistenceError.reading("short_codes") {
+            try ShortCode(code: code, url: InvocationURL(url))
         }
     }
 }
 
 /// How short codes are imported.
-private struct ShortCodeStaging: Staging {
+struct ShortCodeStaging: Staging {
     static let table: Query = """
         CREATE TEMPORARY TABLE staged (
             line bigint, code text COLLATE "C", url text COLLATE "C"

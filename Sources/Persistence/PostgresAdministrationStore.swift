@@ -23,18 +23,38 @@ public struct PostgresAdministrationStore: AdministrationStore {
         try await pool.withTenantTransaction(tenant, as: .admin, .readOnly, body)
     }
 
+    /// Reads one snapshot for as long as an export takes.
+    func readMuch<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        var mode = TransactionMode.snapshot
+        mode.statementTimeout = Self.longTimeout
+        return try await pool.withTenantTransaction(tenant, as: .admin, mode, body)
+    }
+
     func write<Result: Sendable>(
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor, .readWrite, body)
+        try await write(tenant, .readWrite, body)
     }
 
     /// Writes for as long as an import takes.
     func writeMuch<Result: Sendable>(
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await pool.withTenantTransaction(
-            tenant, as: .admin, actor: actor, TransactionMode(statementTimeout: .seconds(3_600)), body)
+        try await write(tenant, TransactionMode(statementTimeout: Self.longTimeout), body)
+    }
+
+    private static let longTimeout = Duration.seconds(3_600)
+
+    private func write<Result: Sendable>(
+        _ tenant: TenantID, _ mode: TransactionMode, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await pool.withTenantTransaction(tenant, as: .admin, actor: actor, mode, body)
+        } catch let error as PostgreSQLError where error.isOfTenantThatIsGone {
+            throw AdministrationError.tenantDeleted
+        }
     }
 
     func readAcrossTenants(_ query: Query) async throws -> QueryResult {
@@ -79,31 +99,52 @@ extension PostgresAdministrationStore {
     public func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant {
         let id = try await tenant(slug).id
         return try await write(id) { transaction in
-            try Tenant(
-                row: try await transaction.execute(
-                    """
-                    UPDATE doorstep.tenants
-                    SET suspended_at = CASE WHEN \(isSuspended) THEN coalesce(suspended_at, now()) END
-                    WHERE tenant_id = \(id.uuid)
-                    RETURNING \(unsafeSQL: Tenant.columns)
-                    """
-                ).one())
+            let rows = try await transaction.execute(
+                """
+                UPDATE doorstep.tenants
+                SET suspended_at = CASE WHEN \(isSuspended) THEN coalesce(suspended_at, now()) END
+                WHERE tenant_id = \(id.uuid)
+                RETURNING \(unsafeSQL: Tenant.columns)
+                """)
+            guard let row = rows.first else { throw AdministrationError.unknownTenant(slug) }
+            return try Tenant(row: row)
         }
     }
 
     public func setLimits(_ limits: RequestLimits, _ slug: TenantSlug) async throws -> Tenant {
         let id = try await tenant(slug).id
         return try await write(id) { transaction in
-            try Tenant(
-                row: try await transaction.execute(
-                    """
-                    UPDATE doorstep.tenants
-                    SET key_rate = \(limits.key?.perSecond), key_burst = \(limits.key?.burst),
-                        client_rate = \(limits.client?.perSecond), client_burst = \(limits.client?.burst)
-                    WHERE tenant_id = \(id.uuid)
-                    RETURNING \(unsafeSQL: Tenant.columns)
-                    """
-                ).one())
+            let rows = try await transaction.execute(
+                """
+                UPDATE doorstep.tenants
+                SET key_rate = \(limits.key?.perSecond), key_burst = \(limits.key?.burst),
+                    client_rate = \(limits.client?.perSecond), client_burst = \(limits.client?.burst)
+                WHERE tenant_id = \(id.uuid)
+                RETURNING \(unsafeSQL: Tenant.columns)
+                """)
+            guard let row = rows.first else { throw AdministrationError.unknownTenant(slug) }
+            return try Tenant(row: row)
+        }
+    }
+}
+
+extension TenantTransaction {
+    /// The tenant itself; nil when it is gone.
+    func tenant() async throws -> Tenant? {
+        try await execute(
+            """
+            SELECT \(unsafeSQL: Tenant.columns) FROM doorstep.tenants
+            WHERE tenant_id = \(tenant.uuid)
+            """
+        ).first.map { try Tenant(row: $0) }
+    }
+}
+
+extension PostgreSQLError {
+    /// Whether a row was refused because its tenant was deleted in the meantime.
+    fileprivate var isOfTenantThatIsGone: Bool {
+        ["clips", "domains", "locations", "short_codes", "api_keys"].contains {
+            isForeignKeyViolation("\($0)_tenant_id_fkey")
         }
     }
 }
@@ -140,33 +181,39 @@ extension RateLimit {
 extension PostgresAdministrationStore {
     public func createClip(_ clip: Clip, of tenant: TenantID) async throws {
         do {
-            try await write(tenant) { transaction in
-                _ = try await transaction.execute(
-                    """
-                    INSERT INTO doorstep.clips (tenant_id, bundle_id, parent_bundle_id, team_id, multi_business)
-                    VALUES (\(tenant.uuid), \(clip.bundleID.text), \(clip.parentBundleID.text),
-                        \(clip.teamID.text), \(clip.isMultiBusiness))
-                    """)
-            }
+            try await write(tenant) { try await $0.add(clip) }
         } catch let error as PostgreSQLError where error.isUniqueViolation("clips_pkey") {
             throw AdministrationError.clipExists(clip.bundleID)
         }
     }
 
     public func clips(of tenant: TenantID) async throws -> [Clip] {
-        try await read(tenant) { transaction in
-            try await transaction.execute(
-                """
-                SELECT bundle_id, team_id, multi_business FROM doorstep.clips
-                WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id
-                """
-            ).map { row in
-                let (bundleID, teamID, isMultiBusiness) = try row.decode(String.self, String.self, Bool.self)
-                return try PersistenceError.reading("clips") {
-                    try Clip(
-                        bundleID: BundleID(bundleID), teamID: TeamID(teamID), isMultiBusiness: isMultiBusiness
-                    )
-                }
+        try await read(tenant) { try await $0.clips() }
+    }
+}
+
+extension TenantTransaction {
+    func add(_ clip: Clip) async throws {
+        try await execute(
+            """
+            INSERT INTO doorstep.clips (tenant_id, bundle_id, parent_bundle_id, team_id, multi_business)
+            VALUES (\(tenant.uuid), \(clip.bundleID.text), \(clip.parentBundleID.text),
+                \(clip.teamID.text), \(clip.isMultiBusiness))
+            """)
+    }
+
+    /// By bundle ID.
+    func clips() async throws -> [Clip] {
+        try await execute(
+            """
+            SELECT bundle_id, team_id, multi_business FROM doorstep.clips
+            WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id
+            """
+        ).map { row in
+            let (bundleID, teamID, isMultiBusiness) = try row.decode(String.self, String.self, Bool.self)
+            return try PersistenceError.reading("clips") {
+                try Clip(
+                    bundleID: BundleID(bundleID), teamID: TeamID(teamID), isMultiBusiness: isMultiBusiness)
             }
         }
     }

@@ -1,7 +1,7 @@
 /// How often something may happen: so many times a second in the long run, and so many at once.
 ///
 /// Both from 1 to 1,000,000.
-public struct RateLimit: Sendable, Hashable {
+public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
     public let perSecond: Int32
     public let burst: Int32
 
@@ -11,6 +11,23 @@ public struct RateLimit: Sendable, Hashable {
         self.perSecond = Int32(perSecond)
         self.burst = Int32(burst)
     }
+
+    /// Reads `RATE:BURST`, or `RATE` alone for a burst of four times as many; nil for anything else.
+    public init?(_ text: String) {
+        let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
+        switch numbers.count {
+        case 1:
+            guard let rate = numbers[0], Self.range.contains(rate) else { return nil }
+            self.init(perSecond: rate, burst: min(4 * rate, Self.range.upperBound))
+        case 2:
+            guard let rate = numbers[0], let burst = numbers[1] else { return nil }
+            self.init(perSecond: rate, burst: burst)
+        default: return nil
+        }
+    }
+
+    /// `RATE:BURST`.
+    public var description: String { "\(perSecond):\(burst)" }
 
     public static let range = 1...1_000_000
 

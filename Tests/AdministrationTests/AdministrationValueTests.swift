@@ -82,6 +82,7 @@ import Testing
             .unknownExperience,
             .secondDefaultExperience(clip), .unknownLocation(location), .locationInUse(location), .unknownKey,
             .keyNotActive, .invalidHeader(reason: "'name' is missing"), .invalidShortCode, .unmatchableURL,
+            .tenantDeleted, .invalidArchive(line: 3, reason: "x"), .unknownArchiveVersion(2),
         ]
     }
 

@@ -8,11 +8,12 @@ import Testing
         let binary = DoorstepBinary(databaseURL: "")
         for command in [
             [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "create"], ["clip", "create"],
-            ["location", "import"], ["location", "sign"], ["experience", "add"], ["experience", "lint"],
-            ["key", "create"], ["tenant", "limit"],
+            ["tenant", "limit"], ["tenant", "export"], ["tenant", "import"], ["tenant", "delete"],
+            ["location", "import"], ["location", "export"], ["location", "history"], ["location", "sign"],
+            ["experience", "add"], ["experience", "export"], ["experience", "lint"], ["key", "create"],
             ["key", "rotate"], ["receipt-key", "rotate"], ["confirmation", "list"],
-            ["confirmation", "export"],
-            ["confirmation", "count"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
+            ["confirmation", "export"], ["confirmation", "count"], ["lookup"], ["confirm"], ["payload"],
+            ["postgres"], ["code", "export"], ["diagnose"],
         ] {
             let outcome = try await binary.run(command + ["--help"])
             #expect(outcome.status == 0, "\(command)")
@@ -31,6 +32,15 @@ import Testing
         ["serve", "--key-limit", "none"], ["serve", "--trusted-proxy", "10.0.0.1/8"],
         ["serve", "--port", "99999"], ["serve", "--pool-size", "0"], ["serve", "--log-level", "loud"],
         ["location", "list", "--tenant", "x", "--limit", "0"],
+        ["location", "history", "--tenant", "x", "a", "--limit", "0"], ["tenant", "delete", "x"],
+        ["code", "export", "--tenant", "x"], ["code", "export", "--tenant", "x", "--format", "json"],
+        ["code", "export", "--tenant", "x", "--format", "print", "--locations"],
+        ["code", "export", "--tenant", "x", "--format", "print", "--template", "https://e.com/{identifier}"],
+        [
+            "code", "export", "--tenant", "x", "--format", "print", "--locations", "--template",
+            "https://example.com/a",
+        ],
+        ["code", "export", "--tenant", "x", "--format", "generator", "--background", "white"],
         ["tenant", "list", "--database-url", "x", "--embedded-postgres", "y"],
     ])
     func wrongUsageEndsWith64(arguments: [String]) async throws {

@@ -37,8 +37,12 @@ struct DoorstepBinary: Sendable {
         try await run(arguments, input: input)
     }
 
-    func run(_ arguments: [String], input: String? = nil) async throws -> Outcome {
+    /// - Parameter program: another one, run in the same environment.
+    func run(
+        _ arguments: [String], of program: URL? = nil, input: String? = nil
+    ) async throws -> Outcome {
         let process = try process(arguments)
+        if let program { process.executableURL = program }
         let (output, errors, standardInput) = (Pipe(), Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors

@@ -42,7 +42,10 @@ import Testing
                 ["payload", "--tenant", "t", "https://example.com/a", "--title", "Ready"],
                 ["confirmation", "list", "--tenant", "t"], ["confirmation", "count", "--tenant", "t"],
                 ["confirmation", "export", "--tenant", "t"],
-                ["tenant", "suspend", "t"], ["tenant", "resume", "t"],
+                ["tenant", "suspend", "t"], ["tenant", "resume", "t"], ["tenant", "export", "t"],
+                ["location", "export", "--tenant", "t"], ["location", "history", "--tenant", "t", "a"],
+                ["experience", "export", "--tenant", "t"],
+                ["code", "export", "--tenant", "t", "--format", "print"],
             ] {
                 let outcome = try await admin.run(arguments)
                 #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
@@ -57,6 +60,9 @@ import Testing
                 #expect(!server.log.text.contains("not in order"))
             }
             #expect(status == 0)
+            let archive = try await admin.succeed("tenant", "export", "t").output
+            try await admin.succeed("tenant", "delete", "t", "--yes")
+            try await admin.succeed("tenant", "import", "-", input: archive)
 
             for (binary, arguments) in [
                 (serve, ["tenant", "list"]), (serve, ["migrate"]), (admin, ["migrate"]),

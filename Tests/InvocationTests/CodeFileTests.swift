@@ -72,4 +72,27 @@ import Testing
         #expect(throws: CodeFileError.tooManyRows(10_001)) { try PrintMappingFile(rows) }
         #expect(CodeFileError.tooManyRows(10_001).code == "too_many_rows")
     }
+
+    /// All of them, and each row for one reason.
+    @Test func problemsOfManyRows() throws {
+        let rows = try [
+            row("a.svg"), row("A.svg", "http://example.com"), row("b.svg", "http://example.com"),
+            row("c/d.svg"),
+            row("e.svg"),
+        ]
+        let problems = PrintMappingFile.problems(of: rows)
+        #expect(problems == [.duplicateFileName(row: 2), .unfitURL(row: 3), .invalidFileName(row: 4)])
+        #expect(problems.map(\.row) == [2, 3, 4])
+        #expect(problems.allSatisfy { $0.description == "row \($0.row ?? 0): \($0.reason)" })
+        #expect(CodeFileError.tooManyRows(10_001).row == nil)
+    }
+
+    @Test(arguments: [
+        ("restaurant-1", "restaurant-1.svg"), ("example.com/a_b?p=1", "example.com_a%5Fb%3Fp%3D1.svg"),
+        ("é", "%C3%A9.svg"), ("..", "...svg"), ("a/../b", "a_.._b.svg"), ("%41", "%2541.svg"),
+    ])
+    func namesOfFiles(text: String, name: String) throws {
+        let url = try AppClipCodeURL("https://example.com")
+        #expect(PrintMappingFile.Row(named: text, url: url).fileName == name)
+    }
 }

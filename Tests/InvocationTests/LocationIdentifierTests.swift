@@ -32,4 +32,16 @@ import Testing
         #expect(composed != decomposed)
         #expect(Set([composed, decomposed, composed]).count == 2)
     }
+
+    /// What a rule reads back, whatever the identifier is made of; in a path, but for the dots that are none.
+    @Test(arguments: ["a", "a b", "é", "e\u{301}", "%41", "a/b", "a?b#c&d=e", "+", "\\", "日本", "~-._"])
+    func percentEncoded(text: String) throws {
+        let identifier = try LocationIdentifier(text)
+        let url = try InvocationURL(
+            "https://example.com/p/\(identifier.percentEncoded)/more?x&l=\(identifier.percentEncoded)&m")
+        for rule in ["path:2", "query:l"] {
+            let reading = try IdentifierRule(rule).read(url, after: URLPrefix("https://example.com"))
+            #expect(reading == .identifier(identifier))
+        }
+    }
 }

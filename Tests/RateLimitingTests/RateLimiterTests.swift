@@ -103,6 +103,16 @@ import Testing
         #expect(RateLimit(perSecond: numbers.0, burst: numbers.1) == nil)
     }
 
+    @Test(arguments: [
+        ("10", "10:40"), ("10:20", "10:20"), ("1000000", "1000000:1000000"), ("300000", "300000:1000000"),
+        ("", nil), (":", nil), ("10:", nil), (":10", nil), ("1:2:3", nil), ("0", nil), ("1:0", nil),
+        ("ten", nil),
+        ("1000001", nil), ("9223372036854775807", nil),
+    ])
+    func aLimitAsText(_ text: String, _ limit: String?) {
+        #expect(RateLimit(text)?.description == limit)
+    }
+
     @Test(arguments: [(1, 1, 1), (10, 5, 1), (10, 11, 2), (1, 1_000_000, 1_000_000)])
     func theWindowRefillsTheBurst(_ numbers: (Int, Int, Int)) throws {
         #expect(try Self.limit(numbers.0, burst: numbers.1).window == numbers.2)

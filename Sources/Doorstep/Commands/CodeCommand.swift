@@ -6,9 +6,9 @@ import Tenancy
 struct CodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "code",
-        abstract: "Import and list a tenant's short codes.",
+        abstract: "Import and list a tenant's short codes, and export its App Clip Codes.",
         discussion: "Short codes stand for longer URLs; the identifier rule hash:NAME reads them.",
-        subcommands: [Import.self, List.self])
+        subcommands: [Import.self, List.self, Export.self])
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

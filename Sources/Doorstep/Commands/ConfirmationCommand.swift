@@ -66,16 +66,16 @@ struct ConfirmationCommand: AsyncParsableCommand {
         private static let pageLength = 10_000
 
         func run() async throws {
-            let output = FileHandle.standardOutput
-            try output.write(
-                contentsOf: Data(CSVText.line(["minute", "location", "outcome", "source", "id"]).utf8))
             try await confirmations.withHistory { history, tenant in
+                let output = FileHandle.standardOutput
+                var writer = CSVWriter { try output.write(contentsOf: Data($0)) }
+                try writer.append(["minute", "location", "outcome", "source", "id"])
                 var last: RecordedConfirmation?
                 while true {
                     let page = try await history.page(
                         confirmations.selection, of: tenant, after: last, limit: Self.pageLength)
-                    guard let newest = page.last else { return }
-                    try output.write(contentsOf: Data(page.map(\.csv).joined().utf8))
+                    guard let newest = page.last else { return try writer.finish() }
+                    for confirmation in page { try writer.append(confirmation.fields) }
                     last = newest
                 }
             }
@@ -103,11 +103,11 @@ struct ConfirmationOptions: ParsableArguments {
 }
 
 extension RecordedConfirmation {
-    fileprivate var csv: String {
-        CSVText.line([
+    fileprivate var fields: [String] {
+        [
             record.minute.formatted(.iso8601), record.location?.text ?? "", record.outcome.rawValue,
             record.source.rawValue, id.uuidString.lowercased(),
-        ])
+        ]
     }
 }
 

@@ -2,12 +2,14 @@ import Administration
 import ArgumentParser
 import Invocation
 import JSON
+import Persistence
 import Tenancy
 
 struct ExperienceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "experience", abstract: "Add, import, list and lint a tenant's App Clip experiences.",
-        subcommands: [Add.self, Import.self, List.self, Lint.self])
+        commandName: "experience",
+        abstract: "Add, import, export, list and lint a tenant's App Clip experiences.",
+        subcommands: [Add.self, Import.self, Export.self, List.self, Lint.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Register a URL for an App Clip.")
@@ -61,6 +63,23 @@ struct ExperienceCommand: AsyncParsableCommand {
         }
     }
 
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write all of a tenant's experiences as CSV, which an import takes.",
+            discussion: """
+                By URL, then kind: clip, url, kind, location, identifier_rule, title, subtitle. Imported and exported \
+                again, the file is the same byte by byte.
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var file: ExportFile
+
+        func run() async throws {
+            file.note(
+                try await tenant.export(to: file) { try await $0.exportExperiences(to: $1) }, "experience")
+        }
+    }
+
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List a tenant's experiences by URL.")
 
@@ -79,25 +98,33 @@ struct ExperienceCommand: AsyncParsableCommand {
 
     struct Lint: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Point out experiences that may not do what is expected; never an error.")
+            abstract:
+                "Point out experiences, short codes and locations that may not do what is expected; never an error."
+        )
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Option(help: "How many findings to print, at most.") var limit = 100
 
         func run() async throws {
-            let records = try await tenant.withTenant { store, tenant in
-                try await store.experiences(of: tenant.id)
+            let findings = try await tenant.withPool { pool, store, tenant in
+                let table = try await pool.routingTable(of: tenant.id)
+                return try await store.withCatalogue(of: tenant.slug) { catalogue in
+                    try await CatalogueLint(
+                        catalogue, resolver: DirectoryResolver(table: table, tenant: tenant.id)
+                    ).findings
+                }
             }
-            let findings = ExperienceLint(records.map(\.experience)).findings
             let rows = findings.prefix(max(0, limit)).map { finding -> JSONObject in
                 [
-                    "code": .string(finding.code.rawValue), "url": .string(finding.experience.url.canonical),
-                    "other": finding.other.map { .string($0.url.canonical) } ?? .null,
+                    "code": .string(finding.code), "url": finding.url.map(JSONValue.string) ?? .null,
+                    "location": (finding.location?.text).map(JSONValue.string) ?? .null,
+                    "shortCode": finding.shortCode.map(JSONValue.string) ?? .null,
+                    "other": finding.other.map(JSONValue.string) ?? .null,
                     "detail": .string(finding.description),
                 ]
             }
-            output.print(rows, columns: ["code", "url", "other"])
+            output.print(rows, columns: ["code", "url", "location", "other"])
             if findings.count > rows.count {
                 output.note("\(findings.count - rows.count) more: --limit \(findings.count)")
             }

@@ -10,8 +10,10 @@ import Tenancy
 
 struct LocationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "location", abstract: "Import, list and delete a tenant's locations.",
-        subcommands: [Import.self, List.self, Delete.self, Sign.self])
+        commandName: "location", abstract: "Import, export, list and delete a tenant's locations.",
+        subcommands: [
+            Import.self, Export.self, List.self, History.self, Delete.self, Sign.self,
+        ])
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -52,6 +54,51 @@ struct LocationCommand: AsyncParsableCommand {
             output.print(
                 locations.map { JSONObject($0) },
                 columns: ["identifier", "name", "latitude", "longitude", "radius"])
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write all of a tenant's locations as CSV, which an import takes.",
+            discussion: """
+                By identifier: identifier, name, latitude, longitude, radius, then the columns of the metadata by \
+                name. Imported and exported again, the file is the same byte by byte.
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var file: ExportFile
+
+        func run() async throws {
+            file.note(try await tenant.export(to: file) { try await $0.exportLocations(to: $1) }, "location")
+        }
+    }
+
+    struct History: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell who changed a location, when, and what it was before and after.",
+            discussion: "From the audit log, the newest change first; for a location that was deleted, too.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
+        @Option(help: "How many changes, at most.") var limit = 100
+
+        func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+        }
+
+        func run() async throws {
+            let entries = try await tenant.withTenant { store, tenant in
+                try await store.history(of: identifier, of: tenant.id, limit: limit)
+            }
+            guard !entries.isEmpty else { throw AdministrationError.unknownLocation(identifier) }
+            output.print(
+                entries.map { JSONObject($0) },
+                tableRows: entries.map { entry in
+                    var row = JSONObject(entry)
+                    row["changes"] = .string(entry.changesText)
+                    return row
+                }, columns: ["at", "actor", "login", "action", "changes"])
         }
     }
 
@@ -97,5 +144,17 @@ struct LocationCommand: AsyncParsableCommand {
             }
             output.print(["url": .string(signed)], line: signed)
         }
+    }
+}
+
+extension AuditEntry {
+    /// `radius: 100 → 250`, each changed column; all of them for a row that came or went.
+    fileprivate var changesText: String {
+        changes.map { column, before, after in
+            let states = [before, after].compactMap {
+                $0.map { String(decoding: $0.serialized(), as: UTF8.self) }
+            }
+            return "\(column): \(states.joined(separator: " → "))"
+        }.joined(separator: ", ")
     }
 }

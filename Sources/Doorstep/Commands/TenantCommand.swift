@@ -7,8 +7,12 @@ import Tenancy
 
 struct TenantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tenant", abstract: "Create, list, limit, suspend and resume tenants.",
-        subcommands: [Create.self, List.self, Limit.self, Suspend.self, Resume.self])
+        commandName: "tenant",
+        abstract: "Create, list, limit, suspend, resume, export, import and delete tenants.",
+        subcommands: [
+            Create.self, List.self, Limit.self, Suspend.self, Resume.self, Export.self, Import.self,
+            Delete.self,
+        ])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a tenant.")
@@ -108,10 +112,16 @@ struct TenantCommand: AsyncParsableCommand {
 }
 
 extension DatabaseOptions {
-    fileprivate func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant {
+    /// Lends the store of a command that is about no tenant there is, or about one as a whole.
+    func withStore<Result: Sendable>(
+        _ body: (any AdministrationStore) async throws -> Result
+    ) async throws -> Result {
         try await withPool { pool in
-            try await PostgresAdministrationStore(pool, actor: TenantOptions.actor).setSuspended(
-                isSuspended, slug)
+            try await body(PostgresAdministrationStore(pool, actor: TenantOptions.actor))
         }
+    }
+
+    fileprivate func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant {
+        try await withStore { try await $0.setSuspended(isSuspended, slug) }
     }
 }

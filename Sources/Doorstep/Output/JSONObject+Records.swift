@@ -12,8 +12,8 @@ extension JSONObject {
             "id": .string(tenant.id.description), "slug": .string(tenant.slug.text),
             "name": .string(tenant.name.text), "created": JSONValue(tenant.createdAt),
             "suspended": tenant.suspendedAt.map { JSONValue($0) } ?? .null,
-            "keyLimit": tenant.limits.key.map { .string($0.text) } ?? .null,
-            "clientLimit": tenant.limits.client.map { .string($0.text) } ?? .null,
+            "keyLimit": tenant.limits.key.map { .string($0.description) } ?? .null,
+            "clientLimit": tenant.limits.client.map { .string($0.description) } ?? .null,
         ]
     }
 
@@ -72,9 +72,19 @@ extension JSONObject {
     }
 }
 
-extension RateLimit {
-    /// As the command line takes it: `100/s, 200 at once` is `100:200`.
-    var text: String { "\(perSecond):\(burst)" }
+extension JSONObject {
+    init(_ rows: RowCount) {
+        self = ["relation": .string(rows.relation), "rows": JSONValue(rows.count)]
+    }
+
+    /// The changed columns as one text, beside the states.
+    init(_ entry: AuditEntry) {
+        self = [
+            "at": JSONValue(entry.at), "actor": .string(entry.actor), "login": .string(entry.login),
+            "action": .string(entry.action.rawValue), "before": entry.before.map(JSONValue.object) ?? .null,
+            "after": entry.after.map(JSONValue.object) ?? .null,
+        ]
+    }
 }
 
 extension JSONValue {

@@ -20,6 +20,11 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
+    /// Prints rows that are put otherwise in a table.
+    func print(_ rows: [JSONObject], tableRows: [JSONObject], columns: [String]) {
+        print(format == .json ? rows : tableRows, columns: columns)
+    }
+
     /// Says on standard error what is not in the output.
     func note(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))

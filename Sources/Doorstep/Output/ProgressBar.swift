@@ -6,14 +6,19 @@ final class ProgressBar: Sendable {
     private let total: Int?
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private let drawn = Mutex(-1)
+    private let length = Mutex(0)
 
     /// - Parameter total: The file's length in bytes; nil when it is not known.
     init(total: Int?) {
         self.total = total
     }
 
-    func update(_ length: Int) {
+    func advance(by count: Int) {
         guard isTerminal else { return }
+        let length = length.withLock { length in
+            length += count
+            return length
+        }
         let step = total.map { $0 == 0 ? 100 : min(100, length * 100 / $0) } ?? length >> 20
         let isNew = drawn.withLock { drawn in
             defer { drawn = step }

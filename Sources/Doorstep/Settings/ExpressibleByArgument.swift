@@ -37,13 +37,5 @@ extension ConfirmationRequest.LocationAccess: ExpressibleByArgument {}
 extension Scope: ExpressibleByArgument {}
 
 extension RateLimit: ExpressibleByArgument {
-    /// `RATE` or `RATE:BURST`; without a burst, four times the rate.
-    public init?(argument: String) {
-        let parts = argument.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
-        guard (1...2).contains(parts.count), let rate = parts[0], let burst = parts.last ?? nil else {
-            return nil
-        }
-        self.init(
-            perSecond: rate, burst: parts.count == 2 ? burst : min(4 * rate, RateLimit.range.upperBound))
-    }
+    public init?(argument: String) { self.init(argument) }
 }

@@ -12,7 +12,7 @@ struct LimitSettings: ParsableArguments {
         init?(argument: String) {
             if argument == "off" {
                 self = .off
-            } else if let limit = RateLimit(argument: argument) {
+            } else if let limit = RateLimit(argument) {
                 self = .limit(limit)
             } else {
                 return nil
@@ -23,7 +23,7 @@ struct LimitSettings: ParsableArguments {
 
         var description: String {
             switch self {
-            case .limit(let limit): limit.text
+            case .limit(let limit): limit.description
             case .off: "off"
             }
         }

@@ -27,6 +27,18 @@ struct TenantOptions: ParsableArguments {
         }
     }
 
+    /// Writes something of the tenant's catalogue, as it is at one moment, into a file.
+    func export<Result: Sendable>(
+        to file: ExportFile,
+        _ body: (any CatalogueReader, @escaping ([UInt8]) throws -> Void) async throws -> Result
+    ) async throws -> Result {
+        try await database.withStore { store in
+            try await file.writing { sink in
+                try await store.withCatalogue(of: tenant) { try await body($0, sink) }
+            }
+        }
+    }
+
     /// Who the audit log says did it.
     static var actor: String { "operator:\(NSUserName())" }
 }

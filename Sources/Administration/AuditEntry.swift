@@ -1,0 +1,41 @@
+public import Foundation
+public import JSON
+
+/// One change of one row: who made it, when, and what the row was before and after.
+public struct AuditEntry: Sendable, Hashable {
+    public enum Action: String, Sendable {
+        case insert
+        case update
+        case delete
+    }
+
+    public let at: Date
+    /// Who the program said made the change, such as `operator:alice`.
+    public let actor: String
+    /// Who the database knew it to be.
+    public let login: String
+    public let action: Action
+    /// Nil when the row came into being.
+    public let before: JSONObject?
+    /// Nil when the row was deleted.
+    public let after: JSONObject?
+
+    public init(
+        at: Date, actor: String, login: String, action: Action, before: JSONObject?, after: JSONObject?
+    ) {
+        self.at = at
+        self.actor = actor
+        self.login = login
+        self.action = action
+        self.before = before
+        self.after = after
+    }
+
+    /// The columns whose values differ, by name; all of them for a row that came or went.
+    public var changes: [(column: String, before: JSONValue?, after: JSONValue?)] {
+        let (before, after) = (before ?? [:], after ?? [:])
+        return Set(before.map(\.key) + after.map(\.key)).subtracting(["tenant_id"]).sorted()
+            .filter { before[$0] != after[$0] }
+            .map { ($0, before[$0], after[$0]) }
+    }
+}

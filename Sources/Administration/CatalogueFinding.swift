@@ -1,0 +1,55 @@
+public import Invocation
+
+/// A warning about something a tenant has registered; never a refusal.
+public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
+    /// What was found beside what ``LintFinding/Code`` has.
+    public enum Code: String, Sendable, CaseIterable {
+        /// The clip serves many businesses, and the experience is for none of them.
+        case unbound
+        /// The clip serves many businesses, and a notification that matches only this experience is refused.
+        case notBusinessSpecific = "not_business_specific"
+        /// The experience's own URL holds an identifier that no location has, or a short code that there is not.
+        case unknownIdentifier = "unknown_identifier"
+        /// The URL that a short code stands for leads to no location.
+        case deadShortCode = "dead_short_code"
+        /// No registered URL leads to the location.
+        case unreachableLocation = "unreachable_location"
+        /// The place is where latitude and longitude are zero, as when they were left out.
+        case nullIsland = "null_island"
+        /// Another location has the very same coordinates.
+        case repeatedCoordinates = "repeated_coordinates"
+        /// A phone's position is often no better than the radius.
+        case smallRadius = "small_radius"
+    }
+
+    /// A name that stays the same across versions.
+    public let code: String
+    /// The experience or short code's URL that the warning is about.
+    public let url: String?
+    public let location: LocationIdentifier?
+    public let shortCode: String?
+    /// The URL or location that it is at odds with.
+    public let other: String?
+    public let description: String
+
+    init(
+        _ code: Code, url: String? = nil, location: LocationIdentifier? = nil, shortCode: String? = nil,
+        other: String? = nil, _ description: String
+    ) {
+        self.code = code.rawValue
+        self.url = url
+        self.location = location
+        self.shortCode = shortCode
+        self.other = other
+        self.description = description
+    }
+
+    init(_ finding: LintFinding) {
+        code = finding.code.rawValue
+        url = finding.experience.url.canonical
+        location = nil
+        shortCode = nil
+        other = finding.other?.url.canonical
+        description = finding.description
+    }
+}

@@ -1,0 +1,157 @@
+public import Geodesy
+public import Invocation
+import Tenancy
+
+/// Warnings about all that one tenant has registered.
+///
+/// What is decided beside ``ExperienceLint`` [ours]:
+/// - `unbound`: an advanced or default experience of a clip that serves many businesses has neither location nor rule.
+/// - `notBusinessSpecific`: an advanced experience of such a clip reads the business from the URL. Notifications are
+///   refused unless a more specific experience is bound to the location.
+/// - `unknownIdentifier`: what a rule reads from the experience's own URL is no location's identifier, or no short code.
+/// - `deadShortCode`: the URL that a code stands for leads to no location.
+/// - `unreachableLocation`: neither a URL that is bound to the location, nor a short code, nor a URL made by an
+///   experience's rule leads to it. With very many rules not all are tried, and a location is then taken for reachable.
+/// - `nullIsland`: latitude and longitude are both within ``nullIslandDegrees`` of zero.
+/// - `repeatedCoordinates`: an earlier location, by identifier, has the same coordinates.
+/// - `smallRadius`: the radius is less than ``smallestRadius``.
+public struct CatalogueLint: Sendable {
+    /// What is looked at of a location.
+    public struct Place: Sendable {
+        public let identifier: LocationIdentifier
+        public let region: CircularRegion
+
+        public init(_ location: LocationRecord) {
+            identifier = location.identifier
+            region = location.region
+        }
+    }
+
+    /// About twice the 4.9 m within which a phone typically finds itself under open sky, according to GPS.gov ("GPS
+    /// Accuracy"); it is worse near buildings, where businesses are. [ours]
+    public static let smallestRadius = Distance(meters: 10)
+
+    /// About a kilometre around the place in the Atlantic where there is a buoy. [ours]
+    public static let nullIslandDegrees = 0.01
+
+    /// The warnings: of each experience, then of codes, then of locations.
+    public let findings: [CatalogueFinding]
+
+    /// - Parameter places: by identifier.
+    public init(
+        clips: [Clip], experiences: [Experience], places: [Place], codes: [ShortCode],
+        resolver: some InvocationResolver
+    ) {
+        let experiences = experiences.sorted { $0.precedes($1) }
+        let resolved = codes.map { ($0, resolver.resolveStored($0.url)) }
+        var reach = LocationReach(experiences, resolver)
+        for case (_, .location(let identifier)) in resolved { reach.insertByCode(identifier) }
+        findings =
+            ExperienceLint(experiences).findings.map { CatalogueFinding($0) }
+            + Self.bindings(experiences, clips)
+            + Self.unknownIdentifiers(experiences, places, codes)
+            + resolved.compactMap(Self.deadCode)
+            + Self.places(places)
+            + places.compactMap { place in
+                reach.reaches(place.identifier)
+                    ? nil
+                    : CatalogueFinding(
+                        .unreachableLocation, location: place.identifier,
+                        "no registered URL leads to the location '\(place.identifier)'")
+            }
+    }
+
+    /// Looks at all that a tenant has registered.
+    public init(_ catalogue: any CatalogueReader, resolver: some InvocationResolver) async throws {
+        var (experiences, places, codes): ([Experience], [Place], [ShortCode]) = ([], [], [])
+        try await catalogue.eachExperience { experiences.append($0.experience) }
+        try await catalogue.eachLocation { places.append(Place($0)) }
+        try await catalogue.eachShortCode { codes.append($0) }
+        self.init(
+            clips: try await catalogue.clips(), experiences: experiences, places: places, codes: codes,
+            resolver: resolver)
+    }
+
+    private static func bindings(_ experiences: [Experience], _ clips: [Clip]) -> [CatalogueFinding] {
+        let multiBusiness = Set(clips.filter(\.isMultiBusiness).map(\.bundleID))
+        let ofMany = experiences.filter { multiBusiness.contains($0.clip) }
+        let unbound = ofMany.filter { $0.binding == .unbound && $0.kind != .demo }.map { experience in
+            CatalogueFinding(
+                .unbound, url: experience.url.canonical,
+                "\(experience.clip) serves many businesses, and \(experience.url) is for none of them")
+        }
+        let unspecific = ofMany.filter { experience in
+            if case .rule = experience.binding { experience.kind == .advanced } else { false }
+        }
+        return unbound
+            + unspecific.map { experience in
+                CatalogueFinding(
+                    .notBusinessSpecific, url: experience.url.canonical,
+                    """
+                    \(experience.clip) serves many businesses: a notification that \(experience.url) alone matches is \
+                    refused; register an advanced experience bound to the location
+                    """)
+            }
+    }
+
+    private static func unknownIdentifiers(
+        _ experiences: [Experience], _ places: [Place], _ codes: [ShortCode]
+    ) -> [CatalogueFinding] {
+        let identifiers = Set(places.map(\.identifier))
+        let codes = Set(codes.map { Array($0.code.utf8) })
+        return experiences.compactMap { experience in
+            guard case .rule(let rule) = experience.binding,
+                let url = try? InvocationURL(experience.url.canonical)
+            else { return nil }
+            let name: String
+            switch rule.read(url, after: experience.url) {
+            case .identifier(let identifier) where !identifiers.contains(identifier):
+                name = "the identifier '\(identifier)', which no location has"
+            case .shortCode(let code) where !codes.contains(Array(code.utf8)):
+                name = "the short code '\(code)', which there is not"
+            default:
+                return nil
+            }
+            return CatalogueFinding(
+                .unknownIdentifier, url: experience.url.canonical, "\(experience.url) holds \(name)")
+        }
+    }
+
+    private static func deadCode(_ code: ShortCode, _ resolution: Resolution) -> CatalogueFinding? {
+        guard case .nothing(let reason) = resolution else { return nil }
+        return CatalogueFinding(
+            .deadShortCode, url: code.url.canonical, shortCode: code.code,
+            "the URL of the short code '\(code.code)' leads to no location: \(reason.rawValue)")
+    }
+
+    private static func places(_ places: [Place]) -> [CatalogueFinding] {
+        var onNullIsland: [CatalogueFinding] = []
+        var repeated: [CatalogueFinding] = []
+        var small: [CatalogueFinding] = []
+        var first: [Coordinate: LocationIdentifier] = [:]
+        for place in places {
+            let (center, identifier) = (place.region.center, place.identifier)
+            if max(center.latitude.magnitude, center.longitude.magnitude) < nullIslandDegrees {
+                onNullIsland.append(
+                    CatalogueFinding(
+                        .nullIsland, location: identifier,
+                        "the location '\(identifier)' is where latitude and longitude are zero"))
+            }
+            if let other = first[center] {
+                repeated.append(
+                    CatalogueFinding(
+                        .repeatedCoordinates, location: identifier, other: other.text,
+                        "the location '\(identifier)' has the coordinates of '\(other)'"))
+            } else {
+                first[center] = identifier
+            }
+            if place.region.radius.meters < smallestRadius.meters {
+                small.append(
+                    CatalogueFinding(
+                        .smallRadius, location: identifier,
+                        "the radius of the location '\(identifier)' is less than a phone's position is off"))
+            }
+        }
+        return onNullIsland + repeated + small
+    }
+}

@@ -1,0 +1,43 @@
+import Invocation
+import JSON
+
+/// Exports, which an import of the same kind takes: imported and exported again, they are the same bytes.
+extension CatalogueReader {
+    /// Writes all locations as CSV, the metadata's columns after the location's own; returns how many.
+    public func exportLocations(to sink: @escaping ([UInt8]) throws -> Void) async throws -> Int {
+        let metadata = try await metadataColumns()
+        var writer = CSVWriter(sink)
+        var count = 0
+        try writer.append(LocationRecord.requiredColumns + metadata)
+        try await eachLocation { location in
+            try writer.append(location.ownFields + metadata.map { location.metadata[$0].text })
+            count += 1
+        }
+        try writer.finish()
+        return count
+    }
+
+    /// Writes all experiences as CSV; returns how many.
+    public func exportExperiences(to sink: @escaping ([UInt8]) throws -> Void) async throws -> Int {
+        var writer = CSVWriter(sink)
+        var count = 0
+        try writer.append(ExperienceRecord.columns)
+        try await eachExperience { record in
+            try writer.append(record.fields)
+            count += 1
+        }
+        try writer.finish()
+        return count
+    }
+}
+
+extension JSONValue? {
+    /// A string as it is, empty for none; anything else, which no import writes, as JSON.
+    fileprivate var text: String {
+        switch self {
+        case nil: ""
+        case .string(let text): text
+        case .some(let value): String(decoding: value.serialized(), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Invocation
+import Tenancy
+
+/// Finds out whether any registered URL leads to a location.
+struct LocationReach<Resolver: InvocationResolver> {
+    private let resolver: Resolver
+    private var reached: Set<LocationIdentifier> = []
+    /// The experiences whose rule reads an identifier, the one that was of use last at the front.
+    private var readers: [Experience] = []
+    private let readsCodes: Bool
+    private var triesLeft = 2_000_000
+
+    init(_ experiences: [Experience], _ resolver: Resolver) {
+        self.resolver = resolver
+        readsCodes = experiences.contains { if case .rule(.hash) = $0.binding { true } else { false } }
+        for experience in experiences {
+            switch experience.binding {
+            case .location:
+                for url in [experience.url.canonical] + experience.defaultLinks {
+                    if let location = resolve(url) { reached.insert(location) }
+                }
+            case .rule(.path), .rule(.query):
+                readers.append(experience)
+            default:
+                break
+            }
+        }
+    }
+
+    /// A short code leads to the location; no matter where no rule reads codes.
+    mutating func insertByCode(_ identifier: LocationIdentifier) {
+        if readsCodes { reached.insert(identifier) }
+    }
+
+    mutating func reaches(_ identifier: LocationIdentifier) -> Bool {
+        if reached.contains(identifier) { return true }
+        for (index, reader) in readers.enumerated() {
+            guard triesLeft > 0 else { return true }
+            triesLeft -= 1
+            if reader.urls(naming: identifier).contains(where: { resolve($0) == identifier }) {
+                readers.swapAt(0, index)
+                return true
+            }
+        }
+        return false
+    }
+
+    private func resolve(_ text: String) -> LocationIdentifier? {
+        guard let url = try? InvocationURL(text), case .location(let identifier) = resolver.resolve(url)
+        else {
+            return nil
+        }
+        return identifier
+    }
+}
+
+extension Experience {
+    /// The link that Apple makes for the clip, for a default experience.
+    fileprivate var defaultLinks: [String] {
+        kind == .default ? ["https://\(DefaultLink.host)/id?p=\(clip.text)"] : []
+    }
+
+    /// Invocations in which the experience's rule reads the identifier.
+    fileprivate func urls(naming identifier: LocationIdentifier) -> [String] {
+        let value = identifier.percentEncoded
+        let parts = url.canonical.split(separator: "?", maxSplits: 1)
+        let query = parts.count == 2 ? String(parts[1]) : nil
+        switch binding {
+        case .rule(.path(let number)):
+            // What stands between is not known.
+            let path = String(repeating: "/-", count: number - 1) + "/" + value
+            return ["\(parts[0])\(path)" + (query.map { "?\($0)" } ?? "")]
+        case .rule(.query(let name)):
+            // What is registered with an identifier is meant for that one.
+            if url.queryItems.contains(where: { $0.name == name }) { return [] }
+            return [url.canonical + (query == nil ? "?" : "&") + "\(name)=\(value)"]
+                + defaultLinks.map { "\($0)&\(name)=\(value)" }
+        default:
+            return []
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import JSON
+public import RateLimiting
+public import Tenancy
+
+/// A tenant as one portable file, to be taken into another Doorstep: JSON Lines (one JSON object a line, UTF-8).
+///
+/// The first line names the format and its version; each other line is one record, whose `kind` says what it is. The
+/// tenant comes first, the last line counts the records, and between them kinds come in the order of ``Kind``. Keys do
+/// not travel, nor do the proofs of domains, confirmations and the audit log: a key's holder gets a new one, a domain is
+/// proved again, and what happened in one installation is that installation's record.
+public enum TenantArchive {
+    static let format = "doorstep-tenant"
+    public static let version = 1
+
+    enum Kind: String, CaseIterable {
+        case tenant
+        case clip
+        case domain
+        case location
+        case experience
+        case shortCode = "short_code"
+        case end
+
+        var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    }
+}
+
+/// What an archive says of the tenant itself.
+public struct ArchivedTenant: Sendable, Hashable {
+    /// Kept where it is free: the signatures of places in printed URLs are made with a key derived from it.
+    public let id: TenantID
+    public let slug: TenantSlug
+    public let name: DisplayName
+    public let isSuspended: Bool
+    public let limits: RequestLimits
+}
+
+/// One line of an archive.
+public enum ArchiveRecord: Sendable {
+    case tenant(ArchivedTenant)
+    case clip(Clip)
+    case domain(host: String)
+    case location(LocationRecord)
+    case experience(ExperienceRecord)
+    case shortCode(ShortCode)
+    /// How many records there are, this one apart.
+    case end(Int)
+
+    var kind: TenantArchive.Kind {
+        switch self {
+        case .tenant: .tenant
+        case .clip: .clip
+        case .domain: .domain
+        case .location: .location
+        case .experience: .experience
+        case .shortCode: .shortCode
+        case .end: .end
+        }
+    }
+
+    public var clip: Clip? { if case .clip(let clip) = self { clip } else { nil } }
+    public var host: String? { if case .domain(let host) = self { host } else { nil } }
+    public var location: LocationRecord? { if case .location(let location) = self { location } else { nil } }
+    public var experience: ExperienceRecord? {
+        if case .experience(let record) = self { record } else { nil }
+    }
+    public var shortCode: ShortCode? { if case .shortCode(let code) = self { code } else { nil } }
+}

@@ -1,0 +1,129 @@
+import Invocation
+import JSON
+import Tenancy
+
+/// Reads an archive (``TenantArchive``) line by line.
+///
+/// A bad line is kept among the problems and reading goes on, so that all that is wrong is reported at once. An archive
+/// of another format or version, and one that was cut off, is refused.
+public struct TenantArchiveReader: Sendable {
+    /// Gives the next bytes of the file, nil at its end.
+    public typealias Source = @Sendable () throws -> [UInt8]?
+
+    /// What is wrong with the lines read so far; whoever finds more about them adds it.
+    public var problems = ImportProblems()
+
+    private var lines: LineReader
+    private var ahead: (record: ArchiveRecord, line: Int)?
+    private var last = TenantArchive.Kind.tenant
+    private var count = 0
+    /// The rows of these kinds are few; of the others the database finds those that come twice.
+    private var bundleIDs: Set<BundleID> = []
+    private var hosts: Set<String> = []
+
+    public init(_ source: @escaping Source) {
+        lines = LineReader(source)
+    }
+
+    /// Reads the header and the tenant itself.
+    /// - Throws: `AdministrationError.invalidArchive` and `.unknownArchiveVersion`.
+    public mutating func readTenant() throws -> ArchivedTenant {
+        try readHeader()
+        guard let line = try lines.next() else { throw refusal("the archive is cut off") }
+        count += 1
+        do {
+            if case .tenant(let tenant) = try Self.record(line) { return tenant }
+        } catch {
+            throw refusal(Self.reason(error))
+        }
+        throw refusal("kind: the tenant must come first")
+    }
+
+    /// The next record when it is of the kind that the closure takes; nil when another one comes.
+    public mutating func next<Value>(
+        _ value: (ArchiveRecord) -> Value?
+    ) throws -> (value: Value, line: Int)? {
+        if ahead == nil { ahead = try readRecord() }
+        guard let (record, line) = ahead, let value = value(record) else { return nil }
+        ahead = nil
+        return (value, line)
+    }
+
+    /// Reads on to the end, of which only the problems are of interest.
+    public mutating func readRest() throws {
+        ahead = nil
+        while try readRecord() != nil {}
+    }
+
+    private mutating func readHeader() throws {
+        guard let line = try lines.next(), let value = try? JSONValue(parsing: line),
+            let header = value.objectValue, header["format"]?.stringValue == TenantArchive.format,
+            let version = header["version"]?.numberValue?.int
+        else {
+            throw AdministrationError.invalidArchive(line: 1, reason: "not the header of a tenant's archive")
+        }
+        guard version == TenantArchive.version else {
+            throw AdministrationError.unknownArchiveVersion(version)
+        }
+    }
+
+    /// The next good record; nil when the last line was read.
+    private mutating func readRecord() throws -> (ArchiveRecord, Int)? {
+        while last != .end {
+            guard let line = try lines.next() else { throw refusal("the archive is cut off", after: true) }
+            do {
+                let record = try Self.record(line)
+                try check(record)
+                last = record.kind
+                if case .end(let expected) = record {
+                    guard expected == count else {
+                        throw RowRefusal("records", "\(expected) are announced, \(count) are there")
+                    }
+                    continue
+                }
+                count += 1
+                return (record, lines.number)
+            } catch {
+                if last != .end { count += 1 }
+                problems.add(line: lines.number, Self.reason(error))
+            }
+        }
+        while try lines.next() != nil { problems.add(line: lines.number, "comes after the end") }
+        return nil
+    }
+
+    private mutating func check(_ record: ArchiveRecord) throws(RowRefusal) {
+        guard record.kind.position >= last.position, record.kind != .tenant else {
+            throw RowRefusal("kind", "\(record.kind.rawValue) comes after \(last.rawValue)")
+        }
+        if let clip = record.clip, !bundleIDs.insert(clip.bundleID).inserted {
+            throw RowRefusal("bundleID", "an earlier line has it already")
+        }
+        if let host = record.host, !hosts.insert(host).inserted {
+            throw RowRefusal("host", "an earlier line has it already")
+        }
+    }
+
+    private static func record(_ line: ArraySlice<UInt8>) throws -> ArchiveRecord {
+        try ArchiveRecord(JSONObjectReader.object(of: JSONValue(parsing: line)))
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as JSONFieldError where !error.path.isEmpty: "\(error.path): \(error.reason)"
+        case let error as RowRefusal: error.reason
+        default: "\(error)"
+        }
+    }
+
+    private func refusal(_ reason: String, after: Bool = false) -> AdministrationError {
+        .invalidArchive(line: max(1, lines.number + (after ? 1 : 0)), reason: reason)
+    }
+}
+
+extension JSONObjectReader {
+    fileprivate static func object(of value: JSONValue) throws(JSONFieldError) -> JSONObject {
+        guard let object = value.objectValue else { throw .wrongType(path: "", expected: "an object") }
+        return object
+    }
+}

@@ -1,0 +1,56 @@
+import JSON
+
+extension CatalogueReader {
+    /// Writes the tenant as an archive (``TenantArchive``); returns how many records it has.
+    public func exportTenant(to sink: @escaping ([UInt8]) throws -> Void) async throws -> Int {
+        var writer = TenantArchiveWriter(sink)
+        try writer.append(
+            .tenant(
+                ArchivedTenant(
+                    id: tenant.id, slug: tenant.slug, name: tenant.name,
+                    isSuspended: tenant.suspendedAt != nil, limits: tenant.limits)))
+        for clip in try await clips() { try writer.append(.clip(clip)) }
+        for claim in try await claims() { try writer.append(.domain(host: claim.host)) }
+        try await eachLocation { try writer.append(.location($0)) }
+        try await eachExperience { try writer.append(.experience($0)) }
+        try await eachShortCode { try writer.append(.shortCode($0)) }
+        return try writer.finish()
+    }
+}
+
+/// Writes the lines of an archive.
+struct TenantArchiveWriter {
+    private let sink: ([UInt8]) throws -> Void
+    private var buffer: [UInt8] = []
+    private var count = 0
+
+    private static let chunkLength = 1 << 16
+
+    init(_ sink: @escaping ([UInt8]) throws -> Void) {
+        self.sink = sink
+        append(["format": .string(TenantArchive.format), "version": JSONValue(TenantArchive.version)])
+    }
+
+    mutating func append(_ record: ArchiveRecord) throws {
+        append(record.json)
+        count += 1
+        if buffer.count >= Self.chunkLength { try handOver() }
+    }
+
+    /// Writes the last line; returns how many records there are.
+    mutating func finish() throws -> Int {
+        append(ArchiveRecord.end(count).json)
+        try handOver()
+        return count
+    }
+
+    private mutating func append(_ line: JSONObject) {
+        buffer += JSONValue.object(line).serialized()
+        buffer.append(UInt8(ascii: "\n"))
+    }
+
+    private mutating func handOver() throws {
+        try sink(buffer)
+        buffer.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Foundation
+
+/// Where an export is written.
+struct ExportFile: ParsableArguments {
+    @Option(help: "The file to write, for its owner alone; - for standard output.")
+    var output = "-"
+
+    /// Lends a sink for the bytes.
+    ///
+    /// A file is put in its place when all of it is written, and whatever happens before that, what was there stays.
+    func writing<Result>(
+        _ body: (@escaping ([UInt8]) throws -> Void) async throws -> Result
+    ) async throws
+        -> Result
+    {
+        guard output != "-" else {
+            return try await body { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
+        }
+        let unfinished = "\(output).\(getpid()).unfinished"
+        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CommandError.unwritableFile(output) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            let result = try await body { bytes in
+                do { try file.write(contentsOf: Data(bytes)) } catch {
+                    throw CommandError.unwritableFile(output)
+                }
+            }
+            try file.synchronize()
+            try file.close()
+            guard rename(unfinished, output) == 0 else { throw CommandError.unwritableFile(output) }
+            return result
+        } catch {
+            unlink(unfinished)
+            throw error
+        }
+    }
+
+    /// Says how much was written, where that is not in its midst.
+    func note(_ count: Int, _ noun: String) {
+        guard output != "-" else { return }
+        FileHandle.standardError.write(Data("\(count) \(noun)\(count == 1 ? "" : "s") in \(output)\n".utf8))
+    }
+}

@@ -1,0 +1,154 @@
+public import Administration
+import Foundation
+import Invocation
+import PostgreSQL
+import RateLimiting
+public import Tenancy
+
+// A tenant as a whole: read, brought in from elsewhere, deleted.
+
+extension PostgresAdministrationStore {
+    public func withCatalogue<Result: Sendable>(
+        of slug: TenantSlug, _ body: (any CatalogueReader) async throws -> Result
+    ) async throws -> Result {
+        let id = try await tenant(slug).id
+        return try await readMuch(id) { transaction in
+            // Read again: what is handed over is of one snapshot.
+            guard let tenant = try await transaction.tenant() else {
+                throw AdministrationError.unknownTenant(slug)
+            }
+            return try await body(PostgresCatalogueReader(transaction, tenant))
+        }
+    }
+
+    public func deleteTenant(_ slug: TenantSlug) async throws -> [RowCount] {
+        let id = try await tenant(slug).id
+        return try await writeMuch(id) { transaction in
+            try await transaction.waitForImports()
+            // Whoever is adding a row holds the tenant's own, and who comes later finds that there is none.
+            let rows = try await transaction.execute(
+                "SELECT FROM doorstep.tenants WHERE tenant_id = \(id.uuid) FOR UPDATE")
+            guard rows.count == 1 else { throw AdministrationError.unknownTenant(slug) }
+            var counts: [RowCount] = []
+            for relation in Self.relations {
+                let deleted = try await transaction.execute(
+                    "DELETE FROM doorstep.\(identifier: relation) WHERE tenant_id = \(id.uuid)")
+                counts.append(RowCount(relation: relation, count: deleted.affectedRows))
+            }
+            return counts
+        }
+    }
+
+    /// All that is a tenant's, what points to others before those. The audit log stays: that a tenant was deleted, and
+    /// what it was, is an entry. The log of changes goes by itself, within about an hour.
+    static let relations = [
+        "experiences", "short_codes", "locations", "domains", "clips", "api_keys", "confirmations", "tenants",
+    ]
+}
+
+extension PostgresAdministrationStore {
+    public func createTenant(
+        from archive: TenantArchiveReader, slug: TenantSlug?
+    ) async throws -> ArchiveOutcome {
+        var archive = archive
+        let archived = try archive.readTenant()
+        let slug = slug ?? archived.slug
+        let isTaken = try await !readAcrossTenants(
+            "SELECT FROM doorstep.tenants WHERE tenant_id = \(archived.id.uuid)"
+        ).isEmpty
+        let id = isTaken ? TenantID(UUID()) : archived.id
+        do {
+            return try await writeMuch(id) { transaction in
+                try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.tenants
+                        (tenant_id, slug, name, suspended_at, key_rate, key_burst, client_rate, client_burst)
+                    VALUES (\(id.uuid), \(slug.text), \(archived.name.text),
+                        CASE WHEN \(archived.isSuspended) THEN now() END,
+                        \(archived.limits.key?.perSecond), \(archived.limits.key?.burst),
+                        \(archived.limits.client?.perSecond), \(archived.limits.client?.burst))
+                    """)
+                var load = ArchiveLoad(transaction: transaction, archive: archive)
+                let counts = try await load.run()
+                guard let tenant = try await transaction.tenant() else {
+                    throw AdministrationError.tenantDeleted
+                }
+                return .done(tenant, counts)
+            }
+        } catch let refusal as ImportRefused {
+            return .refused(refusal.problems)
+        } catch let error as PostgreSQLError where error.isUniqueViolation("tenants_slug_key") {
+            throw AdministrationError.tenantExists(slug)
+        }
+    }
+}
+
+/// Puts the rows of an archive into their tables, kind by kind.
+private struct ArchiveLoad {
+    let transaction: TenantTransaction
+    var archive: TenantArchiveReader
+    private var counts: [RowCount] = []
+
+    init(transaction: TenantTransaction, archive: TenantArchiveReader) {
+        self.transaction = transaction
+        self.archive = archive
+    }
+
+    /// - Throws: `ImportRefused` with all that is wrong.
+    mutating func run() async throws -> [RowCount] {
+        try await addClips()
+        try await addDomains()
+        try await load(LocationStaging(), into: "locations", \.location)
+        try await load(ExperienceStaging(), into: "experiences", \.experience)
+        try await load(ShortCodeStaging(), into: "short_codes", \.shortCode)
+        try refuse()
+        return counts
+    }
+
+    private mutating func addClips() async throws {
+        var count = 0
+        while let (clip, _) = try archive.next(\.clip) {
+            try await transaction.add(clip)
+            count += 1
+        }
+        counts.append(RowCount(relation: "clips", count: count))
+    }
+
+    /// As claims, to be proved again here.
+    private mutating func addDomains() async throws {
+        var count = 0
+        while let (host, _) = try archive.next(\.host) {
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.domains (tenant_id, host, challenge)
+                VALUES (\(transaction.tenant.uuid), \(host),
+                    replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''))
+                """)
+            count += 1
+        }
+        counts.append(RowCount(relation: "domains", count: count))
+    }
+
+    private mutating func load<Table: Staging>(
+        _ staging: Table, into relation: String, _ row: (ArchiveRecord) -> Table.Row?
+    ) async throws {
+        var archive = archive
+        let (count, problems) = try await transaction.stage(staging) { sink in
+            while let (record, line) = try archive.next(row) { try await sink.append(record, line: line) }
+            return archive.problems
+        }
+        archive.problems = problems
+        self.archive = archive
+        // What points to a row that was refused is not wrong itself: nothing more is asked of the database.
+        if !problems.isEmpty { return try refuse() }
+        _ = try await transaction.merge(staging, count)
+        try await transaction.execute("DROP TABLE pg_temp.staged")
+        counts.append(RowCount(relation: relation, count: count))
+    }
+
+    /// Refuses the archive if anything is wrong with it, to its end.
+    private mutating func refuse() throws {
+        try archive.readRest()
+        guard archive.problems.isEmpty else { throw ImportRefused(problems: archive.problems) }
+    }
+}

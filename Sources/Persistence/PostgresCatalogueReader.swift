@@ -1,0 +1,84 @@
+import Administration
+import Foundation
+import Geodesy
+import Invocation
+import JSON
+import PostgreSQL
+import Tenancy
+
+/// Reads a tenant's rows in one transaction of one snapshot, by cursors.
+struct PostgresCatalogueReader: CatalogueReader {
+    let tenant: Tenant
+    private let transaction: TenantTransaction
+
+    private static let rowsAtATime = 2_000
+
+    init(_ transaction: TenantTransaction, _ tenant: Tenant) {
+        self.transaction = transaction
+        self.tenant = tenant
+    }
+
+    func clips() async throws -> [Clip] {
+        try await transaction.clips()
+    }
+
+    func claims() async throws -> [HostClaim] {
+        try await transaction.execute(
+            "SELECT host, proved_at FROM doorstep.domains WHERE tenant_id = \(tenant.id.uuid) ORDER BY host"
+        ).map { row in
+            let (host, provedAt) = try row.decode(String.self, Date?.self)
+            return HostClaim(host: host, provedAt: provedAt)
+        }
+    }
+
+    func metadataColumns() async throws -> [String] {
+        try await transaction.execute(
+            """
+            SELECT DISTINCT key COLLATE "C" AS key
+            FROM doorstep.locations, jsonb_object_keys(metadata) AS key
+            WHERE tenant_id = \(tenant.id.uuid) ORDER BY key
+            """
+        ).map { try $0.decode(String.self) }
+    }
+
+    func eachLocation(_ body: (LocationRecord) throws -> Void) async throws {
+        try await eachRow(
+            """
+            DECLARE catalogue NO SCROLL CURSOR FOR
+            SELECT identifier, name, latitude, longitude, radius, metadata FROM doorstep.locations
+            WHERE tenant_id = \(tenant.id.uuid) ORDER BY identifier
+            """
+        ) { try body(LocationRecord(row: $0)) }
+    }
+
+    func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws {
+        try await eachRow(
+            """
+            DECLARE catalogue NO SCROLL CURSOR FOR
+            SELECT url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle
+            FROM doorstep.experiences WHERE tenant_id = \(tenant.id.uuid) ORDER BY url, kind
+            """
+        ) { try body(ExperienceRecord(row: $0)) }
+    }
+
+    func eachShortCode(_ body: (ShortCode) throws -> Void) async throws {
+        try await eachRow(
+            """
+            DECLARE catalogue NO SCROLL CURSOR FOR
+            SELECT code, url FROM doorstep.short_codes WHERE tenant_id = \(tenant.id.uuid) ORDER BY code
+            """
+        ) { try body(ShortCode(row: $0)) }
+    }
+
+    /// - Parameter declaration: of a cursor named `catalogue`.
+    private func eachRow(_ declaration: Query, _ body: (Row) throws -> Void) async throws {
+        try await transaction.execute(declaration)
+        while true {
+            let rows = try await transaction.execute(
+                "FETCH \(unsafeSQL: String(Self.rowsAtATime)) FROM catalogue")
+            for row in rows { try body(row) }
+            guard rows.count == Self.rowsAtATime else { break }
+        }
+        try await transaction.execute("CLOSE catalogue")
+    }
+}

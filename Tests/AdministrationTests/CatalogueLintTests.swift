@@ -1,0 +1,169 @@
+import Invocation
+import Tenancy
+import Testing
+
+@testable import Administration
+
+@Suite struct CatalogueLintTests {
+    /// Leads where a test says.
+    private struct Map: InvocationResolver {
+        var places: [String: String] = [:]
+
+        func resolve(_ url: InvocationURL) -> Resolution {
+            guard let place = places[url.canonical].flatMap({ try? LocationIdentifier($0) }) else {
+                return .nothing(.doesNotMatch)
+            }
+            return .location(place)
+        }
+
+        func resolveStored(_ url: InvocationURL) -> Resolution { resolve(url) }
+    }
+
+    private static let clip = "com.example.MyApp.Clip"
+
+    private func experience(
+        _ url: String, _ kind: ExperienceKind = .advanced, location: String? = nil, rule: String? = nil
+    ) throws -> Experience {
+        try Experience(
+            url: URLPrefix(url), kind: kind, clip: BundleID(Self.clip),
+            binding: LocationBinding(location: location, rule: rule))
+    }
+
+    private func place(
+        _ identifier: String, _ latitude: Double = 1, _ longitude: Double = 2, radius: Double = 100
+    ) throws -> CatalogueLint.Place {
+        CatalogueLint.Place(
+            try MemoryCatalogue.location(identifier, latitude: latitude, longitude: longitude, radius: radius)
+        )
+    }
+
+    /// What was found of one code: the URL, short code or location, and what it is at odds with.
+    private func findings(
+        _ code: CatalogueFinding.Code, multiBusiness: Bool = false, _ experiences: [Experience] = [],
+        _ places: [CatalogueLint.Place] = [], _ codes: [ShortCode] = [], _ map: Map = Map()
+    ) throws -> [[String]] {
+        let clip = try Clip(
+            bundleID: BundleID(Self.clip), teamID: TeamID("ABCDE12345"), isMultiBusiness: multiBusiness)
+        return CatalogueLint(
+            clips: [clip], experiences: experiences, places: places, codes: codes, resolver: map
+        ).findings.filter { $0.code == code.rawValue }.map { finding in
+            #expect(!finding.description.isEmpty)
+            return [finding.shortCode ?? finding.url ?? finding.location?.text, finding.other].compactMap(
+                \.self)
+        }
+    }
+
+    @Test func `Codes are told apart`() {
+        let codes = CatalogueFinding.Code.allCases.map(\.rawValue) + LintFinding.Code.allCases.map(\.rawValue)
+        #expect(Set(codes).count == codes.count)
+    }
+
+    @Test func `What ExperienceLint finds is among the findings`() throws {
+        let experiences = try [
+            experience("https://example.com/store"), experience("https://example.com/store2"),
+        ]
+        let lint = CatalogueLint(
+            clips: [], experiences: experiences, places: [], codes: [], resolver: Map())
+        #expect(lint.findings.map(\.code) == ["raw_prefix_divergence"])
+        #expect(lint.findings[0].url == "https://example.com/store2")
+        #expect(lint.findings[0].other == "https://example.com/store")
+    }
+
+    @Test func `Experiences of a clip for many businesses that are for none`() throws {
+        let experiences = try [
+            experience("https://example.com/a"), experience("https://example.com/b", .default),
+            experience("https://example.com/c", .demo), experience("https://example.com/d", location: "a"),
+            experience("https://example.com/e", rule: "path:1"),
+            experience("https://example.com/f", .demo, rule: "path:1"),
+        ]
+        #expect(try findings(.unbound, experiences).isEmpty)
+        #expect(
+            try findings(.unbound, multiBusiness: true, experiences) == [
+                ["https://example.com/a"], ["https://example.com/b"],
+            ])
+        #expect(try findings(.notBusinessSpecific, experiences).isEmpty)
+        #expect(
+            try findings(.notBusinessSpecific, multiBusiness: true, experiences) == [
+                ["https://example.com/e"]
+            ])
+    }
+
+    @Test func `Identifiers in registered URLs that nothing has`() throws {
+        let experiences = try [
+            experience("https://example.com/a?l=x", rule: "query:l"),
+            experience("https://example.com/b?l=y", rule: "query:l"),
+            experience("https://example.com/c?l=y", rule: "path:1"),
+            experience("https://example.com/d?c=k", rule: "hash:c"),
+            experience("https://example.com/e?c=m", rule: "hash:c"),
+        ]
+        let code = try ShortCode(code: "k", url: InvocationURL("https://example.com/a?l=x"))
+        #expect(
+            try findings(.unknownIdentifier, experiences, [place("x")], [code]) == [
+                ["https://example.com/b?l=y"], ["https://example.com/e?c=m"],
+            ])
+    }
+
+    @Test func `Short codes that lead to nothing`() throws {
+        let codes = try ["a", "b"].map {
+            try ShortCode(code: $0, url: InvocationURL("https://example.com/\($0)"))
+        }
+        #expect(
+            try findings(.deadShortCode, [], [], codes, Map(places: ["https://example.com/a": "x"])) == [
+                ["b"]
+            ])
+    }
+
+    @Test func `Places that may be mistaken`() throws {
+        let places = try [
+            place("a", 0, 0), place("b", 0.0099, -0.0099), place("c", 0.01, 0), place("d", 0, 50),
+            place("e", 3, 4, radius: 10), place("f", 3, 4, radius: 9.99), place("g", 3, 4),
+            place("h", -0.0, 50),
+        ]
+        #expect(try findings(.nullIsland, [], places) == [["a"], ["b"]])
+        #expect(try findings(.repeatedCoordinates, [], places) == [["f", "e"], ["g", "e"], ["h", "d"]])
+        #expect(try findings(.smallRadius, [], places) == [["f"]])
+    }
+
+    /// By a bound URL, a code, or a URL that a rule reads; whatever is asked for leads where the resolver says.
+    @Test func `Locations that no URL reaches`() throws {
+        let places = try ["bound", "coded", "é/1", "item", "linked", "shadowed", "none"].map { try place($0) }
+        let experiences = try [
+            experience("https://example.com/bound", location: "bound"),
+            experience("https://example.com/shadowed", .default, location: "shadowed"),
+            experience("https://example.com/p?x=1", rule: "path:2"),
+            experience("https://example.com/q?x=1", rule: "query:l"),
+            experience("https://example.com/h", rule: "hash:c"),
+            experience("https://example.com/d", .default, rule: "query:l"),
+        ]
+        let codes = [try ShortCode(code: "k", url: InvocationURL("https://example.com/long"))]
+        let map = Map(places: [
+            "https://example.com/bound": "bound", "https://example.com/long": "coded",
+            "https://example.com/shadowed": "bound",
+            "https://example.com/p/-/%C3%A9%2F1?x=1": "é/1", "https://example.com/q?x=1&l=item": "item",
+            "https://appclip.apple.com/id?p=com.example.MyApp.Clip&l=linked": "linked",
+        ])
+        #expect(
+            try findings(.unreachableLocation, experiences, places, codes, map) == [["shadowed"], ["none"]])
+        // Without a rule that reads codes, a code leads nowhere.
+        let without = experiences.filter { if case .rule(.hash) = $0.binding { false } else { true } }
+        #expect(
+            try findings(.unreachableLocation, without, places, codes, map) == [
+                ["coded"], ["shadowed"], ["none"],
+            ])
+        #expect(try findings(.unreachableLocation, [], places).count == places.count)
+    }
+
+    /// As many as a large tenant has: what takes longer for each the more there are would not end.
+    @Test func `Twenty thousand of each`() throws {
+        let count = 20_000
+        let places = try (0..<count).map { try place("p\($0)", Double($0 % 80) + 1, Double($0) / 1_000 + 1) }
+        let experiences = try (0..<count).map {
+            try experience("https://example.com/\($0)", location: $0 % 2 == 0 ? "p\($0)" : nil)
+        }
+        let map = Map(
+            places: Dictionary(
+                uniqueKeysWithValues: (0..<count).map { ("https://example.com/\($0)", "p\($0)") }))
+        #expect(
+            try findings(.unreachableLocation, experiences, places, [], map).count == count / 2)
+    }
+}

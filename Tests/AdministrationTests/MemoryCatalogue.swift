@@ -1,0 +1,92 @@
+import Administration
+import Foundation
+import Geodesy
+import Invocation
+import JSON
+import RateLimiting
+import Tenancy
+
+/// A tenant that a test has made up, and the names of its metadata.
+struct MemoryCatalogue: CatalogueReader {
+    var tenant: Tenant
+    var clipList: [Clip] = []
+    var claimList: [HostClaim] = []
+    var locations: [LocationRecord] = []
+    var experiences: [ExperienceRecord] = []
+    var codes: [ShortCode] = []
+
+    init() throws {
+        tenant = try Tenant(
+            id: TenantID(UUID()), slug: TenantSlug("acme"), name: DisplayName("Acmé, \"Inc.\""),
+            createdAt: Date(timeIntervalSince1970: 0), suspendedAt: nil,
+            limits: RequestLimits(key: RateLimit("1:2")))
+    }
+
+    func clips() -> [Clip] { clipList }
+    func claims() -> [HostClaim] { claimList }
+
+    func metadataColumns() -> [String] {
+        let names = Set(locations.flatMap { $0.metadata.map { Array($0.key.utf8) } })
+        return names.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func eachLocation(_ body: (LocationRecord) throws -> Void) throws { try locations.forEach(body) }
+    func eachExperience(_ body: (ExperienceRecord) throws -> Void) throws { try experiences.forEach(body) }
+    func eachShortCode(_ body: (ShortCode) throws -> Void) throws { try codes.forEach(body) }
+
+    /// One of everything, with texts that a format could stumble over.
+    static func sample() throws -> MemoryCatalogue {
+        var catalogue = try MemoryCatalogue()
+        let clip = try BundleID("com.example.MyApp.Clip")
+        catalogue.clipList = [try Clip(bundleID: clip, teamID: TeamID("ABCDE12345"), isMultiBusiness: true)]
+        catalogue.claimList = [HostClaim(host: "example.com", provedAt: Date())]
+        for (index, text) in awkward.enumerated() {
+            catalogue.locations.append(
+                try location(
+                    text, name: text, latitude: -1.5e-7 * Double(index), longitude: 180 / 7,
+                    metadata: [
+                        "note": .string(text + "\r\n\"\t"), "é": "e\u{301}", "e\u{301}": .string(text),
+                    ]))
+        }
+        func experience(
+            _ url: String, _ kind: ExperienceKind, _ binding: LocationBinding, _ title: String? = nil
+        ) throws -> ExperienceRecord {
+            try ExperienceRecord(
+                Experience(url: URLPrefix(url), kind: kind, clip: clip, binding: binding), title: title,
+                subtitle: title.map { $0 + ", \"now\"" })
+        }
+        catalogue.experiences = [
+            try experience(
+                "https://example.com/a", .advanced, .location(LocationIdentifier(awkward[0])), "A, b"),
+            try experience("https://example.com/b?p=1,2", .advanced, .rule(IdentifierRule("query:l"))),
+            try experience("https://example.com/c", .default, .rule(IdentifierRule("coordinates:a,b,c"))),
+            try experience("https://example.com/d", .demo, .unbound),
+        ]
+        catalogue.codes = [
+            try ShortCode(code: "x,\"", url: InvocationURL("https://example.com/b?p=1,2&l=%22"))
+        ]
+        return catalogue
+    }
+
+    static let awkward = [
+        "a", "a,b", "\"", "\"\"", "=1+1", " lead", "é", "e\u{301}", "日本", "🍩", "\\N", "{}", "''", "null", "#",
+    ]
+
+    static func location(
+        _ identifier: String, name: String = "A place", latitude: Double = 1, longitude: Double = 2,
+        radius: Double = 100, metadata: JSONObject = [:]
+    ) throws -> LocationRecord {
+        LocationRecord(
+            identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
+            region: try CircularRegion(
+                center: Coordinate(latitude: latitude, longitude: longitude), radius: Distance(meters: radius)
+            ), metadata: metadata)
+    }
+}
+
+/// Collects what an export writes.
+final class Written {
+    private(set) var bytes: [UInt8] = []
+    func append(_ more: [UInt8]) { bytes += more }
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,76 @@
+import Invocation
+import PropertyTesting
+import Synchronization
+import Testing
+
+@testable import Administration
+
+/// What is exported is what an import reads, byte by byte again.
+@Suite struct TableExportTests {
+    private actor Rows<Row: Sendable>: RowSink {
+        var rows: [Row] = []
+        func append(_ row: Row, line: Int) { rows.append(row) }
+    }
+
+    private func read<Row: ImportableRow>(_ bytes: [UInt8], as: Row.Type) async throws -> [Row] {
+        let rest = Mutex<[UInt8]?>(bytes)
+        let sink = Rows<Row>()
+        let problems = try await TableImport<Row> {
+            rest.withLock { rest in
+                defer { rest = nil }
+                return rest
+            }
+        }.feed(sink) { _ in }
+        #expect(problems.isEmpty, "\(problems)")
+        return await sink.rows
+    }
+
+    @Test func `Locations`() async throws {
+        var catalogue = try MemoryCatalogue.sample()
+        catalogue.locations.append(try MemoryCatalogue.location("plain"))
+        let first = Written()
+        #expect(try await catalogue.exportLocations(to: first.append) == catalogue.locations.count)
+        #expect(first.text.hasPrefix("identifier,name,latitude,longitude,radius,e\u{301},note,é\r\na,a,"))
+        #expect(first.text.hasSuffix("\r\nplain,A place,1,2,100,,,\r\n"))
+        let records = try await read(first.bytes, as: LocationRecord.self)
+        #expect(records == catalogue.locations)
+        catalogue.locations = records
+        let second = Written()
+        _ = try await catalogue.exportLocations(to: second.append)
+        #expect(first.bytes == second.bytes)
+    }
+
+    @Test func `Experiences`() async throws {
+        let catalogue = try MemoryCatalogue.sample()
+        let first = Written()
+        #expect(try await catalogue.exportExperiences(to: first.append) == 4)
+        #expect(
+            first.text.hasPrefix(
+                "clip,url,kind,location,identifier_rule,title,subtitle\r\n"
+                    + "com.example.MyApp.Clip,https://example.com/a,advanced,a,,\"A, b\",\"A, b, \"\"now\"\"\"\r\n"
+            ))
+        #expect(try await read(first.bytes, as: ExperienceRecord.self) == catalogue.experiences)
+    }
+
+    /// Any fields, of the bytes that mean something and some that do not.
+    @Test func `Whatever is written is read`() throws {
+        var random = SplitMix64(seed: 9)
+        let pieces = ["a", ",", "\"", "\r", "\n", "\r\n", " ", "é", "e\u{301}", "\u{FEFF}", "\t"]
+        var rows: [[String]] = [["first", "second", "third"]]
+        for _ in 0..<2_000 {
+            rows.append((0..<3).map { _ in (0..<random.below(5)).map { _ in random.pick(pieces) }.joined() })
+        }
+        let written = Written()
+        var writer = CSVWriter(written.append)
+        for row in rows { try writer.append(row) }
+        try writer.finish()
+        var parser = CSVParser()
+        var read: [[String]] = []
+        let keep: (CSVParser.Record) -> Void = { record in
+            if case .fields(let fields) = record.content { read.append(fields) }
+        }
+        parser.consume(written.bytes, emit: keep)
+        parser.finish(emit: keep)
+        #expect(read.map { $0.map { Array($0.utf8) } } == rows.map { $0.map { Array($0.utf8) } })
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Invocation
+import JSON
+import Synchronization
+import Tenancy
+import Testing
+
+@testable import Administration
+
+@Suite struct TenantArchiveTests {
+    /// Gives a text in pieces of a size.
+    private static func reader(_ text: String, chunk: Int = .max) -> TenantArchiveReader {
+        let rest = Mutex(Array(text.utf8)[...])
+        return TenantArchiveReader {
+            rest.withLock { rest in
+                let piece = rest.prefix(chunk)
+                rest = rest.dropFirst(piece.count)
+                return piece.isEmpty ? nil : Array(piece)
+            }
+        }
+    }
+
+    private static func archive() async throws -> String {
+        let written = Written()
+        let count = try await MemoryCatalogue.sample().exportTenant(to: written.append)
+        #expect(count == 23)
+        return written.text
+    }
+
+    /// All problems of an archive, by line; what ends the reading at once, too.
+    private static func problems(_ text: String) throws -> [String] {
+        var reader = reader(text)
+        do {
+            _ = try reader.readTenant()
+            try reader.readRest()
+        } catch let error as AdministrationError {
+            return ["\(error)"]
+        }
+        return reader.problems.first.map { "line \($0.line): \($0.reason)" }
+    }
+
+    @Test(arguments: [1, 7, 4_096, Int.max]) func `What is written is read back`(chunk: Int) async throws {
+        let catalogue = try MemoryCatalogue.sample()
+        let written = Written()
+        _ = try await catalogue.exportTenant(to: written.append)
+        var reader = Self.reader(written.text, chunk: chunk)
+        let tenant = try reader.readTenant()
+        #expect(tenant.id == catalogue.tenant.id && tenant.slug == catalogue.tenant.slug)
+        #expect(tenant.name == catalogue.tenant.name && !tenant.isSuspended)
+        var read = try MemoryCatalogue()
+        while let (clip, _) = try reader.next(\.clip) { read.clipList.append(clip) }
+        #expect(try reader.next(\.host)?.value == "example.com")
+        while let (location, line) = try reader.next(\.location) {
+            #expect(line == read.locations.count + 5)
+            read.locations.append(location)
+        }
+        while let (experience, _) = try reader.next(\.experience) { read.experiences.append(experience) }
+        while let (code, _) = try reader.next(\.shortCode) { read.codes.append(code) }
+        try reader.readRest()
+        #expect(reader.problems.isEmpty)
+        #expect(read.clipList == catalogue.clipList && read.locations == catalogue.locations)
+        #expect(read.experiences == catalogue.experiences && read.codes == catalogue.codes)
+    }
+
+    @Test func `The lines are as documented`() async throws {
+        let lines = try await Self.archive().split(separator: "\n")
+        #expect(lines[0] == #"{"format":"doorstep-tenant","version":1}"#)
+        #expect(
+            lines[2]
+                == #"{"bundleID":"com.example.MyApp.Clip","kind":"clip","multiBusiness":true,"teamID":"ABCDE12345"}"#
+        )
+        // A claim travels, its proof does not.
+        #expect(lines[3] == #"{"host":"example.com","kind":"domain"}"#)
+        #expect(lines.last == #"{"kind":"end","records":23}"#)
+    }
+
+    @Test func `Another format or version is refused at once`() throws {
+        for (text, reason) in [
+            ("", "line 1: not the header of a tenant's archive"),
+            ("{}\n", "line 1: not the header of a tenant's archive"),
+            ("identifier,name\n", "line 1: not the header of a tenant's archive"),
+            (#"{"format":"doorstep-tenant"}"#, "line 1: not the header of a tenant's archive"),
+            (
+                #"{"format":"doorstep-tenant","version":2}"#,
+                "the archive has version 2; this Doorstep reads version 1"
+            ),
+            (#"{"format":"doorstep-tenant","version":1}"#, "line 1: the archive is cut off"),
+        ] {
+            #expect(try Self.problems(text) == [reason])
+        }
+    }
+
+    /// Wherever an archive is cut, at the end of a line too.
+    @Test func `A cut archive is refused`() async throws {
+        let lines = try await Self.archive().split(separator: "\n", omittingEmptySubsequences: true)
+        for count in 2..<lines.count {
+            let problems = try Self.problems(lines.prefix(count).joined(separator: "\n") + "\n")
+            #expect(problems == ["line \(count + 1): the archive is cut off"])
+        }
+    }
+
+    @Test func `Each bad line is named`() async throws {
+        let lines = try await Self.archive().split(separator: "\n").map(String.init)
+        func changed(_ line: Int, _ from: String, _ to: String) throws -> [String] {
+            var lines = lines
+            #expect(lines[line - 1].contains(from), "\(from)")
+            lines[line - 1] = lines[line - 1].replacing(from, with: to)
+            return try Self.problems(lines.joined(separator: "\n"))
+        }
+        for (line, from, to, reason) in [
+            (2, "acme", "Not A Slug", "slug: a slug is 1 to 63"),
+            (2, "\"suspended\":false", "\"suspended\":null", "suspended: must be true or false"),
+            (2, "\"keyLimit\":\"1:2\"", "\"keyLimit\":\"1:0\"", "keyLimit: not a rate and a burst"),
+            (3, "ABCDE12345", "short", "teamID: a team ID is ten"),
+            (3, "\"kind\":\"clip\",", "", "kind: is missing"),
+            (3, "\"clip\"", "\"other\"", "kind: must be one of"),
+            (3, "{", "{\"more\":1,", "more: is unknown"),
+            (3, "{", "", "The JSON text"),
+            (4, "example.com", "Example.com", "host: not a domain name"),
+            (4, "example.com", "example.com/a", "host: not a domain name"),
+            (4, "example.com", "10.0.0.1", "host: not a domain name"),
+            (5, "\"radius\":100", "\"radius\":501", "radius: "),
+            (5, "\"latitude\":", "\"latitude\":91,\"x\":", "latitude: "),
+            (5, "\"note\":", "\"name\":", "metadata: holds something else"),
+            (5, "\"note\":\"", "\"list\":[],\"note\":\"", "metadata: holds something else"),
+            (20, "https:", "http:", "url: "),
+            (20, "\"location\":\"a\"", "\"location\":\"a\",\"identifierRule\":\"path:1\"", "location: "),
+            (20, "A, b\"", "\(String(repeating: "x", count: 31))\"", "title: "),
+            (21, "query:l", "query:", "identifierRule: "),
+            (24, "x,\\\"", "", "code: "),
+        ] {
+            let problems = try changed(line, from, to)
+            #expect(
+                problems.count == 1 && problems[0].hasPrefix("line \(line): \(reason)"),
+                "\(from) as \(to): \(problems)")
+        }
+    }
+
+    @Test func `Kinds come in their order, once where there is one, and are counted`() async throws {
+        let lines = try await Self.archive().split(separator: "\n").map(String.init)
+        var swapped = lines
+        swapped.swapAt(4, 20)
+        #expect(
+            try Self.problems(swapped.joined(separator: "\n")).first
+                == "line 6: kind: location comes after experience")
+        var twice = lines
+        twice.insert(lines[2], at: 3)
+        twice.insert(lines[3], at: 5)
+        twice.insert(lines[1], at: 6)
+        twice[twice.count - 1] = #"{"kind":"end","records":26}"#
+        #expect(
+            try Self.problems(twice.joined(separator: "\n")) == [
+                "line 4: bundleID: an earlier line has it already",
+                "line 6: host: an earlier line has it already", "line 7: kind: tenant comes after domain",
+            ])
+        #expect(
+            try Self.problems((lines.prefix(10) + lines.suffix(1)).joined(separator: "\n")) == [
+                "line 11: records: 23 are announced, 9 are there"
+            ])
+        #expect(
+            try Self.problems((lines + [lines[4]]).joined(separator: "\n")) == [
+                "line 26: comes after the end"
+            ])
+    }
+}

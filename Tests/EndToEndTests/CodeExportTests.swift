@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// The lists from which App Clip Codes are made, and printed.
+@Suite struct CodeExportTests {
+    private static let tenant = ["--tenant", Installation.tenant]
+
+    @Test func codesByExperienceAndByLocation() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            let printed = try await binary.run(["code", "export", "--format", "print"] + Self.tenant)
+            #expect(printed.status == 0, "\(printed.errors)")
+            #expect(
+                printed.output == """
+                    SVG File Name,URL\r
+                    example.com_restaurants_restaurant%5Fa.svg,https://example.com/restaurants/restaurant_a\r
+                    example.com_restaurants_restaurant%5Fb.svg,https://example.com/restaurants/restaurant_b\r\n
+                    """)
+            let template = ["--locations", "--template", "https://appclip.example.com/shop?p={identifier}"]
+            let nowhere = try await binary.run(
+                ["code", "export", "--format", "print"] + template + Self.tenant)
+            #expect(nowhere.status == 1 && nowhere.output.isEmpty)
+            #expect(
+                nowhere.errors == """
+                    row 1: the URL leads to no location (does_not_match): https://appclip.example.com/shop?p=restaurant_a
+                    row 2: the URL leads to no location (does_not_match): https://appclip.example.com/shop?p=restaurant_b
+                    Error: nothing was written: 2 rows cannot be App Clip Codes
+
+                    """)
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url",
+                "https://appclip.example.com/shop", "--identifier-rule", "query:p")
+            let batch = try await binary.run(
+                ["code", "export", "--format", "generator", "--foreground", "0000ff", "--type", "nfc"]
+                    + template
+                    + Self.tenant)
+            #expect(
+                batch.output == """
+                    SVG File Name,URL,Background Color,Foreground Color,Type,Logo\r
+                    restaurant%5Fa.svg,https://appclip.example.com/shop?p=restaurant_a,FFFFFF,0000FF,nfc,badge\r
+                    restaurant%5Fb.svg,https://appclip.example.com/shop?p=restaurant_b,FFFFFF,0000FF,nfc,badge\r\n
+                    """, "\(batch.errors)")
+
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url", "https://appclip.example.com/shop?p=restaurant_b", "--location", "restaurant_a")
+            let other = try await binary.run(
+                ["code", "export", "--format", "print"] + template + Self.tenant)
+            #expect(
+                other.errors.hasPrefix(
+                    "row 2: the URL leads to another location: https://appclip.example.com/shop?p=restaurant_b\n"
+                ), "\(other.errors)")
+
+            // What cannot be in a code, by its row, beside what would be another's file.
+            try await binary.succeed(
+                "location", "import", "--tenant", Installation.tenant, "-",
+                input:
+                    "identifier,name,latitude,longitude,radius\nA,A,1,2,100\na,B,1,2,100\n\(String(repeating: "z", count: 128)),Z,1,2,100\n"
+            )
+            let odd = try await binary.run(
+                ["code", "export", "--format", "print", "--locations", "--template"]
+                    + ["https://appclip.example.com/shop?p={identifier}"] + Self.tenant)
+            #expect(odd.status == 1)
+            #expect(
+                odd.errors.hasPrefix(
+                    "row 2: an earlier row has the same file name: https://appclip.example.com/shop?p=a\n"))
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url",
+                "https://shop1.example/~a", "--location", "restaurant_a")
+            let unfit = try await binary.run(["code", "export", "--format", "print"] + Self.tenant)
+            #expect(unfit.status == 1)
+            #expect(
+                unfit.errors.contains(
+                    "row 5: the URL cannot be in an App Clip Code (host, character): https://shop1.example/~a\n"
+                ))
+        }
+    }
+
+    @Test func atMostTenThousandCodes() async throws {
+        try await Installation.lend { installation in
+            let rows = (1...9_999).map { "p\($0),Place,1,2,100" }
+            try await installation.binary.succeed(
+                "location", "import", "--tenant", Installation.tenant, "-",
+                input: "identifier,name,latitude,longitude,radius\n" + rows.joined(separator: "\n"))
+            let outcome = try await installation.binary.run(
+                ["code", "export", "--format", "print", "--locations", "--template"]
+                    + ["https://example.com/{identifier}"] + Self.tenant)
+            #expect(outcome.status == 1 && outcome.output.isEmpty)
+            #expect(outcome.errors.contains("10001 rows"))
+        }
+    }
+}

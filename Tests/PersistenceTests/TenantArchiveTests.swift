@@ -1,0 +1,245 @@
+import Administration
+import Foundation
+import Geodesy
+import Invocation
+import JSON
+import Locations
+import Persistence
+import PostgreSQL
+import PropertyTesting
+import Routing
+import Synchronization
+import Tenancy
+import TestSupport
+import Testing
+
+/// A tenant that is taken from one database to another.
+@Suite struct TenantArchiveTests {
+    /// Believes a place when the tenant is the one that signed it, whose ID the key comes from.
+    private struct Signatures: PlaceSignatures {
+        let tenant: TenantID
+        func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool {
+            tenant == self.tenant
+        }
+    }
+
+    private struct NoRecorder: ConfirmationRecorder {
+        func record(_ record: ConfirmationRecord, of tenant: TenantID) {}
+    }
+
+    private static func archive(of slug: String, _ stores: Stores) async throws -> [UInt8] {
+        let bytes = Mutex<[UInt8]>([])
+        _ = try await stores.administration.withCatalogue(of: TenantSlug(slug)) { catalogue in
+            try await catalogue.exportTenant { more in bytes.withLock { $0 += more } }
+        }
+        return bytes.withLock { $0 }
+    }
+
+    private static func reader(_ bytes: [UInt8]) -> TenantArchiveReader {
+        let rest = Mutex<[UInt8]?>(bytes)
+        return TenantArchiveReader {
+            rest.withLock { rest in
+                defer { rest = nil }
+                return rest
+            }
+        }
+    }
+
+    private static let texts = ["a", "b c", "é", "e\u{301}", "%2F", "x\"y", "\\N", "日本", "1"]
+    private static let hosts = ["a.example", "b.example"]
+
+    /// Clips, places, URLs of every binding and codes, enough for 10,000 different questions.
+    private static func fill(_ stores: Stores, _ tenant: TenantID, _ random: inout SplitMix64) async throws {
+        for (number, clip) in ["com.example.A.Clip", "com.example.B.Clip"].enumerated() {
+            try await stores.createClip(clip, multiBusiness: number == 1, of: tenant)
+        }
+        let identifiers = texts + (0..<2_000).map { "place-\($0)" }
+        var locations: [LocationRecord] = []
+        for identifier in identifiers {
+            locations.append(
+                try .sample(
+                    identifier, name: "At \(identifier)", latitude: .random(in: -90...90, using: &random),
+                    longitude: .random(in: -180...180, using: &random),
+                    radius: .random(in: 0.001...500, using: &random),
+                    metadata: random.oneIn(3) ? [identifier: .string("\t\r\n\(identifier)")] : [:]))
+        }
+        #expect(try await stores.importLocations(locations, of: tenant) == .done(identifiers.count, 0, 0))
+        var experiences = try [
+            ExperienceRecord.sample(
+                "https://a.example", kind: .default, clip: "com.example.A.Clip", rule: "query:l"),
+            .sample(
+                "https://a.example/p", clip: "com.example.A.Clip", rule: "path:1", title: "T, \"t\"",
+                subtitle: "s"),
+            .sample("https://b.example/h", clip: "com.example.B.Clip", rule: "hash:c"),
+            .sample("https://b.example/s", clip: "com.example.B.Clip", rule: "coordinates:lat,lon,r"),
+            .sample("https://b.example/u", clip: "com.example.B.Clip"),
+            .sample("https://b.example/demo", kind: .demo, clip: "com.example.B.Clip", location: "a"),
+        ]
+        for number in 0..<500 {
+            experiences.append(
+                try .sample(
+                    "https://\(random.pick(hosts))/bound/\(number)?q=\(number % 7)",
+                    clip: "com.example.B.Clip",
+                    location: random.pick(identifiers)))
+        }
+        #expect(try await stores.importExperiences(experiences, of: tenant) == .done(experiences.count, 0, 0))
+        let codes = try (0..<300).map { number in
+            try ShortCode.sample("c\(number)", "https://a.example/p/place-\(number * 7)")
+        }
+        #expect(try await stores.importShortCodes(codes, of: tenant) == .done(300, 0, 0))
+    }
+
+    private static func question(_ random: inout SplitMix64) -> String {
+        let place =
+            random.oneIn(5)
+            ? random.pick(["a", "%C3%A9", "e%CC%81", "%252F"]) : "place-\(random.below(2_400))"
+        return switch random.below(8) {
+        case 0: "https://a.example/any?l=\(place)"
+        case 1: "https://appclip.apple.com/id?p=com.example.A.Clip&l=\(place)"
+        case 2: "https://a.example/p/\(place)/more"
+        case 3: "https://b.example/h?c=c\(random.below(320))"
+        case 4: "https://b.example/s?lat=\(random.below(100))&lon=2&r=50&sig=AA"
+        case 5: "https://\(random.pick(hosts))/bound/\(random.below(520))/x?q=\(random.below(7))"
+        case 6: random.pick(["https://b.example/demo", "https://b.example/demo?x", "https://b.example/u/1"])
+        default: "https://\(random.pick(hosts))/\(place)"
+        }
+    }
+
+    @Test func `A tenant gives the same answers in another database`() async throws {
+        try await Stores.withTenant { origin, tenant in
+            var random = SplitMix64(seed: 11)
+            try await Self.fill(origin, tenant, &random)
+            try await origin.administer(
+                tenant,
+                """
+                INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at)
+                VALUES ('\(tenant)', 'a.example', 'c', now())
+                """)
+            let archive = try await Self.archive(of: "acme", origin)
+            try await Stores.withStores { copy in
+                let outcome = try await copy.administration.createTenant(
+                    from: Self.reader(archive), slug: nil)
+                guard case .done(let imported, let counts) = outcome else {
+                    Issue.record("\(outcome)")
+                    return
+                }
+                #expect(imported.id == tenant && imported.slug.text == "acme")
+                #expect(
+                    counts.map { "\($0.relation) \($0.count)" } == [
+                        "clips 2", "domains 1", "locations 2009", "experiences 506", "short_codes 300",
+                    ])
+                // A claim travelled, its proof did not.
+                #expect(
+                    try await copy.count("SELECT count(*) FROM doorstep.domains WHERE proved_at IS NULL") == 1
+                )
+
+                let (before, after) = (try await origin.loadTable(), try await copy.loadTable())
+                let directory = LocationDirectory(
+                    signatures: Signatures(tenant: tenant), recorder: NoRecorder())
+                var outcomes: [String: Int] = [:]
+                for _ in 0..<10_000 {
+                    let url = try InvocationURL(Self.question(&random))
+                    let answer = directory.lookUp(url, of: tenant, in: before)
+                    #expect(answer == directory.lookUp(url, of: tenant, in: after), "\(url.canonical)")
+                    outcomes["\(answer)".prefix { $0 != "(" }.description, default: 0] += 1
+                }
+                // Of every kind of answer there was enough.
+                #expect(outcomes.count == 4 && outcomes.values.allSatisfy { $0 > 200 }, "\(outcomes)")
+
+                // Nothing is lost on the way: what the copy exports is the same archive.
+                #expect(try await Self.archive(of: "acme", copy) == archive)
+            }
+        }
+    }
+
+    @Test func `A copy beside the tenant gets another slug and ID`() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.importLocations([.sample("a")], of: tenant)
+            _ = try await stores.administration.setSuspended(true, TenantSlug("acme"))
+            let archive = try await Self.archive(of: "acme", stores)
+            let store = stores.administration
+            let slug = try TenantSlug("acme")
+            await #expect(throws: AdministrationError.tenantExists(slug)) {
+                try await store.createTenant(from: Self.reader(archive), slug: nil)
+            }
+            let outcome = try await store.createTenant(from: Self.reader(archive), slug: TenantSlug("copy"))
+            guard case .done(let copy, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(copy.id != tenant && copy.slug.text == "copy" && copy.suspendedAt != nil)
+            for id in [tenant, copy.id] {
+                #expect(
+                    try await store.locations(of: id, after: nil, limit: 9).map(\.identifier.text) == ["a"])
+            }
+        }
+    }
+
+    /// What only the database sees is named by its line, too; and whatever is wrong, nothing is there afterwards.
+    @Test func `An archive is taken whole or not at all`() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.createClip(of: tenant)
+            try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
+            try await stores.importExperiences(
+                [.sample("https://example.com/a", location: "a"), .sample("https://example.com/b")],
+                of: tenant)
+            let lines = String(decoding: try await Self.archive(of: "acme", stores), as: UTF8.self)
+                .split(separator: "\n").map(String.init)
+            let slug = try TenantSlug("other")
+            let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
+            for (line, from, to, problems) in [
+                (5, "\"b\"", "\"a\"", ["5: identifier: it is on line 4 already"]),
+                (6, "\"a\"", "\"none\"", ["6: location: the tenant has no location none"]),
+                (6, "MyApp", "Other", ["6: clip: the tenant has no clip com.example.Other.Clip"]),
+                (7, "example.com/b", "example.com/a", ["7: url: it is on line 6 already"]),
+                // What points to a bad line is not wrong itself.
+                (
+                    4, "\"radius\":100", "\"radius\":0",
+                    ["4: radius: a radius is more than 0 and at most 500 metres"]
+                ),
+            ] {
+                var lines = lines
+                #expect(lines[line - 1].contains(from))
+                lines[line - 1] = lines[line - 1].replacing(from, with: to)
+                let outcome = try await stores.administration.createTenant(
+                    from: Self.reader(Array(lines.joined(separator: "\n").utf8)), slug: slug)
+                guard case .refused(let found) = outcome else {
+                    Issue.record("\(outcome)")
+                    continue
+                }
+                #expect(found.first.map { "\($0.line): \($0.reason)" } == problems)
+                #expect(found.count == problems.count)
+            }
+            let cut = Array(lines.dropLast().joined(separator: "\n").utf8)
+            await #expect(
+                throws: AdministrationError.invalidArchive(line: 8, reason: "the archive is cut off")
+            ) {
+                try await stores.administration.createTenant(from: Self.reader(cut), slug: slug)
+            }
+            #expect(try await stores.administration.tenants().map(\.slug.text) == ["acme"])
+            #expect(try await stores.count("SELECT count(*) FROM doorstep.audit_log") == entries)
+        }
+    }
+
+    /// What is written while an export is under way is not in it.
+    @Test func `An export is of one moment`() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.createClip(of: tenant)
+            try await stores.importLocations([.sample("a")], of: tenant)
+            let (locations, experiences) = try await stores.administration.withCatalogue(
+                of: TenantSlug("acme")
+            ) {
+                catalogue in
+                _ = try await catalogue.clips()
+                try await stores.importLocations([.sample("b")], of: tenant)
+                try await stores.importExperiences(
+                    [.sample("https://example.com/b", location: "b")], of: tenant)
+                var counts = (0, 0)
+                try await catalogue.eachLocation { _ in counts.0 += 1 }
+                try await catalogue.eachExperience { _ in counts.1 += 1 }
+                return counts
+            }
+            #expect(locations == 1 && experiences == 0)
+        }
+    }
+}

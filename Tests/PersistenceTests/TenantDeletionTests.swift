@@ -1,0 +1,138 @@
+import Administration
+import Foundation
+import Persistence
+import PostgreSQL
+import Routing
+import Tenancy
+import TestSupport
+import Testing
+
+@Suite struct TenantDeletionTests {
+    /// A new table's rows must go too.
+    @Test func nothingOfTheTenantStaysButTheLogs() async throws {
+        try await MigratedDatabase.withDatabase { database in
+            let (tenant, other) = (TenantID(UUID()), TenantID(UUID()))
+            try await database.insertSampleRows(of: tenant)
+            try await database.insertSampleRows(of: other)
+            try await database.withPool(as: .admin) { pool in
+                let store = PostgresAdministrationStore(pool, actor: "operator:bob")
+                let slug = try TenantSlug("t" + tenant.description.prefix(8))
+                let counts = try await store.deleteTenant(slug)
+                #expect(counts.map(\.count) == counts.map { _ in 1 }, "\(counts)")
+                await #expect(throws: AdministrationError.unknownTenant(slug)) {
+                    try await store.deleteTenant(slug)
+                }
+            }
+            try await database.withSuperuser { pool in
+                try await pool.withTransaction { transaction in
+                    for table in try await transaction.tenantTables() {
+                        for (id, isThere) in [
+                            (tenant, ["audit_log", "changes"].contains(table)), (other, true),
+                        ] {
+                            let count: Int = try await transaction.execute(
+                                "SELECT count(*) FROM doorstep.\(identifier: table) WHERE tenant_id = \(id.uuid)"
+                            ).one().decode(at: 0)
+                            #expect(
+                                (count > 0) == isThere,
+                                "\(table) of \(id == tenant ? "the tenant" : "another")")
+                        }
+                    }
+                    let entry = try await transaction.execute(
+                        """
+                        SELECT actor, before ->> 'name' FROM doorstep.audit_log
+                        WHERE tenant_id = \(tenant.uuid) AND relation = 'tenants' AND action = 'delete'
+                        """
+                    ).one().decode(String.self, String.self)
+                    #expect(entry == ("operator:bob", "Tenant"))
+                }
+            }
+        }
+    }
+
+    /// Waits until somebody waits for a lock of this database.
+    private static func waitForWaiter(_ stores: Stores) async throws {
+        while try await stores.count(
+            """
+            SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+            WHERE NOT granted AND datname = current_database()
+            """
+        ) == 0 {
+            try Task.checkCancellation()
+        }
+    }
+
+    /// The deletion waits, and then deletes what was imported.
+    @Test(.timeLimit(.minutes(5))) func aDeletionDuringAnImport() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await withThrowingTaskGroup(of: [RowCount].self) { group in
+                let outcome = try await stores.administration.importLocations(of: tenant) { sink in
+                    try await sink.append(.sample("a"), line: 2)
+                    group.addTask { try await stores.administration.deleteTenant(TenantSlug("acme")) }
+                    try await Self.waitForWaiter(stores)
+                    try await sink.append(.sample("b"), line: 3)
+                    return ImportProblems()
+                }
+                #expect(outcome == .done(2, 0, 0))
+                let counts = try #require(try await group.next())
+                #expect(counts.first { $0.relation == "locations" }?.count == 2)
+            }
+            #expect(try await stores.administration.tenants().isEmpty)
+            #expect(try await stores.count("SELECT count(*) FROM doorstep.locations") == 0)
+        }
+    }
+
+    /// Whoever comes while the tenant is being deleted is told so, and leaves nothing.
+    @Test(.timeLimit(.minutes(5)), arguments: ["import", "clip", "key"]) func aChangeDuringADeletion(
+        change: String
+    ) async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            let deletion = """
+                SELECT pg_advisory_xact_lock(hashtextextended('import \(tenant)', 0));
+                DELETE FROM doorstep.tenants WHERE tenant_id = '\(tenant)'
+                """
+            let task = try await stores.adminPool.withTransaction { transaction in
+                try await transaction.setTenant(tenant.description)
+                try await transaction.execute(script: deletion)
+                let task = Task {
+                    switch change {
+                    case "import": _ = try await stores.importLocations([.sample("a")], of: tenant)
+                    case "clip": try await stores.createClip(of: tenant)
+                    default:
+                        var random = SystemRandomNumberGenerator()
+                        let key = APIKey.generate(.secret, using: &random)
+                        _ = try await store.createKey(key, scopes: nil, expiresAt: nil, of: tenant)
+                    }
+                }
+                try await Self.waitForWaiter(stores)
+                return task
+            }
+            await #expect(throws: AdministrationError.tenantDeleted) { try await task.value }
+            for table in ["locations", "clips", "api_keys"] {
+                #expect(try await stores.count("SELECT count(*) FROM doorstep.\(identifier: table)") == 0)
+            }
+        }
+    }
+
+    @Test func anUnknownTenantIsNamed() async throws {
+        try await Stores.withStores { stores in
+            let slug = try TenantSlug("nobody")
+            await #expect(throws: AdministrationError.unknownTenant(slug)) {
+                try await stores.administration.deleteTenant(slug)
+            }
+            await #expect(throws: AdministrationError.unknownTenant(slug)) {
+                try await stores.administration.withCatalogue(of: slug) { _ in }
+            }
+        }
+    }
+
+    @Test func aServersTableForgetsTheTenant() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.importLocations([.sample("a")], of: tenant)
+            let followed = FollowedTable(stores.routerPool)
+            #expect(try await followed.refreshed().locationCount == 1)
+            _ = try await stores.administration.deleteTenant(TenantSlug("acme"))
+            #expect(try await followed.refreshed().locationCount == 0)
+        }
+    }
+}
