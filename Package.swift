@@ -74,6 +74,7 @@ let package = Package(
         leaf("Geodesy"),
         leaf("Invocation", ["Tenancy"]),
         leaf("APNsPayload", ["JSON"]),
+        leaf("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
         leaf("Routing", ["Geodesy", "Invocation", "Tenancy"]),
 
         useCase("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
@@ -128,6 +129,7 @@ let package = Package(
         tests(
             "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
         tests("APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
+        tests("AppSiteAssociationTests", ["AppSiteAssociation", "Invocation", "JSON", "Tenancy"]),
         tests(
             "RoutingTests",
             ["Geodesy", "Invocation", "PropertyTesting", "Routing", "RoutingSupport", "Tenancy"],
