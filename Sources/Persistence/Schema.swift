@@ -7,6 +7,7 @@ public enum Schema {
         Migration(version: 2, name: "change_feed", sql: text(PackageResources._002_change_feed_sql)),
         Migration(
             version: 3, name: "confirmation_writes", sql: text(PackageResources._003_confirmation_writes_sql)),
+        Migration(version: 4, name: "reserved", sql: text(PackageResources._004_reserved_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.
