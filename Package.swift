@@ -84,6 +84,10 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         adapter("PostgreSQL", ["CLibPQ"]),
         adapter("EmbeddedPostgreSQL", []),
+        .systemLibrary(name: "CResolv", providers: [.apt(["libc6-dev"])]),
+        adapter(
+            "DomainProof",
+            ["Administration", "CResolv", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
         adapter(
             "Persistence",
             [
@@ -95,17 +99,17 @@ let package = Package(
             "HTTPAPI",
             [
                 "APNsPayload", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "Routing",
-                "Tenancy", crypto, hummingbird, hummingbirdCore, hummingbirdHTTP2, httpTypes, logging,
-                metrics, nioCore, nioHTTP1,
-                nioHTTPTypes, nioSSL, serviceLifecycle,
+                "Tenancy", crypto, hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                httpTypes, logging, metrics, nioCore, nioHTTP1, nioHTTPTypes, nioSSL, serviceLifecycle,
             ],
             resources: [.embedInCode("openapi.json")]),
         .executableTarget(
             name: "Doorstep",
             dependencies: [
-                "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation",
-                "JSON", "Locations", "Persistence", "PostgreSQL", "Routing", "Tenancy", argumentParser,
-                crypto, logging, metrics, serviceLifecycle, unixSignals,
+                "APNsPayload", "Administration", "DomainProof", "EmbeddedPostgreSQL",
+                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Persistence", "PostgreSQL",
+                "Routing",
+                "Tenancy", argumentParser, crypto, logging, metrics, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
         .target(name: "CAllocations"),
@@ -144,7 +148,14 @@ let package = Package(
             ["APNsPayload", "Invocation", "JSON", "Notifications", "Routing", "RoutingSupport", "Tenancy"]),
         tests(
             "AdministrationTests",
-            ["Administration", "Geodesy", "Invocation", "JSON", "PropertyTesting", "Tenancy"]),
+            [
+                "Administration", "Geodesy", "Invocation", "JSON", "PropertyTesting",
+                "Tenancy",
+            ]),
+        .target(
+            name: "DomainSupport", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL],
+            path: "Tests/DomainSupport", swiftSettings: settings),
+        tests("DomainProofTests", ["Administration", "DomainProof", "DomainSupport"]),
         tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
         tests(
@@ -165,9 +176,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "Doorstep", "EmbeddedPostgreSQL", "JSON", "PostgreSQL", "TestSupport", asyncHTTPClient,
-                nioCore, nioHTTP1,
-                nioPosix, nioSSL,
+                "DomainSupport", "Doorstep", "EmbeddedPostgreSQL", "JSON", "PostgreSQL", "TestSupport",
+                asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
     ]
 )

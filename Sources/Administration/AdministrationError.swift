@@ -21,6 +21,10 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case unknownKey
     case keyNotActive
     case invalidHeader(reason: String)
+    /// Nil for what is no host at all.
+    case invalidDomain(URLPrefixError?)
+    case unknownDomain(DomainName)
+    case domainTaken(DomainName)
 
     /// A name that stays the same across versions.
     public var code: String {
@@ -43,6 +47,9 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownKey: "unknown_key"
         case .keyNotActive: "key_not_active"
         case .invalidHeader: "invalid_header"
+        case .invalidDomain: "invalid_domain"
+        case .unknownDomain: "unknown_domain"
+        case .domainTaken: "domain_taken"
         }
     }
 
@@ -67,6 +74,11 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownKey: "the tenant has no such key"
         case .keyNotActive: "the key is revoked or expired"
         case .invalidHeader(let reason): "the first line must name the columns: \(reason)"
+        case .invalidDomain(.nonASCIIHost(let aLabel)): "write the domain as \(aLabel)"
+        case .invalidDomain:
+            "a domain is a host such as shop.example.com, without scheme, port, path or wildcard"
+        case .unknownDomain(let name): "the tenant has not claimed \(name)"
+        case .domainTaken(let name): "another tenant has proved \(name)"
         }
     }
 }

@@ -8,6 +8,7 @@ public enum Schema {
         Migration(
             version: 3, name: "confirmation_writes", sql: text(PackageResources._003_confirmation_writes_sql)),
         Migration(version: 4, name: "reserved", sql: text(PackageResources._004_reserved_sql)),
+        Migration(version: 5, name: "domains", sql: text(PackageResources._005_domains_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -10,6 +10,7 @@ import Testing
             [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "create"], ["clip", "create"],
             ["location", "import"], ["location", "sign"], ["experience", "add"], ["experience", "lint"],
             ["key", "create"],
+            ["domain", "claim"], ["domain", "verify"], ["domain", "list"], ["domain", "release"],
             ["key", "rotate"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
         ] {
             let outcome = try await binary.run(command + ["--help"])

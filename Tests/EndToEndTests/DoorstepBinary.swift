@@ -71,6 +71,11 @@ struct DoorstepBinary: Sendable {
     /// Runs a command that must succeed.
     @discardableResult
     func succeed(_ arguments: String..., input: String? = nil) async throws -> Outcome {
+        try await succeed(arguments, input: input)
+    }
+
+    @discardableResult
+    func succeed(_ arguments: [String], input: String? = nil) async throws -> Outcome {
         let outcome = try await run(arguments, input: input)
         guard outcome.status == 0 else {
             throw Failed(description: "\(arguments) ended with \(outcome.status): \(outcome.errors)")

@@ -1,4 +1,6 @@
+public import Administration
 public import ArgumentParser
+public import DomainProof
 import Foundation
 public import Invocation
 public import Locations
@@ -16,6 +18,14 @@ extension BundleID: ExpressibleByArgument {
 
 extension TeamID: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
+}
+
+extension DomainName: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension NameServer: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
 }
 
 extension LocationIdentifier: ExpressibleByArgument {
