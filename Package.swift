@@ -79,7 +79,7 @@ let package = Package(
 
         useCase("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
         useCase("Notifications", ["APNsPayload", "Invocation", "JSON", "Routing", "Tenancy"]),
-        useCase("Administration", ["Geodesy", "Invocation", "JSON", "Tenancy"]),
+        useCase("Administration", ["AppSiteAssociation", "Geodesy", "Invocation", "JSON", "Tenancy"]),
 
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         adapter("PostgreSQL", ["CLibPQ"]),
@@ -106,7 +106,7 @@ let package = Package(
         .executableTarget(
             name: "Doorstep",
             dependencies: [
-                "APNsPayload", "Administration", "DomainProof", "EmbeddedPostgreSQL",
+                "APNsPayload", "Administration", "AppSiteAssociation", "DomainProof", "EmbeddedPostgreSQL",
                 "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Persistence", "PostgreSQL",
                 "Routing",
                 "Tenancy", argumentParser, crypto, logging, metrics, serviceLifecycle, unixSignals,
@@ -149,7 +149,7 @@ let package = Package(
         tests(
             "AdministrationTests",
             [
-                "Administration", "Geodesy", "Invocation", "JSON", "PropertyTesting",
+                "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON", "PropertyTesting",
                 "Tenancy",
             ]),
         .target(

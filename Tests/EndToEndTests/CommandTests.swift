@@ -11,6 +11,7 @@ import Testing
             ["location", "import"], ["location", "sign"], ["experience", "add"], ["experience", "lint"],
             ["key", "create"],
             ["domain", "claim"], ["domain", "verify"], ["domain", "list"], ["domain", "release"],
+            ["domain", "check"],
             ["key", "rotate"], ["lookup"], ["confirm"], ["payload"], ["postgres"],
         ] {
             let outcome = try await binary.run(command + ["--help"])

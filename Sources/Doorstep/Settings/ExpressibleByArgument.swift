@@ -1,4 +1,5 @@
 public import Administration
+public import AppSiteAssociation
 public import ArgumentParser
 public import DomainProof
 import Foundation
@@ -26,6 +27,10 @@ extension DomainName: ExpressibleByArgument {
 
 extension NameServer: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
+}
+
+extension AppID: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
 }
 
 extension LocationIdentifier: ExpressibleByArgument {
