@@ -98,8 +98,8 @@ let package = Package(
         adapter(
             "HTTPAPI",
             [
-                "APNsPayload", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "Routing",
-                "Tenancy", crypto, hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                "APNsPayload", "AppSiteAssociation", "Geodesy", "Invocation", "JSON", "Locations",
+                "Notifications", "Routing", "Tenancy", crypto, hummingbird, hummingbirdCore, hummingbirdHTTP2,
                 httpTypes, logging, metrics, nioCore, nioHTTP1, nioHTTPTypes, nioSSL, serviceLifecycle,
             ],
             resources: [.embedInCode("openapi.json")]),

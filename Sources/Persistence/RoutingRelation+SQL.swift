@@ -7,8 +7,9 @@ extension RoutingRelation {
     private var fields: String {
         switch self {
         case .tenants: "r.tenant_id, r.suspended_at IS NOT NULL"
-        case .clips: "r.tenant_id, r.bundle_id, r.multi_business"
+        case .clips: "r.tenant_id, r.bundle_id, r.multi_business, r.team_id, r.parent_bundle_id"
         case .keys: "r.tenant_id, r.key_id, r.kind, r.digest, r.expires_at"
+        case .domains: "r.tenant_id, r.host"
         case .locations: "r.tenant_id, r.identifier, r.name, r.latitude, r.longitude, r.radius"
         case .experiences:
             "r.tenant_id, r.kind, r.url, r.bundle_id, r.location_identifier, r.identifier_rule"
@@ -17,7 +18,11 @@ extension RoutingRelation {
     }
 
     private var condition: String {
-        self == .keys ? "r.revoked_at IS NULL" : "true"
+        switch self {
+        case .keys: "r.revoked_at IS NULL"
+        case .domains: "r.proved_at IS NOT NULL"
+        default: "true"
+        }
     }
 
     /// The relation's rows, those of one tenant if it is given, as a COPY in binary.
@@ -66,6 +71,7 @@ extension RoutingRelation {
         case .tenants: []
         case .clips: ["bundle_id"]
         case .keys: ["key_id"]
+        case .domains: ["host"]
         case .locations: ["identifier"]
         case .experiences: ["kind", "url"]
         case .shortCodes: ["code"]

@@ -6,7 +6,7 @@ import Tenancy
 /// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
 extension RoutingTable {
     /// Ends in the number of the format.
-    private static let fileSignature = Array("doorstep routing table 1\n".utf8)
+    private static let fileSignature = Array("doorstep routing table 2\n".utf8)
 
     /// Writes the table in pieces.
     /// - Parameter asOf: when the table was what the database said.
@@ -57,9 +57,12 @@ extension RoutingTable {
             }
         case .clips:
             for clip in clips {
-                guard let tenant = presentID(clip.tenant) else { continue }
+                guard let tenant = presentID(clip.tenant), let owner = clip.owner else { continue }
                 try body(
-                    RoutingRow([tenant, Array(clip.bundleID.text.utf8), [clip.isMultiBusiness ? 1 : 0]]))
+                    RoutingRow([
+                        tenant, Array(clip.bundleID.text.utf8), [clip.isMultiBusiness ? 1 : 0],
+                        Array(owner.teamID.text.utf8), Array(owner.parent.text.utf8),
+                    ]))
             }
         case .keys:
             for (digest, key) in keys {
@@ -69,6 +72,11 @@ extension RoutingTable {
                         tenant, key.name.id.uuid.bytes, Array(key.kind.rawValue.utf8), digest.bytes,
                         key.expiresAt.map { [UInt8](bigEndian: $0) },
                     ]))
+            }
+        case .domains:
+            for (host, domain) in domains {
+                guard let tenant = presentID(domain.tenant) else { continue }
+                try body(RoutingRow([tenant, Array(host.utf8)]))
             }
         case .locations:
             try locations.forEach { header, text in

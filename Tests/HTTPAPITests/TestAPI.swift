@@ -79,6 +79,9 @@ struct TestAPI: Sendable {
             table: table, metrics: { "" })
     }
 
+    /// The host that requests name, proved for the tenant.
+    static let host = "localhost"
+
     private func routingTable() throws -> RoutingTable {
         let tenant = TenantID(number: 1)
         let other = TenantID(number: 2)
@@ -87,6 +90,7 @@ struct TestAPI: Sendable {
         try table.set(.tenants, .tenant(tenant))
         try table.set(.tenants, .tenant(other, isSuspended: true))
         try table.set(.clips, .clip(tenant, clip, isMultiBusiness: true))
+        try table.set(.domains, .domain(tenant, Self.host))
         for (number, key, tenant) in [(1, publishable, tenant), (2, secret, tenant), (3, suspended, other)] {
             try table.set(
                 .keys,

@@ -10,18 +10,19 @@ import Testing
 @Suite struct RoutingFileTests {
     private static let tenant = TenantID(number: 1)
     private static let digest = [UInt8](repeating: 7, count: 32)
-    /// `doorstep routing table 1` and its line feed.
+    /// `doorstep routing table 2` and its line feed.
     private static let signatureLength = 25
 
     /// One row of each relation.
     private static func small() throws -> RoutingTable {
         var table = RoutingTable()
         try table.set(.tenants, .tenant(tenant, isSuspended: true))
-        try table.set(.clips, .clip(tenant, "a.b", isMultiBusiness: true))
+        try table.set(.clips, .clip(tenant, "a.b.c", isMultiBusiness: true))
         try table.set(.keys, .key(tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000))
+        try table.set(.domains, .domain(tenant, "a.b"))
         try table.set(.locations, .location(tenant, "l", name: "n"))
         try table.set(
-            .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b", location: "l"))
+            .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b.c", location: "l"))
         try table.set(.shortCodes, .shortCode(tenant, "s", "https://a.b"))
         return table
     }
@@ -38,7 +39,7 @@ import Testing
         #expect(experience.url == "https://a.b/c?d")
         #expect(experience.clipIsMultiBusiness)
         #expect(try experience.binding == .location(LocationIdentifier("l")))
-        let link = try InvocationURL("https://appclip.apple.com/id?p=a.b")
+        let link = try InvocationURL("https://appclip.apple.com/id?p=a.b.c")
         #expect(table.match(link, of: Self.tenant)?.isByDefaultLink == true)
         #expect(try table.location(LocationIdentifier("l"), of: Self.tenant)?.name == "n")
         #expect(table.url(ofShortCode: "s", of: Self.tenant)?.canonical == "https://a.b")
@@ -47,6 +48,9 @@ import Testing
         #expect(holder.tenantIsSuspended)
         let expiry = Date.year2000.addingTimeInterval(5)
         #expect(table.keyHolder(of: Self.digest, at: expiry) == nil)
+        let site = try #require(table.site(ofHost: "a.b"))
+        #expect(site.clips.map { "\($0.teamID) \($0.parentBundleID)" } == ["ABCDE12345 a.b"])
+        #expect(site.urls?.map(\.url) == ["https://a.b/c?d"])
     }
 
     @Test func anEmptyTable() throws {
@@ -160,7 +164,7 @@ import Testing
 
     @Test func anotherSignature() throws {
         let later =
-            Array("doorstep routing table 2\n".utf8) + (try Self.small().fileBytes()[Self.signatureLength...])
+            Array("doorstep routing table 3\n".utf8) + (try Self.small().fileBytes()[Self.signatureLength...])
         #expect(throws: RoutingError.notARoutingTable) { try later.withChecksum().reread() }
         #expect(throws: RoutingError.notARoutingTable) { try [].reread() }
         #expect(throws: RoutingError.notARoutingTable) { try Array("{}".utf8).reread() }

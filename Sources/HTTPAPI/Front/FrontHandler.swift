@@ -270,6 +270,8 @@ extension ByteBuffer {
             writeStaticString("\r\nCache-Control: private, max-age=")
             writeString(String(Answer.maximumAge))
             writeStaticString("\r\nVary: Authorization\r\n")
+        case .shared(let tag):
+            writeString("ETag: \(tag)\r\nCache-Control: public, max-age=\(Answer.sharedMaximumAge)\r\n")
         }
         writeStaticString("X-Request-ID: ")
         writeString(requestID)
