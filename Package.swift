@@ -74,16 +74,23 @@ let package = Package(
         leaf("Geodesy"),
         leaf("Invocation", ["Tenancy"]),
         leaf("APNsPayload", ["JSON"]),
+        leaf("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
         leaf("RateLimiting"),
         leaf("Routing", ["Geodesy", "Invocation", "RateLimiting", "Tenancy"]),
 
         useCase("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
         useCase("Notifications", ["APNsPayload", "Invocation", "JSON", "Routing", "Tenancy"]),
-        useCase("Administration", ["Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy"]),
+        useCase(
+            "Administration",
+            ["AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy"]),
 
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         adapter("PostgreSQL", ["CLibPQ"]),
         adapter("EmbeddedPostgreSQL", []),
+        .systemLibrary(name: "CResolv", providers: [.apt(["libc6-dev"])]),
+        adapter(
+            "DomainProof",
+            ["Administration", "CResolv", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
         adapter(
             "Persistence",
             [
@@ -94,20 +101,20 @@ let package = Package(
         adapter(
             "HTTPAPI",
             [
-                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations",
-                "Notifications", "RateLimiting", "Routing", "Tenancy", crypto, hummingbird, hummingbirdCore,
-                hummingbirdHTTP2, httpTypes, logging,
-                metrics, nioCore, nioHTTP1,
-                nioHTTPTypes, nioSSL, serviceLifecycle,
+                "APNsPayload", "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON",
+                "Locations", "Notifications", "RateLimiting", "Routing", "Tenancy", crypto, hummingbird,
+                hummingbirdCore, hummingbirdHTTP2, httpTypes, logging, metrics, nioCore, nioHTTP1,
+                nioHTTPTypes,
+                nioSSL, serviceLifecycle,
             ],
             resources: [.embedInCode("openapi.json")]),
         .executableTarget(
             name: "Doorstep",
             dependencies: [
-                "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation",
-                "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL", "RateLimiting", "Routing",
-                "Tenancy",
-                argumentParser, crypto, logging, metrics, serviceLifecycle, unixSignals,
+                "APNsPayload", "Administration", "AppSiteAssociation", "DomainProof", "EmbeddedPostgreSQL",
+                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
+                "PostgreSQL", "RateLimiting", "Routing", "Tenancy", argumentParser, crypto, logging, metrics,
+                serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
         .target(name: "CAllocations"),
@@ -132,6 +139,7 @@ let package = Package(
         tests(
             "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
         tests("APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
+        tests("AppSiteAssociationTests", ["AppSiteAssociation", "Invocation", "JSON", "Tenancy"]),
         tests(
             "RoutingTests",
             [
@@ -149,7 +157,14 @@ let package = Package(
             ["APNsPayload", "Invocation", "JSON", "Notifications", "Routing", "RoutingSupport", "Tenancy"]),
         tests(
             "AdministrationTests",
-            ["Administration", "Geodesy", "Invocation", "JSON", "PropertyTesting", "RateLimiting", "Tenancy"]),
+            [
+                "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON", "PropertyTesting",
+                "RateLimiting", "Tenancy",
+            ]),
+        .target(
+            name: "DomainSupport", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL],
+            path: "Tests/DomainSupport", swiftSettings: settings),
+        tests("DomainProofTests", ["Administration", "DomainProof", "DomainSupport"]),
         tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
         tests(
@@ -171,9 +186,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "Doorstep", "EmbeddedPostgreSQL", "JSON", "PostgreSQL", "TestSupport", asyncHTTPClient,
-                nioCore, nioHTTP1,
-                nioPosix, nioSSL,
+                "DomainSupport", "Doorstep", "EmbeddedPostgreSQL", "JSON", "PostgreSQL", "TestSupport",
+                asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
     ]
 )

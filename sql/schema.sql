@@ -468,7 +468,12 @@ CREATE TABLE doorstep.domains (
     challenge text NOT NULL,
     claimed_at timestamp with time zone DEFAULT now() NOT NULL,
     proved_at timestamp with time zone,
-    CONSTRAINT domains_host_form CHECK (((host ~ '^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$'::text) AND (length(host) <= 253)))
+    method text COLLATE pg_catalog."C",
+    checked_at timestamp with time zone,
+    lapsed_at timestamp with time zone,
+    CONSTRAINT domains_host_form CHECK (((host ~ '^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$'::text) AND (length(host) <= 253))),
+    CONSTRAINT domains_method CHECK ((method = ANY (ARRAY['dns'::text, 'file'::text]))),
+    CONSTRAINT domains_proof CHECK (((proved_at IS NULL) = (method IS NULL)))
 );
 
 ALTER TABLE ONLY doorstep.domains FORCE ROW LEVEL SECURITY;
@@ -833,6 +838,12 @@ CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.api_keys REFERENCI
 CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.clips REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id');
 
 --
+-- Name: domains record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.domains REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('host');
+
+--
 -- Name: experiences record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -869,6 +880,12 @@ CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.api_keys REFERENCI
 CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.clips REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id');
 
 --
+-- Name: domains record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.domains REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('host');
+
+--
 -- Name: experiences record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -902,7 +919,13 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.api_keys REFERENCI
 -- Name: clips record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id', 'multi_business');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id', 'parent_bundle_id, team_id, multi_business');
+
+--
+-- Name: domains record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('host', 'proved_at');
 
 --
 -- Name: experiences record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -1126,6 +1149,12 @@ CREATE POLICY router_reads ON doorstep.changes FOR SELECT TO doorstep_router USI
 --
 
 CREATE POLICY router_reads ON doorstep.clips FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: domains router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.domains FOR SELECT TO doorstep_router USING (true);
 
 --
 -- Name: experiences router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -1401,12 +1430,14 @@ GRANT SELECT(bundle_id) ON TABLE doorstep.clips TO doorstep_router;
 --
 
 GRANT UPDATE(parent_bundle_id) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT SELECT(parent_bundle_id) ON TABLE doorstep.clips TO doorstep_router;
 
 --
 -- Name: COLUMN clips.team_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(team_id) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT SELECT(team_id) ON TABLE doorstep.clips TO doorstep_router;
 
 --
 -- Name: COLUMN clips.multi_business; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -1426,8 +1457,22 @@ GRANT SELECT,DELETE ON TABLE doorstep.confirmations TO doorstep_admin;
 -- Name: TABLE domains; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
+REVOKE ALL ON TABLE doorstep.domains FROM doorstep_owner;
+GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.domains TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.domains TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.domains TO doorstep_admin;
+
+--
+-- Name: COLUMN domains.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.domains TO doorstep_router;
+
+--
+-- Name: COLUMN domains.host; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(host) ON TABLE doorstep.domains TO doorstep_router;
 
 --
 -- Name: COLUMN domains.challenge; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -1446,6 +1491,25 @@ GRANT UPDATE(claimed_at) ON TABLE doorstep.domains TO doorstep_admin;
 --
 
 GRANT UPDATE(proved_at) ON TABLE doorstep.domains TO doorstep_admin;
+GRANT SELECT(proved_at) ON TABLE doorstep.domains TO doorstep_router;
+
+--
+-- Name: COLUMN domains.method; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(method) ON TABLE doorstep.domains TO doorstep_admin;
+
+--
+-- Name: COLUMN domains.checked_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(checked_at) ON TABLE doorstep.domains TO doorstep_admin;
+
+--
+-- Name: COLUMN domains.lapsed_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(lapsed_at) ON TABLE doorstep.domains TO doorstep_admin;
 
 --
 -- Name: TABLE experiences; Type: ACL; Schema: doorstep; Owner: doorstep_owner

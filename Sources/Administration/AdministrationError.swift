@@ -26,6 +26,10 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     /// Lines are counted from 1.
     case invalidArchive(line: Int, reason: String)
     case unknownArchiveVersion(Int)
+    /// Nil for what is no host at all.
+    case invalidDomain(URLPrefixError?)
+    case unknownDomain(DomainName)
+    case domainTaken(DomainName)
 
     /// A name that stays the same across versions.
     public var code: String {
@@ -51,6 +55,9 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .tenantDeleted: "tenant_deleted"
         case .invalidArchive: "invalid_archive"
         case .unknownArchiveVersion: "unknown_archive_version"
+        case .invalidDomain: "invalid_domain"
+        case .unknownDomain: "unknown_domain"
+        case .domainTaken: "domain_taken"
         }
     }
 
@@ -79,6 +86,11 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .invalidArchive(let line, let reason): "line \(line): \(reason)"
         case .unknownArchiveVersion(let version):
             "the archive has version \(version); this Doorstep reads version \(TenantArchive.version)"
+        case .invalidDomain(.nonASCIIHost(let aLabel)): "write the domain as \(aLabel)"
+        case .invalidDomain:
+            "a domain is a host such as shop.example.com, without scheme, port, path or wildcard"
+        case .unknownDomain(let name): "the tenant has not claimed \(name)"
+        case .domainTaken(let name): "another tenant has proved \(name)"
         }
     }
 }

@@ -62,6 +62,21 @@ public protocol AdministrationStore: Sendable {
     /// By code, up to `limit`.
     func shortCodes(of tenant: TenantID, after: String?, limit: Int) async throws -> [ShortCode]
 
+    /// Claims a domain; a claim that is there already stays as it is, with its challenge.
+    func claimDomain(_ name: DomainName, challenge: String, of tenant: TenantID) async throws -> DomainRecord
+    /// By name.
+    func domains(of tenant: TenantID) async throws -> [DomainRecord]
+    func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord
+    /// Takes note that a proof was found, which ends a lapse.
+    /// - Throws: `unknownDomain` when the claim is gone or has another challenge, `domainTaken` when another tenant has
+    ///   proved the domain.
+    func proveDomain(
+        _ record: DomainRecord, by method: ProofMethod, at now: Date, of tenant: TenantID
+    ) async throws -> DomainRecord
+    /// Takes note that a proof is gone: lapsed from now on, or withdrawn once it has lapsed for the time of grace.
+    func lapseDomain(_ record: DomainRecord, at now: Date, of tenant: TenantID) async throws -> DomainRecord
+    func releaseDomain(_ name: DomainName, of tenant: TenantID) async throws
+
     /// - Parameter scopes: what the key may do, of what its kind may; nil for all of that.
     func createKey(
         _ key: APIKey, scopes: Scopes?, expiresAt: Date?, of tenant: TenantID

@@ -21,8 +21,8 @@ extension ArchiveRecord {
                 "bundleID": .string(clip.bundleID.text), "teamID": .string(clip.teamID.text),
                 "multiBusiness": .bool(clip.isMultiBusiness),
             ]
-        case .domain(let host):
-            json = ["host": .string(host)]
+        case .domain(let name):
+            json = ["host": .string(name.text)]
         case .location(let location):
             json = [
                 "identifier": .string(location.identifier.text), "name": .string(location.name.text),
@@ -59,7 +59,7 @@ extension ArchiveRecord {
         switch try fields.requiredCase("kind", of: TenantArchive.Kind.self) {
         case .tenant: self = .tenant(try ArchivedTenant(&fields))
         case .clip: self = .clip(try Clip(&fields))
-        case .domain: self = .domain(host: try Self.host(&fields))
+        case .domain: self = .domain(try Self.domain(&fields))
         case .location: self = .location(try LocationRecord(&fields))
         case .experience: self = .experience(try ExperienceRecord(&fields))
         case .shortCode: self = .shortCode(try ShortCode(&fields))
@@ -68,13 +68,13 @@ extension ArchiveRecord {
         try fields.finish()
     }
 
-    /// A domain name as a URL that is registered has it.
-    private static func host(_ fields: inout JSONObjectReader) throws -> String {
+    private static func domain(_ fields: inout JSONObjectReader) throws -> DomainName {
         let host = try fields.requiredString("host")
-        guard let prefix = try? URLPrefix("https://" + host), prefix.canonical == "https://" + host,
-            prefix.host == host, host.utf8.contains(UInt8(ascii: "."))
-        else { throw RowRefusal("host", "not a domain name in lower-case ASCII") }
-        return host
+        // As it was written: an archive is not edited by hand.
+        guard let name = try? DomainName(host), name.text == host else {
+            throw RowRefusal("host", "not a domain name in lower-case ASCII")
+        }
+        return name
     }
 }
 

@@ -39,7 +39,7 @@ public struct ArchivedTenant: Sendable, Hashable {
 public enum ArchiveRecord: Sendable {
     case tenant(ArchivedTenant)
     case clip(Clip)
-    case domain(host: String)
+    case domain(DomainName)
     case location(LocationRecord)
     case experience(ExperienceRecord)
     case shortCode(ShortCode)
@@ -59,7 +59,7 @@ public enum ArchiveRecord: Sendable {
     }
 
     public var clip: Clip? { if case .clip(let clip) = self { clip } else { nil } }
-    public var host: String? { if case .domain(let host) = self { host } else { nil } }
+    public var domain: DomainName? { if case .domain(let name) = self { name } else { nil } }
     public var location: LocationRecord? { if case .location(let location) = self { location } else { nil } }
     public var experience: ExperienceRecord? {
         if case .experience(let record) = self { record } else { nil }

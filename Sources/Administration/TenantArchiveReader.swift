@@ -19,7 +19,7 @@ public struct TenantArchiveReader: Sendable {
     private var count = 0
     /// The rows of these kinds are few; of the others the database finds those that come twice.
     private var bundleIDs: Set<BundleID> = []
-    private var hosts: Set<String> = []
+    private var domains: Set<DomainName> = []
 
     public init(_ source: @escaping Source) {
         lines = LineReader(source)
@@ -99,7 +99,7 @@ public struct TenantArchiveReader: Sendable {
         if let clip = record.clip, !bundleIDs.insert(clip.bundleID).inserted {
             throw RowRefusal("bundleID", "an earlier line has it already")
         }
-        if let host = record.host, !hosts.insert(host).inserted {
+        if let name = record.domain, !domains.insert(name).inserted {
             throw RowRefusal("host", "an earlier line has it already")
         }
     }

@@ -27,7 +27,8 @@ struct Restaurant {
         }
         var table = RoutingTable()
         try table.set(.tenants, RoutingRow([id, [0]]))
-        try table.set(.clips, RoutingRow([id, clip, [1]]))
+        try table.set(
+            .clips, RoutingRow([id, clip, [1], Array("ABCDE12345".utf8), Array("com.example.MyApp".utf8)]))
         try table.set(.locations, RoutingRow([id, identifier, Array("Restaurant A".utf8)] + place))
         try table.set(
             .experiences,

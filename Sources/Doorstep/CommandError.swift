@@ -1,4 +1,5 @@
 import Administration
+import Foundation
 
 /// Why a command could not do what it was asked.
 enum CommandError: Error, CustomStringConvertible {
@@ -19,6 +20,8 @@ enum CommandError: Error, CustomStringConvertible {
     case importRefused(ImportProblems)
     case invalidOption(String, String)
     case notAnObject(String)
+    case domainNotProved(DomainName, DomainVerification.Outcome)
+    case domainsNotProved(Int, of: Int)
 
     var description: String {
         switch self {
@@ -56,6 +59,22 @@ enum CommandError: Error, CustomStringConvertible {
             "\(name): \(reason)"
         case .notAnObject(let name):
             "\(name) must be a JSON object"
+        case .domainNotProved(let name, let outcome):
+            Self.text(name, outcome)
+        case .domainsNotProved(let count, let all):
+            "\(count) of \(all) proofs \(count == 1 ? "was" : "were") not found"
+        }
+    }
+
+    private static func text(_ name: DomainName, _ outcome: DomainVerification.Outcome) -> String {
+        let reason = outcome.lack?.reason ?? ""
+        switch outcome.record.status {
+        case .lapsed where outcome.lack?.isUnanswered == false:
+            let end = outcome.record.withdrawnFrom.map { $0.formatted(.iso8601) } ?? ""
+            return "the proof of \(name) has lapsed and will be withdrawn from \(end): \(reason)"
+        case .withdrawn: return "\(name) is no longer proved: \(reason)"
+        case .proved, .lapsed: return "\(name) stays proved, since nobody answered: \(reason)"
+        case .claimed: return "\(name) is not proved: \(reason)"
         }
     }
 }

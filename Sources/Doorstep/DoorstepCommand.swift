@@ -15,9 +15,8 @@ struct DoorstepCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             ServeCommand.self, MigrateCommand.self, StatusCommand.self, TenantCommand.self, ClipCommand.self,
-            LocationCommand.self, ExperienceCommand.self, CodeCommand.self, KeyCommand.self,
-            ReceiptKeyCommand.self, LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self,
-            DiagnoseCommand.self, ConfirmationCommand.self,
-            PostgresCommand.self,
+            DomainCommand.self, LocationCommand.self, ExperienceCommand.self, CodeCommand.self,
+            KeyCommand.self, ReceiptKeyCommand.self, LookUpCommand.self, ConfirmCommand.self,
+            PayloadCommand.self, DiagnoseCommand.self, ConfirmationCommand.self, PostgresCommand.self,
         ])
 }

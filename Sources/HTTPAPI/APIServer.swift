@@ -123,8 +123,10 @@ public struct APIServer: Service {
             bodyTimeout: settings.bodyTimeout)
         let operations = OperationsRoutes(table: dependencies.table, metrics: dependencies.metrics)
         let receipts = ReceiptRoutes(issuer: dependencies.answers.receipts)
+        let associations = SiteAssociationRoutes(table: dependencies.table)
         return Route.router(
             AnswerRoute.allCases.map { Route($0.method, $0.path, answers.handler(of: $0)) } + [
+                Route(.get, SiteAssociationRoutes.path, associations.association),
                 Route(.get, "/livez", operations.livez),
                 Route(.get, "/readyz", operations.readyz),
                 Route(.get, "/metrics", operations.metrics),

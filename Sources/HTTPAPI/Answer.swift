@@ -16,10 +16,15 @@ struct Answer {
         case none
         /// A client may use it for a while without asking again, and can ask whether it still holds.
         case tagged(String)
+        /// The same for everyone who asks for it at this host.
+        case shared(String)
     }
 
     /// How long a clip may use a location without asking again, in seconds [ours].
     static let maximumAge = 60
+
+    /// How long an answer for everyone may be used without asking again, in seconds [ours].
+    static let sharedMaximumAge = 300
 
     /// An answer for this request alone.
     init(uncached body: [UInt8]) {
@@ -30,7 +35,17 @@ struct Answer {
     /// The answer with its validator, or 304 when the client has it (RFC 9110 §13.1.2).
     init(cacheable body: [UInt8], ifNoneMatch: Span<UInt8>?) {
         let tag = Self.tag(of: body)
-        caching = .tagged(tag)
+        self.init(body, tag, .tagged(tag), ifNoneMatch: ifNoneMatch)
+    }
+
+    /// The same, for everyone.
+    init(shared body: [UInt8], ifNoneMatch: Span<UInt8>?) {
+        let tag = Self.tag(of: body)
+        self.init(body, tag, .shared(tag), ifNoneMatch: ifNoneMatch)
+    }
+
+    private init(_ body: [UInt8], _ tag: String, _ caching: Caching, ifNoneMatch: Span<UInt8>?) {
+        self.caching = caching
         if let ifNoneMatch, Self.matches(ifNoneMatch, tag) {
             status = .notModified
         } else {

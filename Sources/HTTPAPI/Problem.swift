@@ -67,6 +67,7 @@ extension Problem {
         .contentTooLarge, "body_too_large", "a body is at most \(AnswerRoute.maximumBodyLength) bytes")
     static let notAnObject = Problem(.badRequest, "invalid_json", "the body must be a JSON object")
     static let notFound = Problem(.notFound, "not_found", "there is nothing at this path")
+    static let unknownHost = Problem(.notFound, "unknown_host", "nobody has proved the request's host")
     static let internalError = Problem(
         .internalServerError, "internal_error",
         "the request failed; the request ID finds it in the server's log")

@@ -15,6 +15,9 @@ extension Response {
             headers[.eTag] = tag
             headers[.cacheControl] = "private, max-age=\(Answer.maximumAge)"
             headers[.vary] = "Authorization"
+        case .shared(let tag):
+            headers[.eTag] = tag
+            headers[.cacheControl] = "public, max-age=\(Answer.sharedMaximumAge)"
         }
         headers.set(answer.standing)
         self.init(

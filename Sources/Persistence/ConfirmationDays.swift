@@ -42,7 +42,7 @@ public struct ConfirmationDays: Sendable {
     public func maintain() async throws -> Upkeep {
         var upkeep = Upkeep()
         var failure: (any Error)?
-        let steps: [(Query, WritableKeyPath<Upkeep, Int> & Sendable)] = [
+        let steps: [(Query, any WritableKeyPath<Upkeep, Int> & Sendable)] = [
             ("SELECT doorstep.drop_confirmation_days(\(retention)::integer)", \.dropped),
             ("SELECT doorstep.add_confirmation_days()", \.added),
             ("SELECT doorstep.index_confirmation_days()", \.indexed),

@@ -117,12 +117,13 @@ private struct ArchiveLoad {
     /// As claims, to be proved again here.
     private mutating func addDomains() async throws {
         var count = 0
-        while let (host, _) = try archive.next(\.host) {
+        var random = SystemRandomNumberGenerator()
+        while let (domain, _) = try archive.next(\.domain) {
             try await transaction.execute(
                 """
                 INSERT INTO doorstep.domains (tenant_id, host, challenge)
-                VALUES (\(transaction.tenant.uuid), \(host),
-                    replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''))
+                VALUES (\(transaction.tenant.uuid), \(domain.text),
+                    \(DomainRecord.makeChallenge(using: &random)))
                 """)
             count += 1
         }

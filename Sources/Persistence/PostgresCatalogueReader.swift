@@ -22,13 +22,8 @@ struct PostgresCatalogueReader: CatalogueReader {
         try await transaction.clips()
     }
 
-    func claims() async throws -> [HostClaim] {
-        try await transaction.execute(
-            "SELECT host, proved_at FROM doorstep.domains WHERE tenant_id = \(tenant.id.uuid) ORDER BY host"
-        ).map { row in
-            let (host, provedAt) = try row.decode(String.self, Date?.self)
-            return HostClaim(host: host, provedAt: provedAt)
-        }
+    func domains() async throws -> [DomainRecord] {
+        try await transaction.domains()
     }
 
     func metadataColumns() async throws -> [String] {

@@ -11,9 +11,10 @@ extension RoutingRelation {
             r.tenant_id, r.suspended_at IS NOT NULL, r.key_rate::bigint, r.key_burst::bigint, r.client_rate::bigint,
                 r.client_burst::bigint
             """
-        case .clips: "r.tenant_id, r.bundle_id, r.multi_business"
+        case .clips: "r.tenant_id, r.bundle_id, r.multi_business, r.team_id, r.parent_bundle_id"
         case .keys:
             "r.tenant_id, r.key_id, r.kind, r.digest, r.expires_at, array_to_string(r.scopes, ',')"
+        case .domains: "r.tenant_id, r.host"
         case .locations: "r.tenant_id, r.identifier, r.name, r.latitude, r.longitude, r.radius"
         case .experiences:
             "r.tenant_id, r.kind, r.url, r.bundle_id, r.location_identifier, r.identifier_rule"
@@ -22,7 +23,11 @@ extension RoutingRelation {
     }
 
     private var condition: String {
-        self == .keys ? "r.revoked_at IS NULL" : "true"
+        switch self {
+        case .keys: "r.revoked_at IS NULL"
+        case .domains: "r.proved_at IS NOT NULL"
+        default: "true"
+        }
     }
 
     /// The relation's rows, those of one tenant if it is given, as a COPY in binary.
@@ -71,6 +76,7 @@ extension RoutingRelation {
         case .tenants: []
         case .clips: ["bundle_id"]
         case .keys: ["key_id"]
+        case .domains: ["host"]
         case .locations: ["identifier"]
         case .experiences: ["kind", "url"]
         case .shortCodes: ["code"]

@@ -11,6 +11,7 @@ public enum Schema {
         Migration(
             version: 5, name: "confirmation_partitions",
             sql: text(PackageResources._005_confirmation_partitions_sql)),
+        Migration(version: 6, name: "domains", sql: text(PackageResources._006_domains_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

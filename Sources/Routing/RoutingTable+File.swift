@@ -61,9 +61,12 @@ extension RoutingTable {
             }
         case .clips:
             for clip in clips {
-                guard let tenant = presentID(clip.tenant) else { continue }
+                guard let tenant = presentID(clip.tenant), let owner = clip.owner else { continue }
                 try body(
-                    RoutingRow([tenant, Array(clip.bundleID.text.utf8), [clip.isMultiBusiness ? 1 : 0]]))
+                    RoutingRow([
+                        tenant, Array(clip.bundleID.text.utf8), [clip.isMultiBusiness ? 1 : 0],
+                        Array(owner.teamID.text.utf8), Array(owner.parent.text.utf8),
+                    ]))
             }
         case .keys:
             for (digest, key) in keys {
@@ -74,6 +77,11 @@ extension RoutingTable {
                         key.expiresAt.map { [UInt8](bigEndian: $0) },
                         Array(key.scopes.list.map(\.rawValue).joined(separator: ",").utf8),
                     ]))
+            }
+        case .domains:
+            for (host, domain) in domains {
+                guard let tenant = presentID(domain.tenant) else { continue }
+                try body(RoutingRow([tenant, Array(host.utf8)]))
             }
         case .locations:
             try locations.forEach { header, text in

@@ -17,6 +17,7 @@ extension RoutingTable {
             case .tenants: setTenant(row, id)
             case .clips: setClip(row, id)
             case .keys: setKey(row, id)
+            case .domains: setDomain(row, id)
             case .locations: setLocation(row, id, isNew: isNew)
             case .experiences: setExperience(row, id, isNew: isNew)
             case .shortCodes: setShortCode(row, id)
@@ -33,6 +34,8 @@ extension RoutingTable {
         case (.clips, 1):
             guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: key[0])] else { return }
             clips[Int(clip)].isMultiBusiness = false
+            clips[Int(clip)].owner = nil
+        case (.domains, 1): removeDomain(key[0], of: tenant)
         case (.keys, 1):
             guard let id = UUID(uuidString: key[0]) else { return }
             removeKey(KeyName(tenant: tenant, id: KeyID(id)))
@@ -61,7 +64,10 @@ extension RoutingTable {
         case .clips:
             for index in clips.indices where clips[index].tenant == tenant {
                 clips[index].isMultiBusiness = false
+                clips[index].owner = nil
             }
+        case .domains:
+            for (host, domain) in domains where domain.tenant == tenant { removeDomain(host, of: tenant) }
         case .keys:
             for name in keyDigests.keys where name.tenant == tenant { removeKey(name) }
         case .locations: locations.removeAll { header, _ in header.tenant == tenant }
@@ -76,6 +82,9 @@ extension RoutingTable {
             // One by one, since their query nodes go with them.
             for (kind, url) in urls { removeExperience(kind, url, tenant) }
             experiences.removeAll { header, _ in header.tenant == tenant }
+            for host in domains.filter({ $0.value.tenant == tenant }).keys {
+                domains[host]?.experiences = DomainExperiences()
+            }
             for index in clips.indices where clips[index].tenant == tenant { clips[index].defaultURL = nil }
         }
     }
@@ -94,9 +103,12 @@ extension RoutingTable {
 
     private mutating func setClip(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
         guard let name = row.text(1), let isMultiBusiness = row.bool(2),
+            let teamID = row.text(3).flatMap({ try? TeamID($0) }),
+            let parent = row.text(4).flatMap({ try? BundleID($0) }),
             let clip = intern(clip: name, of: intern(id))
         else { return false }
         clips[Int(clip)].isMultiBusiness = isMultiBusiness
+        clips[Int(clip)].owner = ClipOwner(teamID: teamID, parent: parent)
         return true
     }
 
@@ -184,6 +196,7 @@ extension RoutingTable {
             let isInserted: Void? = row.withField(4) { experiences.insert(hashes.own, header, url, $0) }
             if isInserted == nil { experiences.insert(hashes.own, header, url) }
             addNodes(hashes)
+            addToDomain(hashes)
             note(shape.pathComponentCount, hasQuery: !hashes.nodes.isEmpty, onHost: hashes.host)
             if kind == .default { clips[Int(clip)].defaultURL = Array(copying: url) }
             return true
@@ -213,6 +226,7 @@ extension RoutingTable {
         }
         guard let removed else { return }
         removeNodes(hashes)
+        removeFromDomain(hashes)
         let clip = Int(removed.clip)
         guard kind == .default, let known = clips[clip].defaultURL, known.span.isEqual(to: url) else {
             return
@@ -236,7 +250,7 @@ extension RoutingTable {
 
     // MARK: Names
 
-    private mutating func intern(_ id: TenantID) -> TenantIndex {
+    mutating func intern(_ id: TenantID) -> TenantIndex {
         if let known = tenantIndices[id] { return known }
         let index = TenantIndex(tenants.count)
         tenants.append(TenantEntry(id: id))

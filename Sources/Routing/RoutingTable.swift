@@ -28,8 +28,15 @@ public struct RoutingTable: Sendable {
         let tenant: TenantIndex
         let bundleID: BundleID
         var isMultiBusiness = false
+        /// Nil while there is no row of the clip.
+        var owner: ClipOwner?
         /// The canonical URL of its default experience.
         var defaultURL: [UInt8]?
+    }
+
+    struct ClipOwner: Sendable, Equatable {
+        let teamID: TeamID
+        let parent: BundleID
     }
 
     struct ClipName: Hashable {
@@ -118,6 +125,10 @@ public struct RoutingTable: Sendable {
     var keys: [KeyDigest: KeyEntry] = [:]
     var keyDigests: [KeyName: KeyDigest] = [:]
     var hosts: [UInt64: Depths] = [:]
+    /// By host, each of which is proved for one tenant.
+    var domains: [String: DomainEntry] = [:]
+    /// By the hash that experiences of the tenant on the host have.
+    var domainHosts: [UInt64: String] = [:]
     var experiences: RecordTable<ExperienceHeader>
     /// How many experiences are registered with the query items on the way to a node, and with others besides.
     var queryNodes = RecordTable<UInt32>()

@@ -10,7 +10,7 @@ import Tenancy
 struct MemoryCatalogue: CatalogueReader {
     var tenant: Tenant
     var clipList: [Clip] = []
-    var claimList: [HostClaim] = []
+    var domainList: [DomainRecord] = []
     var locations: [LocationRecord] = []
     var experiences: [ExperienceRecord] = []
     var codes: [ShortCode] = []
@@ -23,7 +23,7 @@ struct MemoryCatalogue: CatalogueReader {
     }
 
     func clips() -> [Clip] { clipList }
-    func claims() -> [HostClaim] { claimList }
+    func domains() -> [DomainRecord] { domainList }
 
     func metadataColumns() -> [String] {
         let names = Set(locations.flatMap { $0.metadata.map { Array($0.key.utf8) } })
@@ -39,7 +39,11 @@ struct MemoryCatalogue: CatalogueReader {
         var catalogue = try MemoryCatalogue()
         let clip = try BundleID("com.example.MyApp.Clip")
         catalogue.clipList = [try Clip(bundleID: clip, teamID: TeamID("ABCDE12345"), isMultiBusiness: true)]
-        catalogue.claimList = [HostClaim(host: "example.com", provedAt: Date())]
+        catalogue.domainList = [
+            DomainRecord(
+                name: try DomainName("example.com"), challenge: "c", claimedAt: Date(),
+                proof: DomainRecord.Proof(method: .dns, provedAt: Date()), checkedAt: nil, lapsedAt: nil)
+        ]
         for (index, text) in awkward.enumerated() {
             catalogue.locations.append(
                 try location(

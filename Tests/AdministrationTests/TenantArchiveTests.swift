@@ -49,7 +49,7 @@ import Testing
         #expect(tenant.name == catalogue.tenant.name && !tenant.isSuspended)
         var read = try MemoryCatalogue()
         while let (clip, _) = try reader.next(\.clip) { read.clipList.append(clip) }
-        #expect(try reader.next(\.host)?.value == "example.com")
+        #expect(try reader.next(\.domain)?.value.text == "example.com")
         while let (location, line) = try reader.next(\.location) {
             #expect(line == read.locations.count + 5)
             read.locations.append(location)

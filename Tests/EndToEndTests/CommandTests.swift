@@ -14,6 +14,8 @@ import Testing
             ["key", "rotate"], ["receipt-key", "rotate"], ["confirmation", "list"],
             ["confirmation", "export"], ["confirmation", "count"], ["lookup"], ["confirm"], ["payload"],
             ["postgres"], ["code", "export"], ["diagnose"],
+            ["domain", "claim"], ["domain", "verify"], ["domain", "list"], ["domain", "release"],
+            ["domain", "check"],
         ] {
             let outcome = try await binary.run(command + ["--help"])
             #expect(outcome.status == 0, "\(command)")

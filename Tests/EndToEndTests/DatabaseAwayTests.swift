@@ -148,6 +148,7 @@ import Testing
             let installation = try await Installation.make(postgres.conninfo)
             var binary = installation.binary
             binary.environment["DOORSTEP_TABLE_FILE"] = directory.path("table")
+            try await SiteAssociationTests.prove("example.com", binary)
             _ = try await RunningServer.lend(binary) { server in
                 let answered = try await server.lookUp(MainPathTests.order, key: installation.publishable)
                 #expect(answered.status == 200)
@@ -161,6 +162,8 @@ import Testing
                 let unknown = try await server.lookUp(
                     MainPathTests.order, key: installation.publishable + "x")
                 #expect(unknown.status == 401)
+                let file = try await server.get(SiteAssociationTests.path, host: "example.com")
+                #expect(file.json == SiteAssociationTests.expected)
                 let ready = try await server.get("/readyz")
                 #expect(ready.status == 200)
                 #expect(ready["table"]?.objectValue?["source"] == "file")

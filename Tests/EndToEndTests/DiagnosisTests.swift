@@ -32,9 +32,11 @@ import Testing
             try await transaction.execute("SELECT set_config('doorstep.tenant_id', \(tenant), true)")
             try await transaction.execute(
                 """
-                INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at)
-                VALUES (\(tenant)::uuid, \(host), 'x', CASE WHEN \(isProved) THEN now() END)
-                ON CONFLICT (tenant_id, host) DO UPDATE SET proved_at = excluded.proved_at
+                INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at, method)
+                VALUES (\(tenant)::uuid, \(host), 'x', CASE WHEN \(isProved) THEN now() END,
+                    CASE WHEN \(isProved) THEN 'dns' END)
+                ON CONFLICT (tenant_id, host) DO UPDATE
+                    SET proved_at = excluded.proved_at, method = excluded.method
                 """)
         }
         await pool.close()
@@ -56,13 +58,14 @@ import Testing
             #expect(checks["location"]?["value"] == "restaurant_a")
             #expect(checks["location"]?["detail"] == "Restaurant A; the experience is bound to it")
             #expect(checks["domain"]?["status"] == "ok")
+            #expect(checks["association"]?["value"] == "ABCDE12345.com.example.MyApp.Clip")
             #expect(checks["code"]?["reason"] == "code_unfit")
             #expect(checks["payload"]?["value"] == "https://example.com/restaurants/restaurant_a/x")
 
             let table = try await installation.binary.succeed(
                 "diagnose", "--tenant", Installation.tenant, MainPathTests.order)
             let lines = table.output.split(separator: "\n")
-            #expect(lines.count == 11 && lines[0].hasPrefix("CHECK"))
+            #expect(lines.count == 12 && lines[0].hasPrefix("CHECK"))
             #expect(lines.filter { $0.hasPrefix("advice") }.count == 3)
             #expect(lines.dropFirst().allSatisfy { $0.contains("  ok  ") })
         }

@@ -37,6 +37,8 @@ import Testing
                 ["tenant", "list"], ["clip", "list", "--tenant", "t"], ["location", "list", "--tenant", "t"],
                 ["experience", "list", "--tenant", "t"], ["experience", "lint", "--tenant", "t"],
                 ["location", "delete", "--tenant", "t", "b"], ["key", "list", "--tenant", "t"],
+                ["domain", "claim", "--tenant", "t", "example.com"], ["domain", "list", "--tenant", "t"],
+                ["domain", "verify", "--all"], ["domain", "release", "--tenant", "t", "example.com"],
                 ["lookup", "--tenant", "t", "https://example.com/at/a"],
                 ["confirm", "--tenant", "t", "https://example.com/a", "--source", "nfc", "--in-region"],
                 ["payload", "--tenant", "t", "https://example.com/a", "--title", "Ready"],

@@ -83,6 +83,22 @@ final class RunningServer: Sendable {
         return String(buffer: try await response.body.collect(upTo: 1 << 20))
     }
 
+    /// Asks for a path of another host than the server's own.
+    func get(_ path: String, host: String) async throws -> Answer {
+        var request = HTTPClientRequest(url: address + path)
+        request.headers.add(name: "Host", value: host)
+        return try await send(request, key: nil)
+    }
+
+    /// The same, again and again until the status is as given.
+    func get(_ path: String, host: String, becoming expected: Int) async throws -> Answer {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while true {
+            let answer = try await get(path, host: host)
+            if answer.status == expected || .now >= deadline { return answer }
+        }
+    }
+
     func lookUp(_ url: String, key: String) async throws -> Answer {
         var allowed = CharacterSet.alphanumerics
         allowed.insert(charactersIn: "-._~")

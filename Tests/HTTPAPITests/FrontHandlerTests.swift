@@ -300,7 +300,7 @@ import Testing
 
     /// The example of RFC 9110 §5.6.7.
     @Test func whoAsksTooMuchWaitsAndSoDoesWhatIsBehind() throws {
-        let once = RequestLimits(key: try #require(RateLimit(perSecond: 2, burst: 1)))
+        let once = RequestLimits(key: RateLimit(perSecond: 2, burst: 1))
         let connection = try Connection(limits: once)
         #expect(try connection.send(connection.hot + connection.hot + Self.livez) == ["200"])
         let reads = connection.reads.count
@@ -323,7 +323,7 @@ import Testing
     }
 
     @Test func whatAProxySendsDoesNotWaitForOthers() throws {
-        let once = RequestLimits(key: try #require(RateLimit(perSecond: 1, burst: 1)))
+        let once = RequestLimits(key: RateLimit(perSecond: 1, burst: 1))
         let connection = try Connection(limits: once, trusting: [try #require(AddressRange("127.0.0.1"))])
         #expect(try connection.send(connection.hot + connection.hot) == ["200", "429"])
     }

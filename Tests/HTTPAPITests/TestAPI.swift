@@ -101,6 +101,9 @@ struct TestAPI: Sendable {
             table: table, usage: usage, metrics: { "" })
     }
 
+    /// The host that requests name, proved for the tenant.
+    static let host = "localhost"
+
     private func routingTable() throws -> RoutingTable {
         let tenant = TenantID(number: 1)
         let other = TenantID(number: 2)
@@ -109,6 +112,7 @@ struct TestAPI: Sendable {
         try table.set(.tenants, .tenant(tenant, limits: limits))
         try table.set(.tenants, .tenant(other, isSuspended: true))
         try table.set(.clips, .clip(tenant, clip, isMultiBusiness: true))
+        try table.set(.domains, .domain(tenant, Self.host))
         for (number, key, tenant, scopes) in [
             (1, publishable, tenant, nil), (2, secret, tenant, nil), (3, suspended, other, nil),
             (4, confirmer, tenant, "confirm"),

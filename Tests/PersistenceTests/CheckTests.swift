@@ -40,6 +40,8 @@ import Testing
             ["'localhost'", "'Example.com'", "'example.com.'", "'a..b'", "repeat('a.', 126) || 'bb'"]
                 .map { ["host": $0] }
         ),
+        "domains_method": ("domains", [["method": "'mail'", "proved_at": "now()"]]),
+        "domains_proof": ("domains", [["proved_at": "now()"], ["method": "'dns'"]]),
         "locations_identifier_length": (
             "locations", [["identifier": "''"], ["identifier": "repeat('é', 129)"]]
         ),

@@ -31,7 +31,7 @@ enum Grants {
         doorstep_admin SELECT tenants
         doorstep_admin UPDATE api_keys (expires_at, revoked_at)
         doorstep_admin UPDATE clips (multi_business, parent_bundle_id, team_id)
-        doorstep_admin UPDATE domains (challenge, claimed_at, proved_at)
+        doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, lapsed_at, method, proved_at)
         doorstep_admin UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
         doorstep_admin UPDATE locations (latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE short_codes (url)
@@ -55,7 +55,8 @@ enum Grants {
         doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, revoked_at, scopes, tenant_id)
         doorstep_router SELECT change_horizon
         doorstep_router SELECT changes
-        doorstep_router SELECT clips (bundle_id, multi_business, tenant_id)
+        doorstep_router SELECT clips (bundle_id, multi_business, parent_bundle_id, team_id, tenant_id)
+        doorstep_router SELECT domains (host, proved_at, tenant_id)
         doorstep_router SELECT experiences (bundle_id, identifier_rule, kind, location_identifier, tenant_id, url)
         doorstep_router SELECT locations (identifier, latitude, longitude, name, radius, tenant_id)
         doorstep_router SELECT short_codes (code, tenant_id, url)

@@ -232,7 +232,8 @@ import Testing
             "tenants": [
                 "tenant_id", "slug", "suspended_at", "key_rate", "key_burst", "client_rate", "client_burst",
             ],
-            "clips": ["tenant_id", "bundle_id", "multi_business"],
+            "clips": ["tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id"],
+            "domains": ["tenant_id", "host", "proved_at"],
             "locations": ["tenant_id", "identifier", "name", "latitude", "longitude", "radius"],
             "experiences": [
                 "tenant_id", "kind", "url", "bundle_id", "location_identifier", "identifier_rule",
@@ -243,7 +244,7 @@ import Testing
             "change_horizon": ["is_only", "pruned_xid"],
         ]
         // Of the changes, one of each tenant's for each table that is fed, and its sample.
-        let counts = ["changes": 14, "change_horizon": 1]
+        let counts = ["changes": 16, "change_horizon": 1]
         try await Self.withTwoTenants { database in
             let all = try await database.withSuperuser { pool in
                 try await pool.withConnection { connection in
@@ -353,7 +354,9 @@ import Testing
     /// A statement that TRUNCATE stood in for would leave what is gone in every server's table.
     @Test func notEvenTheOwnerTruncatesWhatIsFed() async throws {
         try await Self.withTwoTenants([.migrate]) { _, pool in
-            for table in ["tenants", "clips", "locations", "experiences", "short_codes", "api_keys"] {
+            for table in [
+                "tenants", "clips", "domains", "locations", "experiences", "short_codes", "api_keys",
+            ] {
                 let state = try await sqlState {
                     try await pool.withTransaction {
                         try await $0.execute(script: "TRUNCATE doorstep.\(table) CASCADE")

@@ -132,6 +132,10 @@ import Testing
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)
             try await stores.administration.addExperience(.sample("https://example.com/a"), of: tenant)
+            try await stores.administer(
+                tenant,
+                "INSERT INTO doorstep.domains (tenant_id, host, challenge) VALUES ('\(tenant)', 'a.example', 'c')"
+            )
             let followed = FollowedTable(stores.routerPool)
             _ = try await followed.refreshed()
             let first = try #require(followed.live.current)
@@ -140,10 +144,9 @@ import Testing
                 tenant,
                 """
                 UPDATE doorstep.tenants SET name = 'Another';
-                UPDATE doorstep.clips SET team_id = 'AAAAAAAAAA';
                 UPDATE doorstep.locations SET metadata = '{"k": 1}', radius = radius;
                 UPDATE doorstep.experiences SET title = 'T', subtitle = 'S';
-                INSERT INTO doorstep.domains (tenant_id, host, challenge) VALUES ('\(tenant)', 'a.example', 'c');
+                UPDATE doorstep.domains SET challenge = 'd', checked_at = now(), lapsed_at = now();
                 UPDATE doorstep.locations SET radius = 7 WHERE false
                 """)
             _ = try await followed.refreshed()

@@ -30,7 +30,7 @@ enum SampleRows {
             change: "multi_business = true", key: "bundle_id = 'com.example.App.Clip'"),
         Table(
             name: "domains", login: .admin, row: ["host": "'example.com'", "challenge": "'c'"],
-            change: "proved_at = now()", key: "host = 'example.com'"),
+            change: "proved_at = now(), method = 'dns'", key: "host = 'example.com'"),
         Table(
             name: "locations", login: .admin,
             row: [

@@ -100,6 +100,7 @@ struct SchemaWalker {
                     ('tenants', 'admin_lists_tenants', '{doorstep_admin}'),
                     ('tenants', 'router_reads', '{doorstep_router}'),
                     ('clips', 'router_reads', '{doorstep_router}'),
+                    ('domains', 'router_reads', '{doorstep_router}'),
                     ('locations', 'router_reads', '{doorstep_router}'),
                     ('experiences', 'router_reads', '{doorstep_router}'),
                     ('short_codes', 'router_reads', '{doorstep_router}'),

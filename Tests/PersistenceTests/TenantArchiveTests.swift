@@ -112,8 +112,8 @@ import Testing
             try await origin.administer(
                 tenant,
                 """
-                INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at)
-                VALUES ('\(tenant)', 'a.example', 'c', now())
+                INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at, method)
+                VALUES ('\(tenant)', 'a.example', 'c', now(), 'dns')
                 """)
             let archive = try await Self.archive(of: "acme", origin)
             try await Stores.withStores { copy in

@@ -25,7 +25,13 @@ import Testing
             00000008 0000000000000001 00000008 00000000000f4240
             """,
         ],
-        .clips: ["0003 \(tenant) \(clip) 00000001 01"],
+        .clips: [
+            """
+            0005 \(tenant) \(clip) 00000001 01 0000000a 41424344453132333435 \
+            00000011 636f6d2e6578616d706c652e4d79417070
+            """
+        ],
+        .domains: ["0002 \(tenant) 0000000b 6578616d706c652e636f6d"],
         .keys: [
             """
             0006 \(tenant) 00000010 11111111222233334444555555555555 00000006 736563726574 \
@@ -110,6 +116,15 @@ import Testing
         #expect(location.region.radius.meters == 120.5)
         #expect(
             table.url(ofShortCode: "x7", of: tenant)?.canonical == "https://example.com/menu?long=1")
+
+        let site = try #require(table.site(ofHost: "example.com"))
+        #expect(site.tenant == tenant)
+        #expect(
+            site.clips.map { "\($0.teamID).\($0.bundleID) \($0.parentBundleID)" } == [
+                "ABCDE12345.com.example.MyApp.Clip com.example.MyApp"
+            ])
+        #expect(
+            Set(site.urls?.map(\.url) ?? []) == ["https://example.com/menu", "https://example.com/t?n=1"])
 
         // SHA-256 of "one" and "two"; the first expires at 2026-11-21 12:00:00.25 UTC.
         let one = bytes("7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
@@ -212,7 +227,7 @@ import Testing
         var reader = RoutingRow.Reader()
         let bytes = Array(Self.pieces(.clips).joined())
         #expect(throws: RoutingError.unreadableRow(.clips)) {
-            try reader.read(bytes, fieldCount: 3) { _ throws(RoutingError) in throw .unreadableRow(.clips) }
+            try reader.read(bytes, fieldCount: 5) { _ throws(RoutingError) in throw .unreadableRow(.clips) }
         }
     }
 }

@@ -19,13 +19,14 @@ import Testing
     private static func small() throws -> RoutingTable {
         var table = RoutingTable()
         try table.set(.tenants, .tenant(tenant, isSuspended: true, limits: limits))
-        try table.set(.clips, .clip(tenant, "a.b", isMultiBusiness: true))
+        try table.set(.clips, .clip(tenant, "a.b.c", isMultiBusiness: true))
         try table.set(
             .keys,
             .key(tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,look_up"))
+        try table.set(.domains, .domain(tenant, "a.b"))
         try table.set(.locations, .location(tenant, "l", name: "n"))
         try table.set(
-            .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b", location: "l"))
+            .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b.c", location: "l"))
         try table.set(.shortCodes, .shortCode(tenant, "s", "https://a.b"))
         return table
     }
@@ -42,7 +43,7 @@ import Testing
         #expect(experience.url == "https://a.b/c?d")
         #expect(experience.clipIsMultiBusiness)
         #expect(try experience.binding == .location(LocationIdentifier("l")))
-        let link = try InvocationURL("https://appclip.apple.com/id?p=a.b")
+        let link = try InvocationURL("https://appclip.apple.com/id?p=a.b.c")
         #expect(table.match(link, of: Self.tenant)?.isByDefaultLink == true)
         #expect(try table.location(LocationIdentifier("l"), of: Self.tenant)?.name == "n")
         #expect(table.url(ofShortCode: "s", of: Self.tenant)?.canonical == "https://a.b")
@@ -53,6 +54,9 @@ import Testing
         #expect(holder.scopes.list == [.lookUp, .confirm])
         let expiry = Date.year2000.addingTimeInterval(5)
         #expect(table.keyHolder(of: Self.digest, at: expiry) == nil)
+        let site = try #require(table.site(ofHost: "a.b"))
+        #expect(site.clips.map { "\($0.teamID) \($0.parentBundleID)" } == ["ABCDE12345 a.b"])
+        #expect(site.urls?.map(\.url) == ["https://a.b/c?d"])
     }
 
     @Test func anEmptyTable() throws {

@@ -54,6 +54,8 @@ import Testing
         var locations: [Location?] = []
         var urls: [String?] = []
         var holders: [KeyHolder?] = []
+        /// Of each host that is this tenant's: the clips, and the URLs with theirs.
+        var sites: [String?] = []
 
         init(_ table: RoutingTable, of tenant: TenantID, _ questions: Questions) {
             for (url, isAdvancedOnly) in questions.urls {
@@ -65,6 +67,12 @@ import Testing
             urls = questions.codes.map { table.url(ofShortCode: $0, of: tenant)?.canonical }
             holders = questions.digests.map { table.keyHolder(of: $0, at: questions.now) }
                 .map { $0?.tenant == tenant ? $0 : nil }
+            sites = RoutingHistoryTests.hosts.map { host in
+                guard let site = table.site(ofHost: host), site.tenant == tenant else { return nil }
+                let clips = site.clips.map { "\($0.teamID).\($0.bundleID) \($0.parentBundleID)" }.sorted()
+                let urls = site.urls?.map { "\($0.url) \($0.clip)" }.sorted()
+                return "\(clips) \(urls ?? [])"
+            }
         }
     }
 
@@ -81,8 +89,10 @@ import Testing
     private static let identifiers = ["a", "b", "caf\u{E9}", "cafe\u{301}"]
     private static let codes = ["x", "X", "y"]
 
+    private static let hosts = ["a.example", "b.example"]
+
     private static func url(_ random: inout SplitMix64) -> String {
-        var text = "https://" + random.pick(["a.example", "b.example"])
+        var text = "https://" + random.pick(hosts)
         for _ in 0..<random.below(3) { text += "/" + random.pick(["x", "y"]) }
         let items = Set((0..<random.below(4)).map { _ in random.pick(["p=1", "p=2", "q", "r"]) })
         return items.isEmpty ? text : text + "?" + items.sorted().joined(separator: "&")
@@ -123,6 +133,9 @@ import Testing
             let row = RoutingRow.key(
                 tenant, id, digest(issued), kind: random.pick(KeyKind.allCases), expiresAt: expiry)
             return (row, [id.description], nil)
+        case .domains:
+            let host = random.pick(hosts)
+            return (.domain(tenant, host), [host], nil)
         case .locations:
             let identifier = random.pick(identifiers)
             let row = RoutingRow.location(
@@ -150,6 +163,7 @@ import Testing
         var issued = 0
         var copies: [(table: RoutingTable, questions: Questions, answers: [Answers])] = []
         var found = 0
+        var described = 0
 
         func remove(_ key: RowKey) {
             table.remove(key.relation, of: key.tenant, key: key.key)
@@ -170,9 +184,15 @@ import Testing
                 }
                 let isRemovedFirst = random.oneIn(2)
                 if let other, isRemovedFirst { remove(other.key) }
+                // A host is proved for one tenant; the row of another goes, before or after.
+                let taken = rows.rows.keys.first {
+                    relation == .domains && $0.relation == .domains && $0.key == key && $0.tenant != tenant
+                }
+                if let taken, isRemovedFirst { remove(taken) }
                 try table.set(relation, row)
                 rows.rows[rowKey] = (row, defaultOf)
                 if let other, !isRemovedFirst { remove(other.key) }
+                if let taken, !isRemovedFirst { remove(taken) }
             case 75..<98: remove(rowKey)
             case 98:
                 table.removeAll(relation, of: tenant)
@@ -192,6 +212,7 @@ import Testing
                 let alone = try rows.table(of: tenant)
                 #expect(answers == Answers(alone, of: tenant, questions), "step \(step), alone")
                 found += answers.experiences.count { $0 != nil } + answers.holders.count { $0 != nil }
+                described += answers.sites.count { $0?.contains("https") == true }
                 all.append(answers)
             }
             #expect(table.experienceCount == rows.rows.keys.count { $0.relation == .experiences })
@@ -203,6 +224,7 @@ import Testing
             #expect(Self.tenants.map { Answers(copy.table, of: $0, copy.questions) } == copy.answers)
         }
         #expect(found > 1_000)
+        #expect(described > 100)
         for tenant in Self.tenants { table.removeAll(.experiences, of: tenant) }
         #expect(table.experienceCount == 0)
         #expect(table.queryNodes.count == 0)

@@ -323,6 +323,7 @@ import Testing
             (.experiences, ["advanced", "https://example.com/a"]), (.experiences, ["advanced", ""]),
             (.experiences, ["advanced"]), (.experiences, ["other", "https://example.com"]),
             (.locations, ["a"]), (.locations, []), (.shortCodes, ["a"]), (.clips, ["com.example.X"]),
+            (.domains, ["example.com"]), (.domains, []),
             (.keys, ["no UUID"]), (.keys, [TenantID(number: 1).description]),
         ] {
             table.remove(relation, of: Self.one, key: key)

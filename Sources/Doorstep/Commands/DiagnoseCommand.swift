@@ -31,20 +31,20 @@ struct DiagnoseCommand: AsyncParsableCommand {
                 return Diagnosis(error)
             }
             let table = try await pool.routingTable(of: tenant.id)
-            let (experiences, claims) = try await store.withCatalogue(of: tenant.slug) { catalogue in
+            let (experiences, clips, domains) = try await store.withCatalogue(of: tenant.slug) { catalogue in
                 var experiences: [Experience] = []
                 try await catalogue.eachExperience { record in
                     if record.experience.matches(invocation) { experiences.append(record.experience) }
                 }
-                return (experiences, try await catalogue.claims())
+                return (experiences, try await catalogue.clips(), try await catalogue.domains())
             }
             // Nothing is confirmed, so that nothing is recorded.
             let directory = LocationDirectory(signatures: signatures, recorder: ConfirmationQueue(pool))
             return Diagnosis(
                 invocation, text: url,
                 Diagnosis.Evidence(
-                    tenant: tenant.id, table: table, experiences: experiences, claims: claims,
-                    directory: directory))
+                    tenant: tenant.id, table: table, experiences: experiences, clips: clips,
+                    domains: domains, directory: directory))
         }
         switch output.format {
         case .table:

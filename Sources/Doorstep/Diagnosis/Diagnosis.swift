@@ -20,7 +20,8 @@ struct Diagnosis {
         let table: RoutingTable
         /// Those that match the URL.
         let experiences: [Experience]
-        let claims: [HostClaim]
+        let clips: [Clip]
+        let domains: [DomainRecord]
         let directory: LocationDirectory
     }
 
@@ -46,7 +47,9 @@ struct Diagnosis {
         if let match, let chosen {
             checks.append(Self.location(url, chosen, chosen.readIdentifier(in: url, by: match), evidence))
         }
-        checks.append(Self.domain(url.host, evidence.claims))
+        let domain = evidence.domains.first { $0.name.text == url.host }
+        checks.append(Self.domain(url.host, domain))
+        if let chosen, domain?.proof != nil { checks.append(Self.association(chosen, evidence.clips)) }
         if let code = try? AppClipCodeURL(text) { checks += Self.code(code) }
         checks.append(Self.payload(url, evidence))
     }
@@ -89,15 +92,29 @@ struct Diagnosis {
         }
     }
 
-    private static func domain(_ host: String, _ claims: [HostClaim]) -> DiagnosisCheck {
+    /// Of a proved domain; `doorstep domain check` asks the live site, which may be another one.
+    private static func association(_ chosen: RoutedExperience, _ clips: [Clip]) -> DiagnosisCheck {
+        guard let clip = clips.first(where: { $0.bundleID == chosen.clip }) else {
+            return .failed(
+                .association, "missing_clip", chosen.clip.text, "no clip of the tenant has this bundle ID")
+        }
+        return .ok(
+            .association, "\(clip.teamID.text).\(clip.bundleID.text)",
+            "in the association file that Doorstep serves for the domain")
+    }
+
+    private static func domain(_ host: String, _ domain: DomainRecord?) -> DiagnosisCheck {
         if host == DefaultLink.host { return .ok(.domain, host, "Apple's own, for default and demo links") }
-        guard let claim = claims.first(where: { $0.host == host }) else {
+        guard let domain else {
             return .failed(.domain, "not_claimed", host, "the tenant has not claimed the host")
         }
-        guard let provedAt = claim.provedAt else {
+        guard let proof = domain.proof else {
             return .failed(.domain, "not_proved", host, "the tenant has claimed the host, and not proved it")
         }
-        return .ok(.domain, host, "proved at \(JSONValue(provedAt).stringValue ?? "")")
+        let proved = "proved at \(JSONValue(proof.provedAt).stringValue ?? "")"
+        guard let lapsedAt = domain.lapsedAt else { return .ok(.domain, host, proved) }
+        let lapsed = "the proof is missing since \(JSONValue(lapsedAt).stringValue ?? "")"
+        return .warning(.domain, "lapsed", host, "\(proved); \(lapsed)")
     }
 
     private static func code(_ url: AppClipCodeURL) -> [DiagnosisCheck] {

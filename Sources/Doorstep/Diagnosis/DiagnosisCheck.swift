@@ -10,6 +10,8 @@ struct DiagnosisCheck: Sendable {
         case next
         case location
         case domain
+        /// Whether the file that Doorstep serves for the domain names the clip.
+        case association
         case code
         /// What would make the URL likelier to fit in a code.
         case advice

@@ -24,6 +24,20 @@ extension JSONObject {
         ]
     }
 
+    init(_ domain: DomainRecord) {
+        self = [
+            "host": .string(domain.name.text), "status": .string(domain.status.rawValue),
+            "method": domain.proof.map { .string($0.method.rawValue) } ?? .null,
+            "claimed": JSONValue(domain.claimedAt),
+            "proved": domain.proof.map { JSONValue($0.provedAt) } ?? .null,
+            "checked": domain.checkedAt.map { JSONValue($0) } ?? .null,
+            "lapsed": domain.lapsedAt.map { JSONValue($0) } ?? .null,
+            "withdrawnFrom": domain.withdrawnFrom.map { JSONValue($0) } ?? .null,
+            "record": ["name": .string(domain.recordName), "value": .string(domain.recordValue)],
+            "file": ["url": .string(domain.fileURL), "content": .string(domain.challenge)],
+        ]
+    }
+
     init(_ location: LocationRecord) {
         self = [
             "identifier": .string(location.identifier.text), "name": .string(location.name.text),

@@ -1,4 +1,7 @@
+public import Administration
+public import AppSiteAssociation
 public import ArgumentParser
+public import DomainProof
 import Foundation
 public import Invocation
 public import Locations
@@ -16,6 +19,18 @@ extension BundleID: ExpressibleByArgument {
 }
 
 extension TeamID: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension DomainName: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension NameServer: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension AppID: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 

@@ -299,6 +299,8 @@ extension ByteBuffer {
             writeStaticString("\r\nCache-Control: private, max-age=")
             writeString(String(Answer.maximumAge))
             writeStaticString("\r\nVary: Authorization\r\n")
+        case .shared(let tag):
+            writeString("ETag: \(tag)\r\nCache-Control: public, max-age=\(Answer.sharedMaximumAge)\r\n")
         }
         if let policy = answer.standing.policy, let remaining = answer.standing.remaining {
             writeStaticString("RateLimit-Policy: ")

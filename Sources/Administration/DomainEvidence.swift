@@ -1,0 +1,124 @@
+/// What there is to prove a domain.
+public enum DomainEvidence: Sendable, Hashable {
+    case found(ProofMethod)
+    case missing(dns: Lack, file: Lack)
+
+    /// Why a proof was not found.
+    public enum Lack: Error, Sendable, Hashable {
+        /// An answer came, and the proof is not in it.
+        case absent(String)
+        /// No answer came, which says nothing of the proof.
+        case unanswered(String)
+
+        public var reason: String {
+            switch self {
+            case .absent(let reason), .unanswered(let reason): reason
+            }
+        }
+
+        var isAbsent: Bool {
+            if case .absent = self { true } else { false }
+        }
+    }
+
+    /// Whether what proved the domain is known to be gone, rather than not to be seen now.
+    func isAbsent(_ method: ProofMethod) -> Bool {
+        switch (self, method) {
+        case (.found, _): false
+        case (.missing(let dns, _), .dns): dns.isAbsent
+        case (.missing(_, let file), .file): file.isAbsent
+        }
+    }
+}
+
+/// Asks the DNS for TXT records.
+public protocol TextRecordResolver: Sendable {
+    /// The texts of a name's TXT records; none when the name, or such a record of it, is not there.
+    func textRecords(of name: String) async throws(NoAnswer) -> [String]
+}
+
+/// Fetches pages from web servers.
+public protocol PageFetcher: Sendable {
+    /// The answer to a GET, whatever its status; redirects are not followed.
+    /// - Parameter limit: how many bytes of the body to take, at most.
+    func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Page
+}
+
+/// A web server's answer.
+public struct Page: Sendable, Hashable {
+    public var status: Int
+    public var contentType: String?
+    /// Where a redirect leads.
+    public var location: String?
+    public var body: [UInt8]
+    /// Whether there was more of the body.
+    public var isCutOff: Bool
+
+    public init(
+        status: Int, contentType: String? = nil, location: String? = nil, body: [UInt8] = [],
+        isCutOff: Bool = false
+    ) {
+        self.status = status
+        self.contentType = contentType
+        self.location = location
+        self.body = body
+        self.isCutOff = isCutOff
+    }
+}
+
+/// Nobody answered, or not in time, or with what is no answer.
+public struct NoAnswer: Error, Sendable, Hashable, CustomStringConvertible {
+    public let reason: String
+
+    public init(_ reason: String) {
+        self.reason = reason
+    }
+
+    public var description: String { reason }
+}
+
+extension DomainRecord {
+    /// Looks for a proof: in the DNS, then in the file. [ours]
+    func evidence(_ resolver: some TextRecordResolver, _ fetcher: some PageFetcher) async -> DomainEvidence {
+        let dns: DomainEvidence.Lack
+        do throws(DomainEvidence.Lack) {
+            try await findRecord(resolver)
+            return .found(.dns)
+        } catch {
+            dns = error
+        }
+        do throws(DomainEvidence.Lack) {
+            try await findFile(fetcher)
+            return .found(.file)
+        } catch {
+            return .missing(dns: dns, file: error)
+        }
+    }
+
+    private func findRecord(_ resolver: some TextRecordResolver) async throws(DomainEvidence.Lack) {
+        let records: [String]
+        do throws(NoAnswer) {
+            records = try await resolver.textRecords(of: recordName)
+        } catch {
+            throw .unanswered("TXT \(recordName): \(error)")
+        }
+        guard !records.isEmpty else { throw .absent("there is no TXT record \(recordName)") }
+        guard records.contains(recordValue) else {
+            throw .absent("the TXT record \(recordName) holds another text")
+        }
+    }
+
+    private func findFile(_ fetcher: some PageFetcher) async throws(DomainEvidence.Lack) {
+        let page: Page
+        do throws(NoAnswer) {
+            page = try await fetcher.fetch(fileURL, limit: 1_024)
+        } catch {
+            throw .unanswered("\(fileURL): \(error)")
+        }
+        guard page.status == 200 else { throw .absent("\(fileURL) has status \(page.status)") }
+        let text = String(decoding: page.body, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard !page.isCutOff, text.count == 1, text[0] == challenge else {
+            throw .absent("\(fileURL) holds another text")
+        }
+    }
+}

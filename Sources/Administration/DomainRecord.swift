@@ -1,0 +1,89 @@
+public import Foundation
+
+/// A tenant's claim to a domain, and how far it is proved.
+public struct DomainRecord: Sendable, Hashable {
+    public let name: DomainName
+    /// The text that only who is in charge of the domain can publish there.
+    public let challenge: String
+    public let claimedAt: Date
+    public let proof: Proof?
+    /// When the proof was last looked for and an answer came.
+    public let checkedAt: Date?
+    /// Since when a proof that was there is missing.
+    public let lapsedAt: Date?
+
+    public struct Proof: Sendable, Hashable {
+        public let method: ProofMethod
+        public let provedAt: Date
+
+        public init(method: ProofMethod, provedAt: Date) {
+            self.method = method
+            self.provedAt = provedAt
+        }
+    }
+
+    public init(
+        name: DomainName, challenge: String, claimedAt: Date, proof: Proof?, checkedAt: Date?, lapsedAt: Date?
+    ) {
+        self.name = name
+        self.challenge = challenge
+        self.claimedAt = claimedAt
+        self.proof = proof
+        self.checkedAt = checkedAt
+        self.lapsedAt = lapsedAt
+    }
+
+    public enum Status: String, Sendable {
+        /// Not proved yet.
+        case claimed
+        case proved
+        /// Proved, but the proof was missing at the last check: still served, until the time of grace is over.
+        case lapsed
+        /// No longer proved: the time of grace was over at a check.
+        case withdrawn
+    }
+
+    public var status: Status {
+        switch (proof, lapsedAt) {
+        case (nil, nil): .claimed
+        case (_?, nil): .proved
+        case (_?, _?): .lapsed
+        case (nil, _?): .withdrawn
+        }
+    }
+
+    /// For how long after a lapse the domain is served: a week, for a proof that was removed by mistake. [ours]
+    public static let grace: TimeInterval = 7 * 86_400
+
+    /// The first moment at which a check withdraws a proof that is still missing.
+    public var withdrawnFrom: Date? {
+        status == .lapsed ? lapsedAt?.addingTimeInterval(Self.grace) : nil
+    }
+}
+
+/// How a domain is proved.
+public enum ProofMethod: String, Sendable, Hashable, CaseIterable {
+    /// A TXT record under `_doorstep-challenge`.
+    case dns
+    /// A file under `/.well-known`.
+    case file
+}
+
+extension DomainRecord {
+    /// The name of the TXT record that proves the domain.
+    public var recordName: String { "_doorstep-challenge.\(name.text)" }
+
+    /// What the TXT record holds.
+    public var recordValue: String { "doorstep-verification=\(challenge)" }
+
+    /// Where the file is that proves the domain; it holds the challenge.
+    public var fileURL: String { "https://\(name.text)\(Self.filePath)" }
+
+    public static let filePath = "/.well-known/doorstep-verification"
+
+    /// A text that nobody guesses: 32 letters and digits, 165 bits.
+    public static func makeChallenge(using generator: inout some RandomNumberGenerator) -> String {
+        let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
+        return String((0..<32).map { _ in letters[Int.random(in: letters.indices, using: &generator)] })
+    }
+}

@@ -1,0 +1,186 @@
+public import AppSiteAssociation
+public import Tenancy
+
+/// What iOS would refuse of a site's association file, point by point.
+///
+/// A point that cannot be judged, because another one failed before it, is neither passed nor failed.
+public struct SiteCheck: Sendable {
+    public enum Point: String, Sendable, CaseIterable {
+        case https
+        case answer
+        case redirect
+        case status
+        case contentType = "content_type"
+        case size
+        case json
+        case appClips = "appclips"
+        case appIDs = "app_ids"
+        case clipListed = "clip_listed"
+        case notSwapped = "not_swapped"
+
+        /// Who says that it matters.
+        public var authority: Authority {
+            switch self {
+            case .status: .observed
+            default: .apple
+            }
+        }
+    }
+
+    public enum Authority: String, Sendable {
+        case apple = "Apple"
+        case observed
+        case ours
+    }
+
+    public enum Verdict: String, Sendable {
+        case passed
+        case failed
+        case notChecked = "not_checked"
+    }
+
+    public struct Finding: Sendable, Hashable {
+        public let point: Point
+        public let verdict: Verdict
+        /// One sentence.
+        public let detail: String
+    }
+
+    /// The file's URL.
+    public let url: String
+    /// Every point, in order.
+    public let findings: [Finding]
+
+    public var hasFailed: Bool { findings.contains { $0.verdict == .failed } }
+
+    /// Where a host has its file. [Apple, "Supporting associated domains"]
+    public static func url(of name: DomainName) -> String {
+        "https://\(name.text)/.well-known/apple-app-site-association"
+    }
+
+    /// Fetches a file and judges it.
+    /// - Parameter clip: a clip that the file must list; nil for any.
+    public static func run(_ url: String, clip: AppID?, _ fetcher: some PageFetcher) async -> SiteCheck {
+        do throws(NoAnswer) {
+            let page = try await fetcher.fetch(url, limit: SiteAssociation.maximumSize + 1)
+            return SiteCheck(url, .success(page), clip: clip)
+        } catch {
+            return SiteCheck(url, .failure(error), clip: clip)
+        }
+    }
+
+    /// Judges what came of fetching a file.
+    init(_ url: String, _ fetched: Result<Page, NoAnswer>, clip: AppID?) {
+        self.url = url
+        var judge = Judge()
+        judge.transport(url, fetched)
+        if case .success(let page) = fetched, page.status == 200 { judge.content(page, clip: clip) }
+        findings = judge.findings
+    }
+}
+
+/// Takes a verdict on each point; those without one were not checked.
+private struct Judge {
+    private var verdicts: [SiteCheck.Point: SiteCheck.Finding] = [:]
+
+    var findings: [SiteCheck.Finding] {
+        SiteCheck.Point.allCases.map {
+            verdicts[$0] ?? .init(point: $0, verdict: .notChecked, detail: "not checked")
+        }
+    }
+
+    private mutating func say(_ point: SiteCheck.Point, _ passes: Bool, _ detail: String) {
+        verdicts[point] = .init(point: point, verdict: passes ? .passed : .failed, detail: detail)
+    }
+
+    mutating func transport(_ url: String, _ fetched: Result<Page, NoAnswer>) {
+        let isHTTPS = url.lowercased().hasPrefix("https://")
+        say(.https, isHTTPS, isHTTPS ? "the scheme is https" : "the scheme must be https")
+        switch fetched {
+        case .failure(let error):
+            say(.answer, false, "no answer with a valid certificate: \(error)")
+        case .success(let page):
+            say(.answer, true, isHTTPS ? "an answer came, with a valid certificate" : "an answer came")
+            let isRedirect = (300..<400).contains(page.status) && page.status != 304
+            say(
+                .redirect, !isRedirect,
+                isRedirect
+                    ? "redirects are not followed; this one leads to \(page.location ?? "nowhere")"
+                    : "no redirect")
+            if !isRedirect { say(.status, page.status == 200, "the status is \(page.status)") }
+        }
+    }
+
+    mutating func content(_ page: Page, clip: AppID?) {
+        let type = page.contentType?.prefix { $0 != ";" }.lowercased().split(separator: " ").first
+        say(
+            .contentType, type == "application/json",
+            page.contentType.map { "the content type is \($0.prefix(80))" } ?? "there is no content type")
+        let limit = SiteAssociation.maximumSize
+        let isTooLarge = page.isCutOff || page.body.count > limit
+        say(
+            .size, !isTooLarge,
+            isTooLarge ? "the file is larger than \(limit) bytes" : "\(page.body.count) of \(limit) bytes")
+        guard !isTooLarge else { return }
+        do throws(AssociationError) {
+            let file = try AssociationFile(parsing: page.body)
+            say(.json, true, "the file is a JSON object")
+            associations(file, clip: clip)
+        } catch {
+            say(.json, false, "\(error)")
+        }
+    }
+
+    private mutating func associations(_ file: AssociationFile, clip: AppID?) {
+        guard let clips = file.appClips, !clips.isEmpty else {
+            say(
+                .appClips, false,
+                file.appClips == nil ? "there is no list of texts at appclips.apps" : "appclips.apps is empty"
+            )
+            swapped(file, clip: clip)
+            return
+        }
+        say(.appClips, true, "appclips.apps lists \(clips.count)")
+        let malformed = clips.filter { (try? AppID($0)) == nil }
+        say(
+            .appIDs, malformed.isEmpty,
+            malformed.isEmpty
+                ? "each is a team ID and a bundle ID"
+                : "no team ID and bundle ID: \(Self.list(malformed))")
+        if let clip {
+            say(
+                .clipListed, clips.contains(clip.text),
+                clips.contains(clip.text) ? "\(clip) is listed" : "\(clip) is not listed")
+        }
+        swapped(file, clip: clip)
+    }
+
+    /// A clip belongs under `appclips`, its app under `applinks`.
+    private mutating func swapped(_ file: AssociationFile, clip: AppID?) {
+        let clips = Set(file.appClips ?? [])
+        var linkedClips = file.links.filter { $0 == clip?.text }
+        var listedApps = clips.filter { $0 == clip?.parent?.text }
+        for id in file.links {
+            // Of two IDs of which one extends the other, the longer is the clip's.
+            if clips.contains(where: { id.hasPrefix($0 + ".") }) { linkedClips.append(id) }
+        }
+        for id in clips where file.links.contains(where: { $0.hasPrefix(id + ".") }) { listedApps.insert(id) }
+        let both = file.links.filter(clips.contains)
+        let problems = [
+            linkedClips.isEmpty ? nil : "a clip's ID under applinks: \(Self.list(linkedClips))",
+            listedApps.isEmpty ? nil : "an app's ID under appclips: \(Self.list(listedApps.sorted()))",
+            both.isEmpty ? nil : "under both appclips and applinks: \(Self.list(both))",
+        ].compactMap(\.self)
+        say(
+            .notSwapped, problems.isEmpty,
+            problems.isEmpty
+                ? "no clip's ID under applinks, no app's under appclips" : problems.joined(separator: "; "))
+    }
+
+    private static func list(_ ids: [String]) -> String {
+        var known: Set<String> = []
+        let different = ids.filter { known.insert($0).inserted }
+        let shown = different.prefix(3).map { String($0.prefix(200)) }.joined(separator: ", ")
+        return different.count > 3 ? "\(shown) and \(different.count - 3) more" : shown
+    }
+}

@@ -1,0 +1,100 @@
+public import Administration
+import CResolv
+import Foundation
+
+/// Asks for TXT records through the C library's resolver (libresolv), which falls back to TCP and checks that answers
+/// belong to its questions.
+///
+/// A look-up blocks a thread of its own. The library bounds the wait for datagrams but not for a TCP connection, so that
+/// a deadline holds for both; a thread that is late then ends by itself.
+public struct LibresolvTextRecordResolver: TextRecordResolver {
+    private let server: NameServer?
+    private let timeout: Duration
+
+    /// - Parameters:
+    ///   - server: who is asked; nil for those of `/etc/resolv.conf`.
+    ///   - timeout: for one look-up.
+    public init(server: NameServer? = nil, timeout: Duration = .seconds(10)) {
+        self.server = server
+        self.timeout = timeout
+    }
+
+    public func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+        let (answers, answer) = AsyncStream.makeStream(of: Result<[String], NoAnswer>.self)
+        Thread.detachNewThread { [server] in
+            do throws(NoAnswer) {
+                answer.yield(.success(try LibresolvQuery.textRecords(of: name, server)))
+            } catch {
+                answer.yield(.failure(error))
+            }
+        }
+        let deadline = Task { [timeout] in
+            try? await Task.sleep(for: timeout)
+            answer.yield(.failure(NoAnswer("the name server did not answer in time")))
+        }
+        defer { deadline.cancel() }
+        for await result in answers { return try result.get() }
+        throw NoAnswer("the look-up was cancelled")
+    }
+}
+
+/// One question to a name server. (resolver(3))
+private enum LibresolvQuery {
+    /// How long to wait for the first datagram, in seconds; the second one is waited for longer.
+    private static let wait: Int32 = 2
+    private static let attempts: Int32 = 2
+    private static let largestAnswer = 65_536
+
+    static func textRecords(of name: String, _ server: NameServer?) throws(NoAnswer) -> [String] {
+        var state: __res_state = .init()
+        guard __res_ninit(&state) == 0 else { throw NoAnswer("the resolver's configuration cannot be read") }
+        defer { __res_nclose(&state) }
+        state.retrans = wait
+        state.retry = attempts
+        if let server {
+            state.nsaddr_list.0 = server.socketAddress
+            state.nscount = 1
+        }
+        var answer = [UInt8](repeating: 0, count: largestAnswer)
+        let length = res_nquery(
+            &state, name, Int32(ns_c_in.rawValue), Int32(ns_t_txt.rawValue), &answer, Int32(answer.count))
+        guard length >= 0 else {
+            switch state.res_h_errno {
+            case HOST_NOT_FOUND, NO_DATA: return []
+            case TRY_AGAIN: throw NoAnswer("the name server did not answer, or could not")
+            default: throw NoAnswer("the name server refused to answer")
+            }
+        }
+        return try texts(answer[..<min(Int(length), answer.count)])
+    }
+
+    private static func texts(_ answer: ArraySlice<UInt8>) throws(NoAnswer) -> [String] {
+        var message = ns_msg()
+        var texts: [String] = []
+        let isReadable = answer.withUnsafeBufferPointer { bytes in
+            guard ns_initparse(bytes.baseAddress, Int32(bytes.count), &message) == 0 else { return false }
+            for index in 0..<Int32(message._counts.1) {
+                var record = ns_rr()
+                guard ns_parserr(&message, ns_s_an, index, &record) == 0 else { return false }
+                // An alias comes before what it leads to.
+                guard UInt32(record.type) == ns_t_txt.rawValue else { continue }
+                texts.append(text(UnsafeBufferPointer(start: record.rdata, count: Int(record.rdlength))))
+            }
+            return true
+        }
+        guard isReadable else { throw NoAnswer("the name server's answer cannot be read") }
+        return texts
+    }
+
+    /// A record's strings, each after its length, as one text. (RFC 1035 §3.3.14, RFC 7208 §3.3)
+    private static func text(_ data: UnsafeBufferPointer<UInt8>) -> String {
+        var bytes: [UInt8] = []
+        var position = 0
+        while position < data.count {
+            let end = min(position + 1 + Int(data[position]), data.count)
+            bytes += data[(position + 1)..<end]
+            position = end
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,185 @@
+import Administration
+import ArgumentParser
+import DomainProof
+import Foundation
+import JSON
+import Persistence
+import Tenancy
+
+struct DomainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "domain",
+        abstract: "Claim, verify, list and release a tenant's domains, and check a site's association file.",
+        discussion: """
+            For a domain that a tenant has proved, the server answers /.well-known/apple-app-site-association with the \
+            tenant's App Clips.
+            """,
+        subcommands: [Claim.self, Verify.self, List.self, Release.self, Check.self])
+
+    struct Claim: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Claim a domain, and tell how to prove it.",
+            discussion:
+                "Claimed again, a domain keeps its challenge. A claim keeps nobody else from claiming too.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The domain, such as shop.example.com.") var host: DomainName
+
+        func run() async throws {
+            var generator = SystemRandomNumberGenerator()
+            let challenge = DomainRecord.makeChallenge(using: &generator)
+            let record = try await tenant.withTenant { store, tenant in
+                try await store.claimDomain(host, challenge: challenge, of: tenant.id)
+            }
+            output.print(
+                JSONObject(record),
+                line: """
+                    Claimed \(host). Publish one of these, then run 'doorstep domain verify':
+                      a TXT record  \(record.recordName)
+                      that holds    \(record.recordValue)
+                    or
+                      a file at     \(record.fileURL)
+                      that holds    \(record.challenge)
+                    """)
+        }
+    }
+
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Look for the proof of a domain, or again for those of all that are proved.",
+            discussion: """
+                A proof that is gone lapses. A check that still misses it seven days later withdraws it, and the domain \
+                is no longer served. That nobody answers changes nothing. Ends with 0 only when every proof was found: \
+                --all is meant to be run each day.
+                """)
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var proof: ProofOptions
+        @Option(help: "The tenant's slug; with --all, every tenant's domains unless it is given.")
+        var tenant: TenantSlug?
+        @Flag(help: "Every domain that is proved.") var all = false
+        @Option(
+            name: .customLong("connect-to"),
+            help: ArgumentHelp(
+                "Where to fetch the file, instead of the domain's own address and port 443.",
+                valueName: "address:port"))
+        var connectTo: String?
+        @Argument(help: "The domain.") var host: DomainName?
+
+        func validate() throws {
+            if all {
+                guard host == nil, connectTo == nil else {
+                    throw ValidationError("--all goes with neither a domain nor --connect-to")
+                }
+            } else {
+                guard tenant != nil, host != nil else {
+                    throw ValidationError("name a domain and its --tenant, or --all")
+                }
+            }
+            guard connectTo == nil || detour != nil else {
+                throw ValidationError("--connect-to is an address and a port, such as 127.0.0.1:8443")
+            }
+        }
+
+        private var detour: AsyncHTTPPageFetcher.Detour? {
+            guard let host, let connectTo else { return nil }
+            return AsyncHTTPPageFetcher.Detour(around: host.text, to: connectTo)
+        }
+
+        func run() async throws {
+            let now = Date()
+            let outcomes = try await database.withPool { pool in
+                let store = PostgresAdministrationStore(pool, actor: TenantOptions.actor)
+                return try await proof.withVerification(store, detour: detour) { verification in
+                    var outcomes: [(slug: TenantSlug, outcome: DomainVerification.Outcome)] = []
+                    if let host, let tenant {
+                        let id = try await store.tenant(tenant).id
+                        outcomes.append((tenant, try await verification.verify(host, of: id, at: now)))
+                        return outcomes
+                    }
+                    let tenants =
+                        if let tenant { [try await store.tenant(tenant)] } else { try await store.tenants() }
+                    for tenant in tenants {
+                        outcomes += try await verification.verifyAll(of: tenant.id, at: now).map {
+                            (tenant.slug, $0)
+                        }
+                    }
+                    return outcomes
+                }
+            }
+            try report(outcomes)
+        }
+
+        private func report(
+            _ outcomes: [(slug: TenantSlug, outcome: DomainVerification.Outcome)]
+        ) throws {
+            let rows = outcomes.map { slug, outcome -> JSONObject in
+                var row = JSONObject(outcome.record)
+                row["tenant"] = .string(slug.text)
+                row["answered"] = .bool(outcome.lack?.isUnanswered != true)
+                row["detail"] = outcome.lack.map { .string($0.reason) } ?? .null
+                return row
+            }
+            if host == nil {
+                output.print(
+                    rows,
+                    columns: ["tenant", "host", "status", "method", "lapsed", "withdrawnFrom", "detail"])
+            } else if let row = rows.first, let outcome = outcomes.first?.outcome, outcome.lack == nil {
+                output.print(row, line: "Proved \(outcome.record.name) by \(outcome.record.methodText)")
+            }
+            let lacking = outcomes.filter { $0.outcome.lack != nil }
+            if let host, let lacking = lacking.first?.outcome {
+                throw CommandError.domainNotProved(host, lacking)
+            }
+            guard lacking.isEmpty else {
+                throw CommandError.domainsNotProved(lacking.count, of: outcomes.count)
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List a tenant's domains by name.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let domains = try await tenant.withTenant { store, tenant in
+                try await store.domains(of: tenant.id)
+            }
+            output.print(
+                domains.map { JSONObject($0) },
+                columns: [
+                    "host", "status", "method", "claimed", "proved", "checked", "lapsed", "withdrawnFrom",
+                ])
+        }
+    }
+
+    struct Release: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a domain up, with its claim and its proof.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The domain.") var host: DomainName
+
+        func run() async throws {
+            try await tenant.withTenant { store, tenant in
+                try await store.releaseDomain(host, of: tenant.id)
+            }
+            output.print(["released": .string(host.text)], line: "Released \(host)")
+        }
+    }
+}
+
+extension DomainRecord {
+    fileprivate var methodText: String {
+        switch proof?.method {
+        case .dns: "the TXT record \(recordName)"
+        case .file: "the file \(fileURL)"
+        case nil: "nothing"
+        }
+    }
+}

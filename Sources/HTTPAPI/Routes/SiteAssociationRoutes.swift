@@ -1,0 +1,39 @@
+import AppSiteAssociation
+import Hummingbird
+import Invocation
+import NIOCore
+import Routing
+
+/// The association file of each host that a tenant has proved, which anyone may fetch, by whatever User-Agent.
+///
+/// Source: Apple, "Supporting associated domains".
+struct SiteAssociationRoutes {
+    static let path = "/.well-known/apple-app-site-association"
+
+    let table: LiveRoutingTable
+    private let files = SiteFileCache()
+
+    init(table: LiveRoutingTable) {
+        self.table = table
+    }
+
+    @Sendable func association(_ request: Request, _ context: APIContext) throws -> Response {
+        guard let state = table.current else { throw Problem.unavailable }
+        guard let host = request.head.authority.flatMap(Self.host), let file = files.file(of: host, in: state)
+        else {
+            throw Problem.unknownHost
+        }
+        let ifNoneMatch = request.headers[.ifNoneMatch].map { ByteBuffer(string: $0) }
+        return Response(Answer(shared: file, ifNoneMatch: ifNoneMatch?.readableBytesUInt8Span))
+    }
+
+    /// The host of an authority as domains are registered: in lower case, without port and trailing dot.
+    static func host(_ authority: String) -> String? {
+        var host = authority.lowercased()[...]
+        if let colon = host.lastIndex(of: ":"), host[host.index(after: colon)...].allSatisfy(\.isNumber) {
+            host = host[..<colon]
+        }
+        if host.hasSuffix(".") { host.removeLast() }
+        return host.isEmpty ? nil : String(host)
+    }
+}

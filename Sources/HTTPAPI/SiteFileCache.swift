@@ -1,0 +1,49 @@
+import AppSiteAssociation
+import Invocation
+import Routing
+import Synchronization
+import Tenancy
+
+/// The association files that were asked for, as long as the table they were written from stays.
+///
+/// Anyone can ask, and to write a large file takes far longer than to look something up.
+final class SiteFileCache: Sendable {
+    private struct State {
+        var version: Int?
+        var files: [String: [UInt8]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Nil for a host that nobody has proved.
+    func file(of host: String, in table: LiveRoutingTable.State) -> [UInt8]? {
+        let known = state.withLock { $0.version == table.version ? $0.files[host] : nil }
+        if let known { return known }
+        guard let site = table.table.site(ofHost: host) else { return nil }
+        let file = SiteAssociation(site).serialized()
+        state.withLock { state in
+            if state.version != table.version { state = State(version: table.version) }
+            state.files[host] = file
+        }
+        return file
+    }
+}
+
+extension SiteAssociation {
+    init(_ site: RoutingTable.Site) {
+        var ids: [String: AppID] = [:]
+        let clips = site.clips.map { clip in
+            let id = AppID(teamID: clip.teamID, bundleID: clip.bundleID)
+            ids[clip.bundleID.text] = id
+            return Clip(id: id, app: AppID(teamID: clip.teamID, bundleID: clip.parentBundleID))
+        }
+        self.init(
+            clips: clips,
+            urls: site.urls?.compactMap { registered in
+                guard let url = try? URLPrefix(registered.url), let clip = ids[registered.clip.text] else {
+                    return nil
+                }
+                return (url, clip)
+            })
+    }
+}

@@ -1,0 +1,119 @@
+public import Administration
+public import Foundation
+import PostgreSQL
+public import Tenancy
+
+extension PostgresAdministrationStore {
+    public func claimDomain(
+        _ name: DomainName, challenge: String, of tenant: TenantID
+    ) async throws -> DomainRecord {
+        try await write(tenant) { transaction in
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.domains (tenant_id, host, challenge)
+                VALUES (\(tenant.uuid), \(name.text), \(challenge)) ON CONFLICT (tenant_id, host) DO NOTHING
+                """)
+            return try await transaction.domain(name)
+        }
+    }
+
+    public func domains(of tenant: TenantID) async throws -> [DomainRecord] {
+        try await read(tenant) { try await $0.domains() }
+    }
+
+    public func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord {
+        try await read(tenant) { try await $0.domain(name) }
+    }
+
+    public func proveDomain(
+        _ record: DomainRecord, by method: ProofMethod, at now: Date, of tenant: TenantID
+    ) async throws -> DomainRecord {
+        do {
+            return try await write(tenant) { transaction in
+                let rows = try await transaction.execute(
+                    """
+                    UPDATE doorstep.domains
+                    SET proved_at = coalesce(proved_at, \(now)), method = \(method.rawValue), checked_at = \(now),
+                        lapsed_at = NULL
+                    WHERE tenant_id = \(tenant.uuid) AND host = \(record.name.text)
+                        AND challenge = \(record.challenge)
+                    RETURNING host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at
+                    """)
+                guard let row = rows.first else { throw AdministrationError.unknownDomain(record.name) }
+                return try DomainRecord(row: row)
+            }
+        } catch let error as PostgreSQLError where error.isUniqueViolation("domains_proved_host") {
+            throw AdministrationError.domainTaken(record.name)
+        }
+    }
+
+    public func lapseDomain(
+        _ record: DomainRecord, at now: Date, of tenant: TenantID
+    ) async throws -> DomainRecord {
+        let withdrawnUntil = now.addingTimeInterval(-DomainRecord.grace)
+        return try await write(tenant) { transaction in
+            let rows = try await transaction.execute(
+                """
+                UPDATE doorstep.domains
+                SET proved_at = CASE WHEN lapsed_at <= \(withdrawnUntil) THEN NULL ELSE proved_at END,
+                    method = CASE WHEN lapsed_at <= \(withdrawnUntil) THEN NULL ELSE method END,
+                    checked_at = \(now), lapsed_at = coalesce(lapsed_at, \(now))
+                WHERE tenant_id = \(tenant.uuid) AND host = \(record.name.text)
+                    AND challenge = \(record.challenge) AND proved_at IS NOT NULL
+                RETURNING host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at
+                """)
+            guard let row = rows.first else { throw AdministrationError.unknownDomain(record.name) }
+            return try DomainRecord(row: row)
+        }
+    }
+
+    public func releaseDomain(_ name: DomainName, of tenant: TenantID) async throws {
+        try await write(tenant) { transaction in
+            let released = try await transaction.execute(
+                "DELETE FROM doorstep.domains WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)"
+            ).affectedRows
+            guard released == 1 else { throw AdministrationError.unknownDomain(name) }
+        }
+    }
+}
+
+extension TenantTransaction {
+    /// By name.
+    func domains() async throws -> [DomainRecord] {
+        try await execute(
+            """
+            SELECT host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at FROM doorstep.domains
+            WHERE tenant_id = \(tenant.uuid) ORDER BY host
+            """
+        ).map { try DomainRecord(row: $0) }
+    }
+
+    fileprivate func domain(_ name: DomainName) async throws -> DomainRecord {
+        let rows = try await execute(
+            """
+            SELECT host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at FROM doorstep.domains
+            WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)
+            """)
+        guard let row = rows.first else { throw AdministrationError.unknownDomain(name) }
+        return try DomainRecord(row: row)
+    }
+}
+
+extension DomainRecord {
+    /// Columns: host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at.
+    fileprivate init(row: Row) throws {
+        let (host, challenge, claimedAt, provedAt, method, checkedAt, lapsedAt) = try row.decode(
+            String.self, String.self, Date.self, Date?.self, String?.self, Date?.self, Date?.self)
+        let name = try PersistenceError.reading("domains") { try DomainName(host) }
+        var proof: Proof?
+        if let provedAt {
+            guard let method = method.flatMap(ProofMethod.init) else {
+                throw PersistenceError.unreadable("domains")
+            }
+            proof = Proof(method: method, provedAt: provedAt)
+        }
+        self.init(
+            name: name, challenge: challenge, claimedAt: claimedAt, proof: proof, checkedAt: checkedAt,
+            lapsedAt: lapsedAt)
+    }
+}

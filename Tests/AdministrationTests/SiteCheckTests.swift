@@ -1,0 +1,136 @@
+import AppSiteAssociation
+import Testing
+
+@testable import Administration
+
+@Suite struct SiteCheckTests {
+    private static let url = "https://example.com/.well-known/apple-app-site-association"
+    private static let clip = "ABCDE12345.com.example.Menu.Clip"
+    private static let app = "ABCDE12345.com.example.Menu"
+    private static let good = """
+        {"appclips":{"apps":["\(clip)"]},"applinks":{"details":[{"appIDs":["\(app)"],"components":[{"/":"*"}]}]}}
+        """
+
+    private static func check(
+        _ body: String = good, url: String = url, status: Int = 200, type: String? = "application/json",
+        location: String? = nil, isCutOff: Bool = false, clip: String? = nil
+    ) throws -> SiteCheck {
+        let page = Page(
+            status: status, contentType: type, location: location, body: Array(body.utf8), isCutOff: isCutOff)
+        return SiteCheck(url, .success(page), clip: try clip.map { try AppID($0) })
+    }
+
+    private static func failed(_ check: SiteCheck) -> [SiteCheck.Point] {
+        check.findings.filter { $0.verdict == .failed }.map(\.point)
+    }
+
+    private static func notChecked(_ check: SiteCheck) -> [SiteCheck.Point] {
+        check.findings.filter { $0.verdict == .notChecked }.map(\.point)
+    }
+
+    @Test func aGoodSitePassesEveryPoint() throws {
+        let check = try Self.check(clip: Self.clip)
+        #expect(check.findings.map(\.point) == SiteCheck.Point.allCases)
+        #expect(check.findings.allSatisfy { $0.verdict == .passed })
+        #expect(!check.hasFailed)
+        #expect(Self.notChecked(try Self.check()) == [.clipListed])
+    }
+
+    @Test func whatDoorstepWritesPasses() throws {
+        let id = try AppID(Self.clip)
+        let written = SiteAssociation(clips: [.init(id: id, app: try #require(id.parent))], urls: nil)
+        let check = try Self.check(String(decoding: written.serialized(), as: UTF8.self), clip: Self.clip)
+        #expect(!check.hasFailed)
+    }
+
+    @Test func plainHTTPIsRefused() throws {
+        let check = try Self.check(url: "http://example.com/x")
+        #expect(Self.failed(check) == [.https])
+    }
+
+    @Test func whatDoesNotAnswerIsNotJudgedFurther() {
+        let check = SiteCheck(Self.url, .failure(NoAnswer("certificate expired")), clip: nil)
+        #expect(Self.failed(check) == [.answer])
+        #expect(check.findings[1].detail.contains("certificate expired"))
+        #expect(Self.notChecked(check).count == SiteCheck.Point.allCases.count - 2)
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func aRedirectIsRefused(status: Int) throws {
+        let check = try Self.check(status: status, location: "https://www.example.com/")
+        #expect(Self.failed(check) == [.redirect])
+        #expect(check.findings[2].detail.contains("https://www.example.com/"))
+        #expect(Self.notChecked(check).contains(.json))
+    }
+
+    @Test(arguments: [204, 304, 403, 404, 500])
+    func anotherStatusIsRefused(status: Int) throws {
+        #expect(Self.failed(try Self.check(status: status)) == [.status])
+    }
+
+    @Test(arguments: ["application/json", "application/json; charset=utf-8", "Application/JSON ;x"])
+    func itIsJSON(type: String) throws {
+        #expect(Self.failed(try Self.check(type: type)) == [])
+    }
+
+    @Test(arguments: ["text/html", "application/pkcs7-mime", "application/octet-stream", "", nil])
+    func anotherContentTypeIsRefused(type: String?) throws {
+        #expect(Self.failed(try Self.check(type: type)) == [.contentType])
+    }
+
+    @Test func theSizeHasALimit() throws {
+        let padded = Self.good + String(repeating: " ", count: 131_072 - Self.good.utf8.count)
+        #expect(Self.failed(try Self.check(padded)) == [])
+        #expect(Self.failed(try Self.check(padded + " ")) == [.size])
+        #expect(Self.failed(try Self.check(padded, isCutOff: true)) == [.size])
+    }
+
+    @Test(arguments: ["", "<html>", "{", #"{"appclips":}"#, "[]", "null"])
+    func whatIsNoJSONObjectIsRefused(body: String) throws {
+        #expect(Self.failed(try Self.check(body)) == [.json])
+    }
+
+    @Test(arguments: ["{}", #"{"appclips":{}}"#, #"{"appclips":{"apps":[]}}"#, #"{"appclips":{"apps":{}}}"#])
+    func withoutAppClipsNothingCanBeLaunched(body: String) throws {
+        let check = try Self.check(body)
+        #expect(Self.failed(check) == [.appClips])
+        #expect(Self.notChecked(check).contains(.appIDs))
+    }
+
+    @Test func anIDWithoutItsTeamIsRefused() throws {
+        let check = try Self.check(#"{"appclips":{"apps":["com.example.Menu.Clip"]}}"#)
+        #expect(Self.failed(check) == [.appIDs])
+        #expect(check.findings.contains { $0.detail.contains("com.example.Menu.Clip") })
+    }
+
+    @Test func aClipThatIsNotListed() throws {
+        let check = try Self.check(clip: "ABCDE12345.com.example.Other.Clip")
+        #expect(Self.failed(check) == [.clipListed])
+    }
+
+    @Test(arguments: [
+        // Swapped altogether.
+        (app, clip), (clip, clip), (app, app),
+    ])
+    func swappedIDsAreRefused(appClip: String, link: String) throws {
+        let body = #"{"appclips":{"apps":["\#(appClip)"]},"applinks":{"details":[{"appID":"\#(link)"}]}}"#
+        #expect(Self.failed(try Self.check(body)).contains(.notSwapped))
+        #expect(Self.failed(try Self.check(body, clip: Self.clip)).contains(.notSwapped))
+    }
+
+    /// What cannot be seen from the file alone, the clip's ID tells.
+    @Test func anAppUnderAppClipsAlone() throws {
+        let body = #"{"appclips":{"apps":["\#(Self.app)"]}}"#
+        #expect(Self.failed(try Self.check(body)) == [])
+        #expect(Self.failed(try Self.check(body, clip: Self.clip)) == [.clipListed, .notSwapped])
+        let links = #"{"applinks":{"details":[{"appID":"\#(Self.clip)"}]}}"#
+        #expect(Self.failed(try Self.check(links, clip: Self.clip)) == [.appClips, .notSwapped])
+    }
+
+    @Test func detailsAreOneLineEach() throws {
+        let ids = (0..<50).map { #""bad\#($0)""# }.joined(separator: ",")
+        let check = try Self.check(#"{"appclips":{"apps":[\#(ids)]}}"#)
+        let detail = try #require(check.findings.first { $0.point == .appIDs }).detail
+        #expect(detail.hasSuffix("bad0, bad1, bad2 and 47 more"))
+    }
+}

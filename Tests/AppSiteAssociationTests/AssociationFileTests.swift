@@ -1,0 +1,63 @@
+import JSON
+import Tenancy
+import Testing
+
+@testable import AppSiteAssociation
+
+@Suite struct AssociationFileTests {
+    @Test func whatIsWrittenIsRead() throws {
+        let clip = try AppID("ABCDE12345.com.example.Menu.Clip")
+        let app = try #require(clip.parent)
+        let written = SiteAssociation(clips: [.init(id: clip, app: app)], urls: nil)
+        let read = try AssociationFile(parsing: written.serialized())
+        #expect(read.appClips == [clip.text])
+        #expect(read.links == [app.text])
+    }
+
+    @Test(
+        arguments: [
+            ("{}", nil, []),
+            (#"{"appclips":{"apps":[]}}"#, [], []),
+            (#"{"appclips":[]}"#, nil, []), (#"{"appclips":{}}"#, nil, []),
+            (#"{"appclips":{"apps":"a"}}"#, nil, []), (#"{"appclips":{"apps":[1]}}"#, nil, []),
+            (#"{"appclips":{"apps":["a","b"]},"webcredentials":{"apps":["c"]}}"#, ["a", "b"], []),
+            (
+                #"{"applinks":{"apps":[],"details":[{"appID":"a","paths":["*"]},{"appIDs":["b","a"]}]}}"#,
+                nil, ["a", "b"]
+            ),
+            (#"{"applinks":{"details":{"a":{"paths":["*"]}}}}"#, nil, []),
+            (#"{"applinks":{"details":[1,{"appIDs":"a"}]}}"#, nil, []),
+        ] as [(String, [String]?, [String])])
+    func reads(text: String, appClips: [String]?, links: [String]) throws {
+        let file = try AssociationFile(parsing: text.utf8)
+        #expect(file.appClips == appClips)
+        #expect(file.links == links)
+    }
+
+    @Test(arguments: ["", "{", "<html>", "{\"a\":1,}", "\u{FEFF}{}"])
+    func whatIsNoJSONIsRefused(text: String) throws {
+        let error = #expect(throws: AssociationError.self) { try AssociationFile(parsing: text.utf8) }
+        #expect(error?.code == "invalid_json")
+    }
+
+    @Test(arguments: ["[]", "1", "null", "\"x\""])
+    func whatIsNoObjectIsRefused(text: String) throws {
+        #expect(throws: AssociationError.notAnObject) { try AssociationFile(parsing: text.utf8) }
+    }
+
+    @Test(arguments: [
+        "", "ABCDE12345", "com.example.App", "ABCDE1234.com.example.App", "ABCDE12345.", "ABCDE12345.App",
+        "abcde12345.com.example.App", "ABCDE12345.com..App",
+    ])
+    func noAppID(text: String) {
+        #expect(throws: TenancyError.self) { try AppID(text) }
+    }
+
+    @Test func anAppIDHasTwoParts() throws {
+        let id = try AppID("ABCDE12345.com.example.App.Clip")
+        #expect(try id.teamID == TeamID("ABCDE12345"))
+        #expect(try id.bundleID == BundleID("com.example.App.Clip"))
+        #expect(id.parent?.text == "ABCDE12345.com.example.App")
+        #expect(id.description == "ABCDE12345.com.example.App.Clip")
+    }
+}

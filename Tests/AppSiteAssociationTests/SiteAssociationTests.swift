@@ -1,0 +1,158 @@
+import Foundation
+import Invocation
+import JSON
+import Tenancy
+import Testing
+
+@testable import AppSiteAssociation
+
+@Suite struct SiteAssociationTests {
+    private static func clip(_ id: String) throws -> SiteAssociation.Clip {
+        let id = try AppID(id)
+        return SiteAssociation.Clip(id: id, app: try #require(id.parent))
+    }
+
+    private static let menu = "ABCDE12345.com.example.Menu.Clip"
+    private static let bikes = "ABCDE12345.com.example.Bikes.Clip"
+
+    private static func association(
+        _ clips: [String], _ urls: [(String, String)]?
+    ) throws -> SiteAssociation {
+        SiteAssociation(
+            clips: try clips.map(clip),
+            urls: try urls?.map { (url: try URLPrefix($0.0), clip: try AppID($0.1)) })
+    }
+
+    @Test func clipsAreListedAndTheirAppsOpenTheirURLs() throws {
+        let association = try Self.association(
+            [Self.menu, Self.bikes],
+            [
+                ("https://example.com/menu", Self.menu), ("https://example.com/b?city=berlin", Self.bikes),
+                ("https://example.com/a", Self.menu),
+            ])
+        let expected: JSONValue = [
+            "appclips": ["apps": [.string(Self.bikes), .string(Self.menu)]],
+            "applinks": [
+                "details": [
+                    [
+                        "appIDs": ["ABCDE12345.com.example.Bikes"],
+                        "components": [
+                            ["/": "/b", "?": ["city": "berlin"]], ["/": "/b/*", "?": ["city": "berlin"]],
+                        ],
+                    ],
+                    [
+                        "appIDs": ["ABCDE12345.com.example.Menu"],
+                        "components": [["/": "/a"], ["/": "/a/*"], ["/": "/menu"], ["/": "/menu/*"]],
+                    ],
+                ]
+            ],
+        ]
+        #expect(JSONValue.object(association.json) == expected)
+    }
+
+    /// Before Apple takes an experience's URL, the file must be there.
+    @Test func aClipWithoutAnExperienceIsListedAndLinksNothing() throws {
+        let association = try Self.association([Self.menu], [])
+        #expect(
+            JSONValue.object(association.json) == ["appclips": ["apps": [.string(Self.menu)]]])
+        #expect(
+            String(decoding: try Self.association([], []).serialized(), as: UTF8.self)
+                == #"{"appclips":{"apps":[]}}"#)
+    }
+
+    @Test func theOrderOfWhatIsGivenDoesNotMatter() throws {
+        var urls = (0..<20).map { ("https://example.com/\($0)", $0 % 2 == 0 ? Self.menu : Self.bikes) }
+        let first = try Self.association([Self.menu, Self.bikes], urls)
+        urls.reverse()
+        let second = try Self.association([Self.bikes, Self.menu, Self.bikes], urls + urls)
+        #expect(first == second)
+        #expect(first.serialized() == second.serialized())
+    }
+
+    @Test(arguments: [
+        (["https://example.com"], [#"{"/":"*"}"#]),
+        (["https://example.com", "https://example.com/a", "https://example.com/?b"], [#"{"/":"*"}"#]),
+        (["https://example.com?b=1"], [#"{"?":{"b":"1"}}"#]),
+        (["https://example.com/a", "https://example.com/a/b"], [#"{"/":"/a"}"#, #"{"/":"/a/*"}"#]),
+        (["https://example.com/a", "https://example.com/a?b=1"], [#"{"/":"/a"}"#, #"{"/":"/a/*"}"#]),
+        // A whole component is not the beginning of one.
+        (
+            ["https://example.com/a", "https://example.com/ab"],
+            [#"{"/":"/a"}"#, #"{"/":"/a/*"}"#, #"{"/":"/ab"}"#, #"{"/":"/ab/*"}"#]
+        ),
+        // A URL with a query covers nothing.
+        (
+            ["https://example.com/a?b=1", "https://example.com/a/c"],
+            [
+                #"{"/":"/a/c"}"#, #"{"/":"/a/c/*"}"#, #"{"/":"/a","?":{"b":"1"}}"#,
+                #"{"/":"/a/*","?":{"b":"1"}}"#,
+            ]
+        ),
+        (
+            ["https://example.com/%C3%A9/a*b"],
+            [#"{"/":"/%C3%A9/a*b"}"#, #"{"/":"/%C3%A9/a*b/*"}"#]
+        ),
+        // What would be a variable is any character.
+        (["https://example.com/$(lang)"], [#"{"/":"/?(lang)"}"#, #"{"/":"/?(lang)/*"}"#]),
+        (["https://example.com?a&b=$x"], [#"{"?":{"a":"*","b":"?x"}}"#]),
+        (["https://example.com?a=1&a=2"], [#"{"?":{"a":"*"}}"#]),
+    ])
+    func patterns(urls: [String], expected: [String]) throws {
+        let association = try Self.association([Self.menu], urls.map { ($0, Self.menu) })
+        let patterns = association.links.flatMap(\.patterns).map {
+            String(decoding: JSONValue.object($0.json).serialized(), as: UTF8.self)
+        }
+        #expect(patterns == expected)
+    }
+
+    /// No invocation that a registered URL matches is left out, whatever the URL.
+    @Test(arguments: [
+        "https://example.com/a/b", "https://example.com/a%2Fb", "https://example.com/x/",
+        "https://example.com",
+        "https://example.com/a//b", "https://example.com/$(alpha)/*",
+    ])
+    func whatAURLMatchesItsPatternsMatch(url: String) throws {
+        let url = try URLPrefix(url)
+        for suffix in ["", "/", "/c", "/c/d?e=1", "//f"] {
+            let invocation = try InvocationURL(url.canonical + suffix)
+            guard url.matches(invocation) else { continue }
+            let path = "/" + invocation.pathComponents.joined(separator: "/")
+            #expect(LinkPattern.patterns(of: url).contains { $0.matchesPath(path) }, "\(invocation)")
+        }
+    }
+
+    @Test func tooManyURLsBecomeAll() throws {
+        let few = try Self.association(
+            [Self.menu, Self.bikes], (0..<100).map { ("https://example.com/\($0)", Self.menu) })
+        #expect(few.links.map(\.patterns.count) == [200])
+        let many = try Self.association(
+            [Self.menu, Self.bikes], (0..<10_000).map { ("https://example.com/\($0)", Self.menu) })
+        #expect(many.links == [.init(app: try AppID("ABCDE12345.com.example.Menu"), patterns: [.everything])])
+        #expect(many.serialized().count < SiteAssociation.largestDetailedSize)
+        let unknown = try Self.association([Self.menu, Self.bikes], nil)
+        #expect(unknown.links.map(\.app.bundleID.text) == ["com.example.Bikes", "com.example.Menu"])
+        #expect(unknown.links.allSatisfy { $0.patterns == [.everything] })
+    }
+
+    @Test func aURLOfAnUnknownClipIsLeftOut() throws {
+        let association = try Self.association([Self.menu], [("https://example.com/a", Self.bikes)])
+        #expect(association.links.isEmpty)
+    }
+}
+
+extension LinkPattern {
+    /// As Apple describes it: `*` for any characters, `?` for one.
+    fileprivate func matchesPath(_ text: String) -> Bool {
+        guard let path else { return true }
+        func matches(_ pattern: Substring, _ text: Substring) -> Bool {
+            guard let first = pattern.first else { return text.isEmpty }
+            if first == "*" {
+                return matches(pattern.dropFirst(), text)
+                    || !text.isEmpty && matches(pattern, text.dropFirst())
+            }
+            guard let letter = text.first, first == "?" || first == letter else { return false }
+            return matches(pattern.dropFirst(), text.dropFirst())
+        }
+        return matches(path[...], text[...])
+    }
+}

@@ -1,0 +1,74 @@
+import Administration
+import DomainSupport
+import Testing
+
+@testable import DomainProof
+
+@Suite(.timeLimit(.minutes(2))) struct LibresolvTextRecordResolverTests {
+    private static func ask(
+        _ answer: LocalNameServer.Answer, timeout: Duration = .seconds(60)
+    ) async throws -> Result<[String], NoAnswer> {
+        let name = "_doorstep-challenge.example.com"
+        return try await LocalNameServer.lend({ $0 == name ? answer : nil }) { server in
+            let resolver = LibresolvTextRecordResolver(
+                server: try #require(NameServer("127.0.0.1:\(server.port)")), timeout: timeout)
+            do throws(NoAnswer) {
+                return .success(try await resolver.textRecords(of: name))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    @Test func recordsOfOneAndOfSeveralStrings() async throws {
+        let long = String(repeating: "x", count: 255)
+        #expect(
+            try await Self.ask(.texts([["one"], ["t", "wo"], [long, "y"], [""]])).get()
+                == ["one", "two", long + "y", ""])
+    }
+
+    @Test func anAliasLeadsToItsRecords() async throws {
+        #expect(
+            try await Self.ask(.texts([["one"]], alias: "proofs.example.net")).get() == ["one"])
+        #expect(try await Self.ask(.texts([], alias: "proofs.example.net")).get() == [])
+    }
+
+    @Test func anAnswerTooLargeForADatagramComesOverTCP() async throws {
+        let texts = (0..<20).map { number in ["\(number)" + String(repeating: "x", count: 200)] }
+        #expect(try await Self.ask(.tooLargeForUDP(texts)).get() == texts.map { $0[0] })
+    }
+
+    @Test func whatIsNotThereIsNoRecord() async throws {
+        #expect(try await Self.ask(.code(0)).get() == [])
+        #expect(try await Self.ask(.code(3)).get() == [])
+    }
+
+    @Test func aServerThatCannotAnswerIsNoAnswer() async throws {
+        for code in [2, 5] as [UInt8] {
+            await #expect(throws: NoAnswer.self) { try await Self.ask(.code(code)).get() }
+        }
+        for answer in [LocalNameServer.Answer.cutOff, .noMessage] {
+            await #expect(throws: NoAnswer.self) {
+                try await Self.ask(answer, timeout: .seconds(1)).get()
+            }
+        }
+    }
+
+    @Test func silenceIsNotWaitedForWithoutEnd() async throws {
+        for answer in [LocalNameServer.Answer.silence, .silenceOverTCP] {
+            await #expect(throws: NoAnswer.self) {
+                try await Self.ask(answer, timeout: .milliseconds(200)).get()
+            }
+        }
+    }
+
+    @Test func aServerHasAnAddressAndPerhapsAPort() {
+        #expect(NameServer("127.0.0.1:5353")?.port == 5_353)
+        #expect(NameServer("9.9.9.9")?.port == 53)
+        for text in [
+            "", "localhost", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:1:2", "::1", "1.2.3",
+        ] {
+            #expect(NameServer(text) == nil, "\(text)")
+        }
+    }
+}

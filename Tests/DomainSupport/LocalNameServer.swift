@@ -1,0 +1,180 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// A DNS server of the tests' own on 127.0.0.1, over UDP and TCP: it says what it is told, for TXT questions.
+public struct LocalNameServer: Sendable {
+    public enum Answer: Sendable {
+        /// A TXT record for each list of strings, after an alias if there is one.
+        case texts([[String]], alias: String? = nil)
+        /// An empty answer that says to ask again over TCP, where the texts are.
+        case tooLargeForUDP([[String]])
+        /// No record, with this response code: 0 no such record, 2 failure, 3 no such name, 5 refused.
+        case code(UInt8)
+        /// Bytes that are no message.
+        case noMessage
+        /// A record that is longer than its message.
+        case cutOff
+        /// No answer.
+        case silence
+        /// No answer over TCP, where UDP sends to.
+        case silenceOverTCP
+    }
+
+    public let port: Int
+
+    /// Lends a server.
+    /// - Parameter answers: by name, in lower case; for every other name, no such name.
+    public static func lend<Result: Sendable>(
+        _ answers: @escaping @Sendable (String) -> Answer?,
+        _ body: (LocalNameServer) async throws -> Result
+    ) async throws -> Result {
+        let (datagrams, streams) = try await bind(answers)
+        let port = streams.localAddress?.port ?? 0
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await body(LocalNameServer(port: port)))
+        } catch {
+            result = .failure(error)
+        }
+        try await datagrams.close()
+        try await streams.close()
+        return try result.get()
+    }
+
+    /// One port for both: the system gives one that is free for TCP, and somebody may have it for UDP.
+    private static func bind(
+        _ answers: @escaping @Sendable (String) -> Answer?
+    ) async throws -> (datagrams: any Channel, streams: any Channel) {
+        let group = MultiThreadedEventLoopGroup.singleton
+        while true {
+            let streams = try await ServerBootstrap(group: group)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(StreamHandler(answers: answers))
+                    }
+                }.bind(host: "127.0.0.1", port: 0).get()
+            do {
+                let datagrams = try await DatagramBootstrap(group: group)
+                    .channelInitializer { channel in
+                        channel.eventLoop.makeCompletedFuture {
+                            try channel.pipeline.syncOperations.addHandler(DatagramHandler(answers: answers))
+                        }
+                    }.bind(host: "127.0.0.1", port: streams.localAddress?.port ?? 0).get()
+                return (datagrams, streams)
+            } catch let error as IOError where error.errnoCode == EADDRINUSE {
+                try await streams.close()
+            }
+        }
+    }
+}
+
+/// Messages of RFC 1035 §4.
+private enum Message {
+    static let header = 12
+
+    /// The name of the question, in lower case; nil for what is no question.
+    static func name(_ question: [UInt8]) -> (name: String, end: Int)? {
+        var labels: [String] = []
+        var position = header
+        while position < question.count, question[position] > 0 {
+            let end = position + 1 + Int(question[position])
+            guard end < question.count else { return nil }
+            labels.append(String(decoding: question[(position + 1)..<end], as: UTF8.self).lowercased())
+            position = end
+        }
+        return position + 5 <= question.count ? (labels.joined(separator: "."), position + 5) : nil
+    }
+
+    /// Nil for no answer.
+    static func answer(
+        _ question: [UInt8], overTCP: Bool, _ answers: (String) -> LocalNameServer.Answer?
+    ) -> [UInt8]? {
+        guard let (name, end) = name(question) else { return nil }
+        switch answers(name) ?? .code(3) {
+        case .texts(let texts, let alias):
+            var records = alias.map { [record(type: 5, encoded($0), name: [0xC0, 0x0C])] } ?? []
+            records += texts.map { record(type: 16, strings($0), name: alias.map(encoded) ?? [0xC0, 0x0C]) }
+            return message(question, end, records: records)
+        case .tooLargeForUDP(let texts):
+            guard overTCP else { return message(question, end, isCutOff: true) }
+            return message(
+                question, end, records: texts.map { record(type: 16, strings($0), name: [0xC0, 0x0C]) })
+        case .code(let code): return message(question, end, code: code)
+        case .noMessage: return Array(question[..<2]) + [0x81, 0x80, 0, 1, 0, 1] + [0xFF, 0xFF]
+        case .cutOff:
+            let whole = message(
+                question, end, records: [record(type: 16, strings(["text"]), name: [0xC0, 0x0C])])
+            return Array(whole.dropLast(3))
+        case .silence: return nil
+        case .silenceOverTCP: return overTCP ? nil : message(question, end, isCutOff: true)
+        }
+    }
+
+    private static func message(
+        _ question: [UInt8], _ end: Int, code: UInt8 = 0, isCutOff: Bool = false, records: [[UInt8]] = []
+    ) -> [UInt8] {
+        Array(question[..<2]) + [
+            isCutOff ? 0x83 : 0x81, 0x80 | code, 0, 1, 0, UInt8(records.count), 0, 0, 0, 0,
+        ]
+            + question[header..<end] + records.joined()
+    }
+
+    private static func record(type: UInt8, _ data: [UInt8], name: [UInt8]) -> [UInt8] {
+        name + [0, type, 0, 1, 0, 0, 0, 60, UInt8(data.count >> 8), UInt8(data.count & 0xFF)] + data
+    }
+
+    private static func strings(_ texts: [String]) -> [UInt8] {
+        texts.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+    }
+
+    private static func encoded(_ name: String) -> [UInt8] {
+        name.split(separator: ".").flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) } + [0]
+    }
+}
+
+private final class DatagramHandler: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+    typealias OutboundOut = AddressedEnvelope<ByteBuffer>
+
+    private let answers: @Sendable (String) -> LocalNameServer.Answer?
+
+    init(answers: @escaping @Sendable (String) -> LocalNameServer.Answer?) {
+        self.answers = answers
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let envelope = unwrapInboundIn(data)
+        guard let answer = Message.answer(Array(envelope.data.readableBytesView), overTCP: false, answers)
+        else { return }
+        context.writeAndFlush(
+            wrapOutboundOut(
+                AddressedEnvelope(remoteAddress: envelope.remoteAddress, data: ByteBuffer(bytes: answer))),
+            promise: nil)
+    }
+}
+
+/// Takes a question that comes in one piece, as a resolver sends it: its length in two bytes before it.
+private final class StreamHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let answers: @Sendable (String) -> LocalNameServer.Answer?
+    private var received: [UInt8] = []
+
+    init(answers: @escaping @Sendable (String) -> LocalNameServer.Answer?) {
+        self.answers = answers
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        received += Array(unwrapInboundIn(data).readableBytesView)
+        guard received.count > 2, received.count >= 2 + (Int(received[0]) << 8 | Int(received[1])) else {
+            return
+        }
+        guard let answer = Message.answer(Array(received.dropFirst(2)), overTCP: true, answers) else {
+            return
+        }
+        let length = [UInt8(answer.count >> 8), UInt8(answer.count & 0xFF)]
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: length + answer)), promise: nil)
+    }
+}

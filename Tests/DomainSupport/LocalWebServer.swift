@@ -1,0 +1,128 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// A web server of the tests' own on 127.0.0.1, over HTTP or HTTPS.
+public struct LocalWebServer: Sendable {
+    public struct Request: Sendable {
+        public let host: String
+        public let path: String
+    }
+
+    public struct Page: Sendable {
+        public var status: Int
+        public var headers: [(String, String)]
+        public var body: [UInt8]
+        /// Whether the connection stays open after the body, as if there were more to come.
+        public var isUnended: Bool
+
+        public init(
+            _ body: String, status: Int = 200,
+            headers: [(String, String)] = [("Content-Type", "application/json")],
+            isUnended: Bool = false
+        ) {
+            self.status = status
+            self.headers = headers
+            self.body = Array(body.utf8)
+            self.isUnended = isUnended
+        }
+    }
+
+    public let port: Int
+
+    /// Lends a server.
+    /// - Parameter pages: nil for no answer at all.
+    public static func lend<Result: Sendable>(
+        over certificate: TestCertificate? = nil, _ pages: @escaping @Sendable (Request) -> Page?,
+        _ body: (LocalWebServer) async throws -> Result
+    ) async throws -> Result {
+        let tls = try certificate.map { certificate in
+            try NIOSSLContext(
+                configuration: .makeServerConfiguration(
+                    certificateChain: NIOSSLCertificate.fromPEMFile(certificate.path).map {
+                        .certificate($0)
+                    },
+                    privateKey: .privateKey(NIOSSLPrivateKey(file: certificate.keyPath, format: .pem))))
+        }
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(PageHandler(pages: pages))
+                }
+            }.bind(host: "127.0.0.1", port: 0).get()
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await body(LocalWebServer(port: listener.localAddress?.port ?? 0)))
+        } catch {
+            result = .failure(error)
+        }
+        try await listener.close()
+        return try result.get()
+    }
+}
+
+private final class PageHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let pages: @Sendable (LocalWebServer.Request) -> LocalWebServer.Page?
+
+    init(pages: @escaping @Sendable (LocalWebServer.Request) -> LocalWebServer.Page?) {
+        self.pages = pages
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(let head) = unwrapInboundIn(data),
+            let page = pages(.init(host: head.headers.first(name: "Host") ?? "", path: head.uri))
+        else { return }
+        var headers = HTTPHeaders(page.headers)
+        if page.isUnended {
+            headers.add(name: "Transfer-Encoding", value: "chunked")
+        } else {
+            headers.add(name: "Content-Length", value: "\(page.body.count)")
+        }
+        let response = HTTPResponseHead(
+            version: .http1_1, status: .init(statusCode: page.status), headers: headers)
+        context.write(wrapOutboundOut(.head(response)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: page.body)))), promise: nil)
+        if !page.isUnended { context.write(wrapOutboundOut(.end(nil)), promise: nil) }
+        context.flush()
+    }
+}
+
+/// A certificate that signs itself, in files of their own.
+public struct TestCertificate: Sendable {
+    let directory: URL
+    public var path: String { directory.appendingPathComponent("certificate.pem").path }
+    var keyPath: String { directory.appendingPathComponent("key.pem").path }
+
+    /// Lends a certificate for names.
+    public static func lend<Result>(
+        for names: [String], _ body: (TestCertificate) async throws -> Result
+    ) async throws -> Result {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let certificate = TestCertificate(directory: directory)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-days", "2", "-subj", "/CN=\(names[0])", "-addext",
+            "subjectAltName=" + names.map { "DNS:\($0)" }.joined(separator: ","), "-keyout",
+            certificate.keyPath, "-out", certificate.path,
+        ]
+        process.standardError = FileHandle.nullDevice
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+        guard status == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return try await body(certificate)
+    }
+}

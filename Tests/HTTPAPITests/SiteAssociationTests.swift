@@ -1,0 +1,141 @@
+import Foundation
+import HTTPTypes
+import JSON
+import Routing
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct SiteAssociationTests {
+    private static let path = "/.well-known/apple-app-site-association"
+
+    private static func change(_ api: TestAPI, _ body: (inout RoutingTable) throws -> Void) throws {
+        var table = try #require(api.table.current).table
+        try body(&table)
+        api.table.replace(by: table, from: .database, asOf: Date())
+    }
+
+    @Test func aProvedHostHasItsFile() async throws {
+        try await TestAPI().test { client in
+            let answer = try await client.send(.get, Self.path, key: nil)
+            #expect(answer.status == 200)
+            #expect(answer.headers[.contentType] == "application/json")
+            #expect(answer.headers[.cacheControl] == "public, max-age=300")
+            #expect(answer.headers[.vary] == nil)
+            // Its experiences are on another host.
+            #expect(answer.json == ["appclips": ["apps": ["ABCDE12345.com.example.MyApp.Clip"]]])
+
+            let tag = try #require(answer.headers[.eTag])
+            let again = try await client.send(.get, Self.path, key: nil, headers: [.ifNoneMatch: tag])
+            #expect(again.status == 304)
+            #expect(again.json == nil)
+            #expect(again.headers[.eTag] == tag)
+            #expect(again.headers[.cacheControl] == "public, max-age=300")
+            let head = try await client.send(.head, Self.path, key: nil)
+            #expect(head.status == 200)
+            #expect(head.headers[.eTag] == tag)
+        }
+    }
+
+    @Test func whatIsRegisteredIsInTheFileAtOnce() async throws {
+        let api = TestAPI()
+        let tenant = TenantID(number: 1)
+        try await api.test { client in
+            let first = try await client.send(.get, Self.path, key: nil)
+            try Self.change(api) { table in
+                try table.set(
+                    .experiences,
+                    .experience(
+                        tenant, "advanced", "https://\(TestAPI.host)/menu", clip: "com.example.MyApp.Clip"))
+            }
+            let second = try await client.send(.get, Self.path, key: nil)
+            #expect(
+                second["applinks"] == [
+                    "details": [
+                        [
+                            "appIDs": ["ABCDE12345.com.example.MyApp"],
+                            "components": [["/": "/menu"], ["/": "/menu/*"]],
+                        ]
+                    ]
+                ])
+            let tag = try #require(first.headers[.eTag])
+            #expect(
+                try await client.send(.get, Self.path, key: nil, headers: [.ifNoneMatch: tag]).status == 200)
+            try Self.change(api) { table in
+                table.remove(
+                    .experiences, of: tenant, key: ["advanced", "https://\(TestAPI.host)/menu"])
+            }
+            #expect(try await client.send(.get, Self.path, key: nil).headers[.eTag] == tag)
+        }
+    }
+
+    @Test func aLargeSiteStaysFarBelowTheLimit() async throws {
+        for count in [900, 5_000] {
+            let api = TestAPI()
+            try Self.change(api) { table in
+                for number in 0..<count {
+                    try table.set(
+                        .experiences,
+                        .experience(
+                            TenantID(number: 1), "advanced",
+                            "https://\(TestAPI.host)/restaurants/of/this/town/\(number)",
+                            clip: "com.example.MyApp.Clip"))
+                }
+            }
+            try await api.test { client in
+                let answer = try await client.send(.get, Self.path, key: nil)
+                #expect(try #require(answer.json).serialized().count <= 65_536)
+                let details = try #require(answer["applinks"]?.objectValue?["details"]?.arrayValue)
+                #expect(details.count == 1)
+                #expect(details[0].objectValue?["components"] == [["/": "*"]])
+            }
+        }
+    }
+
+    @Test func aHostThatNobodyProvedIsUnknown() async throws {
+        let api = TestAPI()
+        try Self.change(api) { $0.remove(.domains, of: TenantID(number: 1), key: [TestAPI.host]) }
+        try await api.test { client in
+            let answer = try await client.send(.get, Self.path, key: nil)
+            #expect(answer.status == 404)
+            #expect(answer.code == "unknown_host")
+            #expect(answer.headers[.contentType] == "application/problem+json")
+            #expect(answer.headers[.cacheControl] == "no-store")
+        }
+    }
+
+    @Test func neitherAKeyNorAUserAgentMatters() async throws {
+        try await TestAPI().test { client in
+            for headers in [
+                [.userAgent: "AASA-Bot/1.0.0"],
+                [.userAgent: "swcd (unknown version) CFNetwork/808.2.16 Darwin/15.6.0"],
+                [.authorization: "Bearer nonsense"], [.accept: "text/html"],
+            ] as [HTTPFields] {
+                let answer = try await client.send(.get, Self.path, key: nil, headers: headers)
+                #expect(answer.status == 200)
+            }
+            let answer = try await client.send(.post, Self.path, key: nil)
+            #expect(answer.status == 405)
+        }
+    }
+
+    @Test func withoutATableNothingIsAnsweredYet() async throws {
+        try await TestAPI(hasTable: false).test { client in
+            let answer = try await client.send(.get, Self.path, key: nil)
+            #expect(answer.status == 503)
+            #expect(answer.code == "unavailable")
+        }
+    }
+
+    @Test(arguments: [
+        ("example.com", "example.com"), ("EXAMPLE.com:443", "example.com"),
+        ("example.com.:8080", "example.com"),
+        ("example.com.", "example.com"), ("[::1]:80", "[::1]"), ("", nil), (":80", nil), (".", nil),
+        ("example.com:http", "example.com:http"),
+    ])
+    func hosts(authority: String, expected: String?) {
+        #expect(SiteAssociationRoutes.host(authority) == expected)
+    }
+}

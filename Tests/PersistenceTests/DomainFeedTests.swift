@@ -1,0 +1,74 @@
+import Administration
+import Foundation
+import Persistence
+import Routing
+import Tenancy
+import TestSupport
+import Testing
+
+/// What servers see of domains.
+@Suite struct DomainFeedTests {
+    @Test func serversFollowWhatIsProved() async throws {
+        try await DomainTests.withDomain { stores, tenant, world, verification, record in
+            try await stores.createClip(of: tenant)
+            try await stores.administration.addExperience(.sample("https://example.com/a"), of: tenant)
+            try await stores.administration.addExperience(.sample("https://www.example.com/b"), of: tenant)
+            let followed = FollowedTable(stores.routerPool)
+            #expect(try await followed.refreshed().site(ofHost: "example.com") == nil)
+
+            world.publish(record)
+            _ = try await verification.verify(record.name, of: tenant, at: DomainTests.now)
+            let site = try #require(try await followed.refreshed().site(ofHost: "example.com"))
+            #expect(followed.events().last == "changed 1 rows, 0 relations, 0 unreadable")
+            #expect(site.tenant == tenant)
+            #expect(site.urls?.map(\.url) == ["https://example.com/a"])
+            #expect(site.clips.map(\.teamID.text) == ["ABCDE12345"])
+            #expect(site.clips.map(\.parentBundleID.text) == ["com.example.MyApp"])
+
+            // A check that finds it again, and one that does not, are no changes.
+            _ = try await verification.verify(record.name, of: tenant, at: DomainTests.now + 1)
+            world.clear()
+            _ = try await verification.verify(record.name, of: tenant, at: DomainTests.now + 2)
+            #expect(try await followed.refreshed().site(ofHost: "example.com") != nil)
+            #expect(followed.events() == [])
+
+            try await stores.administration.addExperience(.sample("https://example.com/c"), of: tenant)
+            try await stores.administer(
+                tenant,
+                "UPDATE doorstep.clips SET team_id = 'ZYXWV98765', parent_bundle_id = 'com.example'")
+            let changed = try #require(try await followed.refreshed().site(ofHost: "example.com"))
+            #expect(changed.urls?.count == 2)
+            #expect(changed.clips.map { "\($0.teamID) \($0.parentBundleID)" } == ["ZYXWV98765 com.example"])
+            // A table that is loaded afresh says the same.
+            let fresh = try #require(try await stores.loadTable().site(ofHost: "example.com"))
+            #expect(Set(fresh.urls?.map(\.url) ?? []) == ["https://example.com/a", "https://example.com/c"])
+
+            _ = try await verification.verify(
+                record.name, of: tenant, at: DomainTests.now + 8 * DomainTests.day)
+            #expect(try await followed.refreshed().site(ofHost: "example.com") == nil)
+        }
+    }
+
+    /// Another tenant's proof in the same change as the end of the first one's.
+    @Test func aDomainThatChangesHands() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            let other = try await stores.createTenant("other")
+            let followed = FollowedTable(stores.routerPool)
+            _ = try await followed.refreshed()
+            var (owner, next) = (tenant, other)
+            for _ in 0..<4 {
+                let record = try await stores.claim("example.com", of: owner)
+                _ = try await store.proveDomain(record, by: .dns, at: DomainTests.now, of: owner)
+                #expect(try await followed.refreshed().site(ofHost: "example.com")?.tenant == owner)
+                try await store.releaseDomain(record.name, of: owner)
+                (owner, next) = (next, owner)
+                let theirs = try await stores.claim("example.com", of: owner)
+                _ = try await store.proveDomain(theirs, by: .file, at: DomainTests.now, of: owner)
+                #expect(try await followed.refreshed().site(ofHost: "example.com")?.tenant == owner)
+                try await store.releaseDomain(record.name, of: owner)
+            }
+            #expect(try await followed.refreshed().site(ofHost: "example.com") == nil)
+        }
+    }
+}

@@ -1,0 +1,281 @@
+import Administration
+import Foundation
+import Persistence
+import PostgreSQL
+import Tenancy
+import TestSupport
+import Testing
+
+@Suite struct DomainTests {
+    static let now = Date(timeIntervalSince1970: 1_800_000_000)
+    static let day = TimeInterval(86_400)
+
+    static func withDomain(
+        _ body: (Stores, TenantID, OutsideWorld, DomainVerification, DomainRecord) async throws -> Void
+    ) async throws {
+        try await Stores.withTenant { stores, tenant in
+            let world = OutsideWorld()
+            let verification = DomainVerification(
+                store: stores.administration, resolver: world, fetcher: world)
+            let record = try await stores.claim("example.com", of: tenant)
+            try await body(stores, tenant, world, verification, record)
+        }
+    }
+
+    @Test func aClaimIsKeptWithItsChallenge() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            let other = try await stores.createTenant("other")
+            let first = try await stores.claim("example.com", challenge: "one", of: tenant)
+            #expect(first.status == .claimed)
+            #expect(first.challenge == "one")
+            #expect(try await stores.claim("example.com", challenge: "two", of: tenant) == first)
+            // Others may claim what nobody has proved, and do not see whose else it is.
+            let theirs = try await stores.claim("example.com", challenge: "three", of: other)
+            #expect(theirs.challenge == "three")
+            #expect(try await store.domains(of: tenant) == [first])
+            #expect(try await store.domains(of: other) == [theirs])
+        }
+    }
+
+    @Test func aTXTRecordProvesADomain() async throws {
+        try await Self.withDomain { stores, tenant, world, verification, record in
+            let missing = try await verification.verify(record.name, of: tenant, at: Self.now)
+            #expect(missing.record.status == .claimed)
+            #expect(missing.lack?.isUnanswered == false)
+            #expect(missing.lack?.reason.contains("_doorstep-challenge.example.com") == true)
+
+            for values in [
+                [record.challenge], ["doorstep-verification=other"], [record.recordValue + "x"], [],
+            ] {
+                world.publish(record, values)
+                let outcome = try await verification.verify(record.name, of: tenant, at: Self.now)
+                #expect(outcome.lack != nil, "\(values)")
+            }
+            world.publish(record, ["other", record.recordValue])
+            let proved = try await verification.verify(record.name, of: tenant, at: Self.now)
+            #expect(proved.lack == nil)
+            #expect(proved.record.proof == .init(method: .dns, provedAt: Self.now))
+            #expect(try await stores.administration.domains(of: tenant) == [proved.record])
+
+            // Verified again it was still proved then.
+            let again = try await verification.verify(record.name, of: tenant, at: Self.now + 1)
+            #expect(again.record.proof?.provedAt == Self.now)
+            #expect(again.record.checkedAt == Self.now + 1)
+        }
+    }
+
+    @Test func aFileProvesADomain() async throws {
+        try await Self.withDomain { _, tenant, world, verification, record in
+            let body = Array("  \(record.challenge)\r\n".utf8)
+            for page in [
+                Page(status: 404, body: body), Page(status: 302, location: "/x", body: body),
+                Page(status: 200, body: Array("other".utf8)), Page(status: 200),
+                Page(status: 200, body: body, isCutOff: true),
+                Page(status: 200, body: Array("\(record.challenge) and more".utf8)),
+            ] {
+                world.serve(record, page)
+                let outcome = try await verification.verify(record.name, of: tenant, at: Self.now)
+                #expect(outcome.lack?.isUnanswered == false, "\(page)")
+                #expect(outcome.record.status == .claimed)
+            }
+            world.serve(record, Page(status: 200, contentType: "text/plain", body: body))
+            let proved = try await verification.verify(record.name, of: tenant, at: Self.now)
+            #expect(proved.record.proof?.method == .file)
+        }
+    }
+
+    @Test func oneTenantProvesADomain() async throws {
+        try await Self.withDomain { stores, tenant, world, verification, record in
+            let other = try await stores.createTenant("other")
+            let theirs = try await stores.claim("example.com", of: other)
+            world.publish(record, [record.recordValue, theirs.recordValue])
+            _ = try await verification.verify(record.name, of: tenant, at: Self.now)
+            await #expect(throws: AdministrationError.domainTaken(record.name)) {
+                try await verification.verify(record.name, of: other, at: Self.now)
+            }
+            #expect(try await stores.administration.domains(of: other) == [theirs])
+            // What one has given up, the other may have.
+            try await stores.administration.releaseDomain(record.name, of: tenant)
+            let proved = try await verification.verify(record.name, of: other, at: Self.now)
+            #expect(proved.record.status == .proved)
+        }
+    }
+
+    /// Two proofs at the same moment, for which neither sees the other's: one wins, the other is refused by name.
+    @Test func aRaceHasOneWinner() async throws {
+        try await Stores.withStores { stores in
+            let tenants = [try await stores.createTenant("one"), try await stores.createTenant("two")]
+            for round in 0..<20 {
+                let name = try DomainName("round\(round).example.com")
+                var records: [DomainRecord] = []
+                for tenant in tenants { records.append(try await stores.claim(name.text, of: tenant)) }
+                let outcomes = await withTaskGroup(of: Result<DomainRecord, any Error>.self) { group in
+                    for (tenant, record) in zip(tenants, records) {
+                        group.addTask {
+                            do {
+                                return .success(
+                                    try await stores.administration.proveDomain(
+                                        record, by: .dns, at: Self.now, of: tenant))
+                            } catch {
+                                return .failure(error)
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                let refusals = outcomes.compactMap { outcome -> AdministrationError? in
+                    if case .failure(let error) = outcome { error as? AdministrationError } else { nil }
+                }
+                #expect(refusals == [.domainTaken(name)])
+                #expect(refusals.first?.code == "domain_taken")
+                #expect(
+                    try await stores.count(
+                        """
+                        SELECT count(*) FROM doorstep.domains
+                        WHERE host = \(name.text) AND proved_at IS NOT NULL
+                        """) == 1)
+            }
+        }
+    }
+
+    @Test func aProofThatIsGoneLapsesAndIsWithdrawnAfterAWeek() async throws {
+        try await Self.withDomain { stores, tenant, world, verification, record in
+            func check(_ days: Double) async throws -> DomainVerification.Outcome? {
+                try await verification.verifyAll(of: tenant, at: Self.now + days * Self.day).first
+            }
+            world.publish(record)
+            _ = try await verification.verify(record.name, of: tenant, at: Self.now)
+            world.clear()
+
+            let lapsed = try #require(try await check(1))
+            #expect(lapsed.record.status == .lapsed)
+            #expect(lapsed.record.lapsedAt == Self.now + Self.day)
+            #expect(lapsed.record.withdrawnFrom == Self.now + 8 * Self.day)
+            #expect(lapsed.lack?.isUnanswered == false)
+            let later = try #require(try await check(7.9))
+            #expect(later.record.status == .lapsed)
+            #expect(later.record.lapsedAt == Self.now + Self.day)
+
+            // Found again, the lapse has never been.
+            world.publish(record)
+            #expect(try await check(7.95)?.record.status == .proved)
+            world.clear()
+            #expect(try await check(10)?.record.lapsedAt == Self.now + 10 * Self.day)
+            let withdrawn = try #require(try await check(17))
+            #expect(withdrawn.record.status == .withdrawn)
+            #expect(withdrawn.record.lapsedAt == Self.now + 10 * Self.day)
+            #expect(try await stores.administration.domains(of: tenant) == [withdrawn.record])
+            #expect(try await check(18) == nil)
+
+            // The claim is still there, to be proved anew.
+            world.publish(record)
+            let proved = try await verification.verify(record.name, of: tenant, at: Self.now + 20 * Self.day)
+            #expect(proved.record.proof?.provedAt == Self.now + 20 * Self.day)
+            #expect(proved.record.status == .proved)
+        }
+    }
+
+    @Test func silenceIsNoLapse() async throws {
+        try await Self.withDomain { _, tenant, world, verification, record in
+            world.fallSilent(record)
+            let claimed = try await verification.verify(record.name, of: tenant, at: Self.now)
+            #expect(claimed.lack?.isUnanswered == true)
+            world.publish(record)
+            _ = try await verification.verify(record.name, of: tenant, at: Self.now)
+            world.fallSilent(record)
+            for days in [1.0, 100] {
+                let outcome = try await verification.verify(
+                    record.name, of: tenant, at: Self.now + days * Self.day)
+                #expect(outcome.record.status == .proved)
+                #expect(outcome.lack?.isUnanswered == true)
+                #expect(outcome.lack?.reason.contains("silence") == true)
+            }
+            // That the file's server is silent is no answer for the record that is gone.
+            world.publish(record, [])
+            let lapsed = try await verification.verify(record.name, of: tenant, at: Self.now + Self.day)
+            #expect(lapsed.record.status == .lapsed)
+        }
+    }
+
+    @Test func anotherMethodTakesThePlaceOfOneThatIsGone() async throws {
+        try await Self.withDomain { _, tenant, world, verification, record in
+            world.publish(record)
+            _ = try await verification.verify(record.name, of: tenant, at: Self.now)
+            world.clear()
+            world.serve(record, Page(status: 200, body: Array(record.challenge.utf8)))
+            let moved = try await verification.verify(record.name, of: tenant, at: Self.now + 1)
+            #expect(moved.record.proof == .init(method: .file, provedAt: Self.now))
+        }
+    }
+
+    @Test func allOfATenantAreCheckedAndNobodyElses() async throws {
+        try await Self.withDomain { stores, tenant, world, verification, record in
+            let other = try await stores.createTenant("other")
+            for number in 0..<30 {
+                let name = "d\(number).example.com"
+                let record = try await stores.claim(name, of: number % 2 == 0 ? tenant : other)
+                _ = try await stores.administration.proveDomain(
+                    record, by: .dns, at: Self.now, of: number % 2 == 0 ? tenant : other)
+                if number % 3 == 0 { world.publish(record) }
+            }
+            let outcomes = try await verification.verifyAll(of: tenant, at: Self.now + Self.day)
+            #expect(outcomes.count == 15)
+            #expect(outcomes.filter { $0.lack == nil }.count == 5)
+            #expect(outcomes.map(\.record.name.text) == outcomes.map(\.record.name.text).sorted())
+            let theirs = try await stores.administration.domains(of: other)
+            #expect(theirs.allSatisfy { $0.status == .proved })
+            // What is only claimed is not checked.
+            #expect(!outcomes.contains { $0.record.name == record.name })
+        }
+    }
+
+    @Test func aClaimThatIsGoneOrAnotherIsNotProved() async throws {
+        try await Self.withDomain { stores, tenant, _, verification, record in
+            let store = stores.administration
+            let other = try await stores.createTenant("other")
+            let unknown = AdministrationError.unknownDomain(record.name)
+            for tenant in [tenant, other] {
+                if tenant != other { try await store.releaseDomain(record.name, of: tenant) }
+                await #expect(throws: unknown) { try await store.releaseDomain(record.name, of: tenant) }
+                await #expect(throws: unknown) { try await store.domain(record.name, of: tenant) }
+                await #expect(throws: unknown) {
+                    try await verification.verify(record.name, of: tenant, at: Self.now)
+                }
+                await #expect(throws: unknown) {
+                    try await store.proveDomain(record, by: .dns, at: Self.now, of: tenant)
+                }
+                await #expect(throws: unknown) {
+                    try await store.lapseDomain(record, at: Self.now, of: tenant)
+                }
+            }
+            // Claimed anew it has another challenge, and what was found of the old one is no proof of it.
+            _ = try await stores.claim("example.com", challenge: "another", of: tenant)
+            await #expect(throws: unknown) {
+                try await store.proveDomain(record, by: .dns, at: Self.now, of: tenant)
+            }
+        }
+    }
+
+    @Test func theAuditLogHasEveryStep() async throws {
+        try await Self.withDomain { stores, tenant, world, verification, record in
+            world.publish(record)
+            _ = try await verification.verify(record.name, of: tenant, at: Self.now)
+            try await stores.administration.releaseDomain(record.name, of: tenant)
+            #expect(
+                try await stores.count(
+                    "SELECT count(*) FROM doorstep.audit_log WHERE relation = 'domains' AND actor = 'operator:alice'"
+                )
+                    == 3)
+        }
+    }
+}
+
+extension Stores {
+    func claim(
+        _ name: String, challenge: String? = nil, of tenant: TenantID
+    ) async throws -> DomainRecord {
+        try await administration.claimDomain(
+            DomainName(name), challenge: challenge ?? UUID().uuidString, of: tenant)
+    }
+}
