@@ -309,7 +309,7 @@ import Testing
         // Neither the end of the server nor of what is sent comes before the answer; nor is the client idle.
         connection.fire(Self.quiesce)
         connection.fire(IdleStateHandler.IdleStateEvent.all)
-        connection.front.embeddedEventLoop.advanceTime(by: .milliseconds(499))
+        connection.front.embeddedEventLoop.advanceTime(by: .milliseconds(999))
         #expect(try connection.answers() == [])
         #expect(try connection.passedOn() == "")
         #expect(try connection.events() == [])

@@ -100,10 +100,10 @@ struct RequestStanding: Sendable {
 }
 
 extension Problem {
-    /// An answer to who asks too much waits, at most so long, and so do the requests behind it: a client that does not
-    /// heed `Retry-After` is slowed down, and costs the others next to nothing. Not one of a proxy's, on whose connections
-    /// others wait too.
-    private static let longestPause = Duration.seconds(1)
+    /// An answer to who asks too much waits so long, the least that `Retry-After` can say, and so do the requests behind
+    /// it: a client that does not heed it is slowed down, and costs the others next to nothing. Not one of a proxy's, on
+    /// whose connections others wait too.
+    private static let pause = Duration.seconds(1)
 
     fileprivate static func rateLimited(
         by name: String, _ state: RateLimitState, _ standing: RequestStanding, _ client: Client
@@ -116,7 +116,7 @@ extension Problem {
             members: ["limit": .string(name), "retryAfter": JSONValue(state.secondsUntilNext)],
             headers: [.retryAfter: String(state.secondsUntilNext)])
         problem.standing = standing
-        if !client.isBehindProxy { problem.pause = min(state.retryAfter, longestPause) }
+        if !client.isBehindProxy { problem.pause = Self.pause }
         return problem
     }
 
