@@ -204,6 +204,41 @@ import Testing
         }
     }
 
+    @Test func aKeyIsRevokedWhileItIsUsed() async throws {
+        try await Installation.lend { installation in
+            let key = try await installation.binary.succeed(
+                "key", "create", "--tenant", Installation.tenant, "--kind", "publishable"
+            ).json().objectValue
+            let (text, id) = (
+                try #require(key?["key"]?.stringValue), try #require(key?["id"]?.stringValue)
+            )
+            try await installation.binary.succeed(
+                "tenant", "limit", Installation.tenant, "--key", "1000000", "--client", "1000000")
+            _ = try await RunningServer.lend(installation.binary) { server in
+                try await withThrowingTaskGroup(of: [Int].self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            var statuses: [Int] = []
+                            while statuses.filter({ $0 != 200 }).count < 20 {
+                                statuses.append(
+                                    try await server.lookUp(MainPathTests.order, key: text).status)
+                            }
+                            return statuses
+                        }
+                    }
+                    try await installation.binary.succeed(
+                        "key", "revoke", "--tenant", Installation.tenant, id)
+                    // Good until it is not, and never again.
+                    for try await statuses in group {
+                        #expect(statuses.drop { $0 == 200 }.allSatisfy { $0 == 401 })
+                    }
+                }
+                #expect(
+                    try await server.lookUp(MainPathTests.order, key: installation.publishable).status == 200)
+            }
+        }
+    }
+
     @Test func keysAreHeldToScopesAndLimits() async throws {
         try await Installation.lend { installation in
             let created = try await installation.binary.succeed(
