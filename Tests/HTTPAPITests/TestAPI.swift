@@ -98,7 +98,8 @@ struct TestAPI: Sendable {
             answers: APIAnswers(
                 directory: LocationDirectory(signatures: NoSignatures(), recorder: recorder),
                 receipts: receipts, metrics: metrics),
-            table: table, usage: usage, metrics: { "" })
+            table: table, usage: usage,
+            metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }
 
     /// The host that requests name, proved for the tenant.
@@ -161,6 +162,7 @@ struct TestAPI: Sendable {
                 let body = Array(response.body.readableBytesView)
                 return Answer(
                     status: response.status.code, headers: response.headers,
+                    text: String(decoding: body, as: UTF8.self),
                     json: body.isEmpty ? nil : try? JSONValue(parsing: body))
             }
         }
@@ -188,6 +190,7 @@ struct TestAPI: Sendable {
     struct Answer: Sendable {
         let status: Int
         let headers: HTTPFields
+        let text: String
         let json: JSONValue?
 
         var code: String? { json?.objectValue?["code"]?.stringValue }

@@ -1,0 +1,347 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import JSON
+import NIOCore
+import Routing
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// Every operation of the served OpenAPI document, with every ID of one tenant and the keys of another.
+@Suite struct TenantIsolationTests {
+    // MARK: Two tenants
+
+    private static let owner = TenantID(number: 1)
+    private static let neighbour = TenantID(number: 3)
+    private static let ownersClip = "com.example.MyApp.Clip"
+
+    /// What answers to the neighbour must not have in them.
+    private static let ownersData = [
+        "Restaurant A", "restaurant_a", "Kiosk Seventeen", "kiosk-17", "lunchcode", "example.com",
+        "com.example.MyApp", "ABCDE12345", "37.334722", "122.008889", "48.858367", owner.uuid.uuidString,
+        owner.uuid.uuidString.lowercased(),
+    ]
+    private static let neighboursData = [
+        "The Corner", "corner-9", "ownlunch", "neighbour.example", "org.neighbour.App", "ZYXWV98765",
+        "33.856784",
+        "151.215297", neighbour.uuid.uuidString, neighbour.uuid.uuidString.lowercased(),
+    ]
+
+    private struct Fixture {
+        let api = TestAPI(metrics: PrometheusRegistry())
+        let publishable: APIKey
+        let secret: APIKey
+
+        init() throws {
+            var generator = SystemRandomNumberGenerator()
+            publishable = APIKey.generate(.publishable, using: &generator)
+            secret = APIKey.generate(.secret, using: &generator)
+            var table = try #require(api.table.current).table
+            try Self.addToOwner(in: &table)
+            try Self.addNeighbour([publishable, secret], to: &table)
+            api.table.replace(by: table, from: .database, asOf: Date())
+        }
+
+        private static func addToOwner(in table: inout RoutingTable) throws {
+            let clip = ownersClip
+            // So that payloads are composed for what a rule finds too.
+            try table.set(.clips, .clip(owner, clip, isMultiBusiness: false))
+            try table.set(
+                .locations,
+                .location(
+                    owner, "kiosk-17", name: "Kiosk Seventeen", latitude: 48.858367, longitude: 2.294,
+                    radius: 50
+                ))
+            for (path, rule) in [("find", "query:id"), ("short", "hash:h")] {
+                try table.set(
+                    .experiences,
+                    .experience(owner, "advanced", "https://example.com/\(path)", clip: clip, rule: rule))
+            }
+            for (path, kind) in [("app", "default"), ("demo", "demo")] {
+                try table.set(
+                    .experiences,
+                    .experience(
+                        owner, kind, "https://example.com/\(path)", clip: clip, location: "restaurant_a"))
+            }
+            try table.set(
+                .shortCodes, .shortCode(owner, "lunchcode", "https://example.com/restaurants/kiosk-17"))
+        }
+
+        private static func addNeighbour(_ keys: [APIKey], to table: inout RoutingTable) throws {
+            let clip = "org.neighbour.App.Clip"
+            try table.set(.tenants, .tenant(neighbour))
+            try table.set(
+                .clips, .clip(neighbour, clip, isMultiBusiness: false, teamID: "ZYXWV98765"))
+            try table.set(.domains, .domain(neighbour, "neighbour.example"))
+            for (number, key) in keys.enumerated() {
+                try table.set(
+                    .keys,
+                    .key(
+                        neighbour, KeyID(UUID(number: UInt8(30 + number))),
+                        Array(SHA256.hash(data: Array(key.text.utf8))), kind: key.kind))
+            }
+            try table.set(
+                .locations,
+                .location(
+                    neighbour, "corner-9", name: "The Corner", latitude: -33.856784, longitude: 151.215297,
+                    radius: 50
+                ))
+            for (path, rule) in [("places", "path:1"), ("find", "query:id"), ("short", "hash:h")] {
+                try table.set(
+                    .experiences,
+                    .experience(
+                        neighbour, "advanced", "https://neighbour.example/\(path)", clip: clip, rule: rule))
+            }
+            try table.set(
+                .shortCodes, .shortCode(neighbour, "ownlunch", "https://neighbour.example/places/corner-9"))
+        }
+    }
+
+    // MARK: IDs
+
+    /// An ID of the owner's, in the URLs by which its owner and the neighbour ask for it.
+    private struct ID: CustomStringConvertible {
+        let text: String
+        let ofOwner: @Sendable (String) -> String
+        let ofNeighbour: @Sendable (String) -> String
+        /// Payloads are for advanced experiences alone.
+        var isAdvanced = true
+
+        /// An ID of the same length and kind that no tenant has.
+        var unknown: String {
+            let https = "https://"
+            guard text.hasPrefix(https) else { return rotated(text) }
+            let host = text.dropFirst(https.count).prefix { $0 != "/" }
+            return https + host + rotated(text.dropFirst(https.count + host.count))
+        }
+
+        var description: String { ofNeighbour(text) }
+
+        private func rotated(_ text: some StringProtocol) -> String {
+            String(
+                decoding: text.utf8.map { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"): (byte - 97 + 13) % 26 + 97
+                    default: byte
+                    }
+                }, as: UTF8.self)
+        }
+    }
+
+    private static var ids: [ID] {
+        let urls = [
+            "restaurants/restaurant_a", "restaurants/restaurant_a/order/1234", "restaurants/kiosk-17",
+            "restaurants/kiosk-17/order/1234", "find?id=kiosk-17", "short?h=lunchcode", "short/x?h=lunchcode",
+        ].map { ID(text: "https://example.com/\($0)", ofOwner: { $0 }, ofNeighbour: { $0 }) }
+        let notAdvanced = ["app", "app/order/1234", "demo"].map {
+            ID(text: "https://example.com/\($0)", ofOwner: { $0 }, ofNeighbour: { $0 }, isAdvanced: false)
+        }
+        let identifiers = ["restaurant_a", "kiosk-17"].flatMap { identifier in
+            [("restaurants/", "places/"), ("find?id=", "find?id=")].map { own, others in
+                ID(
+                    text: identifier, ofOwner: { "https://example.com/\(own)\($0)" },
+                    ofNeighbour: { "https://neighbour.example/\(others)\($0)" })
+            }
+        }
+        let code = ID(
+            text: "lunchcode", ofOwner: { "https://example.com/short?h=\($0)" },
+            ofNeighbour: { "https://neighbour.example/short?h=\($0)" })
+        let link: @Sendable (String) -> String = { "https://appclip.apple.com/id?p=\($0)" }
+        let clip = ID(text: ownersClip, ofOwner: link, ofNeighbour: link, isAdvanced: false)
+        return urls + notAdvanced + identifiers + [code, clip]
+    }
+
+    // MARK: Operations
+
+    /// What the document says of an operation.
+    private struct Operation: Hashable {
+        let id: String
+        let method: HTTPRequest.Method
+        let path: String
+        let needsKey: Bool
+    }
+
+    private static func operations(in document: JSONValue) throws -> [Operation] {
+        let general = document.objectValue?["security"]
+        return try #require(document.objectValue?["paths"]?.objectValue).flatMap { path in
+            try #require(path.value.objectValue).compactMap { member in
+                guard let method = HTTPRequest.Method(member.key.uppercased()),
+                    let operation = member.value.objectValue, operation["responses"] != nil
+                else { return nil }
+                let security = try #require((operation["security"] ?? general)?.arrayValue)
+                return Operation(
+                    id: try #require(operation["operationId"]?.stringValue), method: method, path: path.key,
+                    needsKey: !security.isEmpty)
+            }
+        }
+    }
+
+    /// How an operation is asked for what a URL stands for, and how one sees whether it was found.
+    private struct Probe: Sendable {
+        /// Nil for an operation that takes the URL as a parameter.
+        var body: (@Sendable (String) -> JSONValue)?
+        var isForSecretKeysOnly = false
+        var isForAdvancedOnly = false
+        let isFound: @Sendable (TestAPI.Answer) -> Bool
+        /// Of what there is not, where the URL's experience is not the neighbour's either.
+        let status: Int
+
+        func send(
+            _ operation: Operation, _ url: String, _ key: APIKey, _ client: TestAPI.Client
+        ) async throws
+            -> TestAPI.Answer
+        {
+            var headers: HTTPFields = [.contentType: "application/json"]
+            // Of a length of its own, so that it does not tell answers apart.
+            headers[try #require(HTTPField.Name("X-Request-ID"))] = "probe"
+            guard let body else {
+                let encoded = url.utf8.map { ($0 < 16 ? "%0" : "%") + String($0, radix: 16) }.joined()
+                return try await client.send(
+                    operation.method, "\(operation.path)?url=\(encoded)", key: key, headers: headers)
+            }
+            return try await client.send(
+                operation.method, operation.path, key: key, headers: headers,
+                body: ByteBuffer(bytes: body(url).serialized()))
+        }
+    }
+
+    private static let probes: [String: Probe] = [
+        "lookUpLocation": Probe(isFound: { $0.status == 200 && $0["location"] != nil }, status: 404),
+        "confirmLocation": Probe(
+            body: {
+                [
+                    "url": .string($0), "source": "nfc", "locationAccess": "allowed",
+                    "coordinate": ["latitude": 37.334722, "longitude": -122.008889],
+                ]
+            },
+            isFound: { $0["location"] != .null && ["inRegion", "notInRegion"].contains($0["outcome"]) },
+            status: 200),
+        "composePayload": Probe(
+            body: { ["url": .string($0), "aps": ["alert": "Your order is ready."]] },
+            isForSecretKeysOnly: true, isForAdvancedOnly: true, isFound: { $0.status == 200 }, status: 422),
+    ]
+
+    /// What those who have no key are told of tenants, by operation: nothing, but the apps of the host that is asked.
+    private static let openOperations: [String: [String]] = [
+        "siteAssociation": ["com.example.MyApp", "ABCDE12345"], "livez": [], "readyz": [], "metrics": [],
+        "openAPI": [], "receiptKeys": [],
+    ]
+
+    // MARK: Tests
+
+    @Test func everyRouteIsDocumentedAndEveryOperationHasAProbe() async throws {
+        let api = TestAPI()
+        let settings = APIServer.Settings()
+        let routes = APIServer.routes(
+            settings, api.dependencies, AnswerService(settings, api.dependencies), RequestObserver()
+        ).routes.filter { $0.method != .head }.map { "\($0.method) \($0.path)" }
+        try await api.test { client in
+            let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
+            let operations = try Self.operations(in: document)
+            #expect(Set(operations.map { "\($0.method) \($0.path)" }) == Set(routes))
+            #expect(Set(operations.filter(\.needsKey).map(\.id)) == Set(Self.probes.keys))
+            #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
+        }
+    }
+
+    @Test func whatIsAnothersIsAnsweredAsWhatThereIsNot() async throws {
+        let fixture = try Fixture()
+        try await fixture.api.test { client in
+            let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
+            for operation in try Self.operations(in: document) where operation.needsKey {
+                let probe = try #require(Self.probes[operation.id])
+                for id in Self.ids {
+                    for key in [fixture.publishable, fixture.secret] {
+                        let theirs = try await probe.send(operation, id.ofNeighbour(id.text), key, client)
+                        let nobodys = try await probe.send(
+                            operation, id.ofNeighbour(id.unknown), key, client)
+                        let comment = "\(operation.id) of \(id) with a \(key.kind) key"
+                        #expect(theirs.status == nobodys.status, "\(comment)")
+                        let body = theirs.text.replacing(id.text, with: "ID")
+                        #expect(body == nobodys.text.replacing(id.unknown, with: "ID"), "\(comment)")
+                        let fields = Self.comparable(theirs.headers)
+                        #expect(fields == Self.comparable(nobodys.headers), "\(comment)")
+                        let told = body + fields.joined(separator: "\n")
+                        for text in Self.ownersData { #expect(!told.contains(text), "\(comment): \(text)") }
+                        if probe.isForSecretKeysOnly && key.kind == .publishable {
+                            #expect(theirs.status == 403, "\(comment)")
+                        } else if probe.isForAdvancedOnly, id.ofNeighbour(id.text).contains("neighbour") {
+                            // A payload needs no location: its URL is the neighbour's own.
+                            #expect(theirs.status == 200, "\(comment)")
+                        } else {
+                            #expect(theirs.status == probe.status, "\(comment)")
+                            #expect(!probe.isFound(theirs), "\(comment)")
+                        }
+                    }
+                }
+            }
+        }
+        // Nothing was found, so that no place is in the confirmations recorded.
+        #expect(Set(fixture.api.recorder.outcomes) == ["doesNotMatch"])
+    }
+
+    /// Else the test before would prove nothing.
+    @Test func whatIsOnesOwnIsFoundByTheSameRequests() async throws {
+        let fixture = try Fixture()
+        try await fixture.api.test { client in
+            let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
+            for operation in try Self.operations(in: document) where operation.needsKey {
+                let probe = try #require(Self.probes[operation.id])
+                for id in Self.ids where id.isAdvanced || !probe.isForAdvancedOnly {
+                    for key in [client.api.publishable, client.api.secret]
+                    where key.kind == .secret || !probe.isForSecretKeysOnly {
+                        let answer = try await probe.send(operation, id.ofOwner(id.text), key, client)
+                        #expect(probe.isFound(answer), "\(operation.id) of \(id): \(answer.text)")
+                    }
+                }
+                for url in ["places/corner-9", "find?id=corner-9", "short?h=ownlunch"] {
+                    let answer = try await probe.send(
+                        operation, "https://neighbour.example/\(url)", fixture.secret, client)
+                    #expect(probe.isFound(answer), "\(operation.id) of \(url): \(answer.text)")
+                }
+            }
+        }
+    }
+
+    @Test func whoNeedsNoKeyIsToldNothingOfTenants() async throws {
+        let fixture = try Fixture()
+        try await fixture.api.test { client in
+            let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
+            let operations = try Self.operations(in: document)
+            // So that there is something to count.
+            for operation in operations where operation.needsKey {
+                for (id, key) in Self.ids.flatMap({ id in
+                    [(id.ofOwner(id.text), client.api.secret), (id.ofNeighbour(id.text), fixture.secret)]
+                }) {
+                    _ = try await Self.probes[operation.id]?.send(operation, id, key, client)
+                }
+            }
+            for operation in operations where !operation.needsKey {
+                let allowed = try #require(Self.openOperations[operation.id])
+                for key in [nil, client.api.secret, fixture.secret] {
+                    let answer = try await client.send(operation.method, operation.path, key: key)
+                    #expect(answer.status == 200, "\(operation.id)")
+                    // Its examples are Apple's, and so are the owner's data here.
+                    guard operation.id != "openAPI" else {
+                        #expect(Array(answer.text.utf8) == PackageResources.openapi_json)
+                        continue
+                    }
+                    let told = answer.text + Self.comparable(answer.headers).joined(separator: "\n")
+                    for text in Self.ownersData + Self.neighboursData where !allowed.contains(text) {
+                        #expect(!told.contains(text), "\(operation.id): \(text)")
+                    }
+                    for text in allowed { #expect(told.contains(text), "\(operation.id): \(text)") }
+                }
+            }
+        }
+    }
+
+    /// What does not change from one request to the next.
+    private static func comparable(_ headers: HTTPFields) -> [String] {
+        headers.filter { !["date", "ratelimit"].contains($0.name.canonicalName) }.map(\.description).sorted()
+    }
+}
