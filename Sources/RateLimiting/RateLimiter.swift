@@ -39,8 +39,9 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         let shard = shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
         return shard.mutex.withLock { shard in
             if let arrival = shard.arrivals[key] {
-                let (state, next) = limit.take(arrival, at: now)
-                if let next { shard.arrivals[key] = next }
+                let kept = limit.reach(of: arrival, at: now)
+                let (state, next) = limit.take(kept, at: now)
+                if let next = next ?? (kept == arrival ? nil : kept) { shard.arrivals[key] = next }
                 return state
             }
             if shard.arrivals.count >= capacity { Self.sweep(&shard, at: now) }
@@ -64,6 +65,13 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
 }
 
 extension RateLimit {
+    /// An arrival time as far ahead as a burst that is used up puts it, where a slower limit has put it further: that one
+    /// no longer holds, and could last for days. Two threads' clocks, read at different times, are no such case.
+    fileprivate func reach(of arrival: Int64, at now: Int64) -> Int64 {
+        let usedUp = now + interval * Int64(burst)
+        return arrival > usedUp + 1_000_000_000 ? usedUp : arrival
+    }
+
     /// - Returns: What is said at a time, and the arrival time from then on; nil when it stays as it was.
     fileprivate func take(_ arrival: Int64, at now: Int64) -> (RateLimitState, next: Int64?) {
         let tolerance = interval * Int64(burst)

@@ -44,6 +44,18 @@ import Testing
         #expect(limiter.take(1, narrow, at: Self.start + .seconds(1)).isAdmitted)
     }
 
+    /// What a slow limit has put days ahead does not outlive it.
+    @Test func aLimitThatWasWidenedHoldsAtOnce() throws {
+        let limiter = RateLimiter<Int>(from: Self.start)
+        let slow = try Self.limit(1, burst: 100)
+        for _ in 0..<100 { #expect(limiter.take(1, slow, at: Self.start).isAdmitted) }
+        let wide = try Self.limit(1_000, burst: 1_000)
+        #expect(limiter.take(1, wide, at: Self.start).retryAfter == .milliseconds(1))
+        #expect(limiter.take(1, wide, at: Self.start + .milliseconds(1)).isAdmitted)
+        #expect(!limiter.take(1, wide, at: Self.start + .milliseconds(1)).isAdmitted)
+        #expect(limiter.take(1, wide, at: Self.start + .seconds(2)).remaining == 999)
+    }
+
     /// An independent reading of the algorithm: a bucket of tokens that fills continuously.
     @Test func agreesWithATokenBucket() throws {
         var generator = SplitMix64(seed: 7)
