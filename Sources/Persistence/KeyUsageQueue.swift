@@ -55,13 +55,14 @@ public final class KeyUsageQueue: KeyUsageRecorder {
         }
     }
 
-    /// Writes what was recorded; what cannot be written waits for the next time.
+    /// Writes what was recorded; what cannot be written waits for the next time, and so does all that is left when the
+    /// database does not answer: waiting for it once for each tenant would take minutes.
     public func flush() async {
-        let waiting = state.withLock { state in
+        var waiting = state.withLock { state in
             defer { state.waiting = [:] }
             return state.waiting
         }
-        for (tenant, keys) in waiting {
+        while let (tenant, keys) = waiting.popFirst() {
             let days = state.withLock { state in
                 keys.map { state.days[TenantKey(tenant: tenant, key: $0)] ?? 0 }
             }
@@ -78,9 +79,14 @@ public final class KeyUsageQueue: KeyUsageRecorder {
                         """)
                 }
             } catch {
-                state.withLock { $0.waiting[tenant, default: []].formUnion(keys) }
+                keep([tenant: keys])
                 onFailure(error)
+                guard (error as? PostgreSQLError)?.sqlState != nil else { return keep(waiting) }
             }
         }
+    }
+
+    private func keep(_ unwritten: [TenantID: Set<KeyID>]) {
+        state.withLock { $0.waiting.merge(unwritten) { $0.union($1) } }
     }
 }

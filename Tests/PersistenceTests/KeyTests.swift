@@ -226,6 +226,21 @@ import Testing
         }
     }
 
+    /// Else a server with many tenants would take minutes to end, or to try again.
+    @Test func aDatabaseThatIsAwayIsWaitedForOnceAndNotByTenant() async throws {
+        let nowhere = PoolConfiguration(
+            conninfo: "host=/nonexistent dbname=doorstep", acquireTimeout: .milliseconds(200))
+        try await ConnectionPool.withPool(nowhere) { pool in
+            let failures = Mutex(0)
+            let queue = KeyUsageQueue(pool) { _ in failures.withLock { $0 += 1 } }
+            for _ in 0..<20 { queue.record(KeyID(UUID()), of: TenantID(UUID()), at: Date()) }
+            for count in 1...2 {
+                await queue.flush()
+                #expect(failures.withLock { $0 } == count)
+            }
+        }
+    }
+
     /// Neither what the server keeps nor what it was sent as a statement holds a key.
     @Test func aKeyIsNeverWithTheServerInClear() async throws {
         try await Stores.withTenant { stores, tenant in
