@@ -90,7 +90,9 @@ private struct Judge {
     }
 
     private mutating func say(_ point: SiteCheck.Point, _ passes: Bool, _ detail: String) {
-        verdicts[point] = .init(point: point, verdict: passes ? .passed : .failed, detail: detail)
+        // Much of it is the site's own words.
+        verdicts[point] = .init(
+            point: point, verdict: passes ? .passed : .failed, detail: detail.escapingControlCharacters)
     }
 
     mutating func transport(_ url: String, _ fetched: Result<Page, NoAnswer>) {
@@ -162,9 +164,11 @@ private struct Judge {
         var listedApps = clips.filter { $0 == clip?.parent?.text }
         for id in file.links {
             // Of two IDs of which one extends the other, the longer is the clip's.
-            if clips.contains(where: { id.hasPrefix($0 + ".") }) { linkedClips.append(id) }
+            let extended = Self.extended(by: id).filter(clips.contains)
+            guard !extended.isEmpty else { continue }
+            linkedClips.append(id)
+            listedApps.formUnion(extended)
         }
-        for id in clips where file.links.contains(where: { $0.hasPrefix(id + ".") }) { listedApps.insert(id) }
         let both = file.links.filter(clips.contains)
         let problems = [
             linkedClips.isEmpty ? nil : "a clip's ID under applinks: \(Self.list(linkedClips))",
@@ -175,6 +179,14 @@ private struct Judge {
             .notSwapped, problems.isEmpty,
             problems.isEmpty
                 ? "no clip's ID under applinks, no app's under appclips" : problems.joined(separator: "; "))
+    }
+
+    /// What an ID extends by a dot and more; nothing for a text too long to be an ID.
+    ///
+    /// A file holds tens of thousands of texts: to hold each against each would take long.
+    private static func extended(by id: String) -> [String] {
+        guard id.utf8.count <= 256 else { return [] }
+        return id.indices.filter { id[$0] == "." }.map { String(id[..<$0]) }
     }
 
     private static func list(_ ids: [String]) -> String {

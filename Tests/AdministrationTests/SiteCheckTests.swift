@@ -133,4 +133,43 @@ import Testing
         let detail = try #require(check.findings.first { $0.point == .appIDs }).detail
         #expect(detail.hasSuffix("bad0, bad1, bad2 and 47 more"))
     }
+
+    /// A site's own words are printed, and must not be taken for commands by a terminal.
+    @Test func detailsHoldNoControlCharacters() throws {
+        let escape = #"{"appclips":{"apps":["\u001b]0;x\u0007\nfaked line"]}}"#
+        for check in [
+            try Self.check(escape), try Self.check(type: "text/\u{1B}[2J"),
+            try Self.check(status: 302, location: "/\u{9B}2J\r"),
+        ] {
+            #expect(check.hasFailed)
+            for finding in check.findings {
+                let controls = finding.detail.unicodeScalars.filter {
+                    $0.properties.generalCategory == .control
+                }
+                #expect(controls.isEmpty, "\(finding.detail.debugDescription)")
+            }
+        }
+        #expect(
+            try Self.check(escape).findings.contains {
+                $0.detail.hasSuffix(#"\u{1B}]0;x\u{7}\u{A}faked line"#)
+            })
+    }
+
+    /// As many different texts as the size allows, on both sides.
+    @Test(.timeLimit(.minutes(1))) func aFileOfManyIDsIsJudged() throws {
+        func ids(_ range: Range<Int>) -> String {
+            range.map { "\"" + String($0, radix: 36) + "\"" }.joined(separator: ",")
+        }
+        let body = """
+            {"appclips":{"apps":[\(ids(0..<10_000))]},"applinks":{"details":[{"appIDs":[\(ids(10_000..<19_000)),\
+            "1.x.y","\(String(repeating: ".", count: 5_000))"]}]}}
+            """
+        #expect(body.utf8.count <= SiteAssociation.maximumSize)
+        let check = try Self.check(body)
+        #expect(Self.failed(check) == [.appIDs, .notSwapped])
+        #expect(
+            check.findings.contains {
+                $0.detail == "a clip's ID under applinks: 1.x.y; an app's ID under appclips: 1"
+            })
+    }
 }
