@@ -115,6 +115,10 @@ extension DomainRecord {
         } catch {
             throw .unanswered("\(fileURL): \(error)")
         }
+        // A server that is overloaded or being repaired does not say what it has.
+        guard page.status < 500, page.status != 429 else {
+            throw .unanswered("\(fileURL) has status \(page.status)")
+        }
         guard page.status == 200 else { throw .absent("\(fileURL) has status \(page.status)") }
         let text = String(decoding: page.body, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard !page.isCutOff, text.count == 1, text[0] == challenge else {

@@ -198,6 +198,23 @@ import Testing
         }
     }
 
+    /// A web server that answers by an error says no more of the file than one that is silent.
+    @Test(arguments: [429, 500, 502, 503, 504])
+    func aServersErrorIsNoLapse(status: Int) async throws {
+        try await Self.withDomain { _, tenant, world, verification, record in
+            world.serve(record, Page(status: 200, body: Array(record.challenge.utf8)))
+            _ = try await verification.verify(record.name, of: tenant, at: Self.now)
+            world.serve(record, Page(status: status, body: Array("busy".utf8)))
+            for days in [1.0, 100] {
+                let outcome = try await verification.verify(
+                    record.name, of: tenant, at: Self.now + days * Self.day)
+                #expect(outcome.record.status == .proved)
+                #expect(outcome.lack?.isUnanswered == true)
+                #expect(outcome.lack?.reason.contains("has status \(status)") == true)
+            }
+        }
+    }
+
     @Test func anotherMethodTakesThePlaceOfOneThatIsGone() async throws {
         try await Self.withDomain { _, tenant, world, verification, record in
             world.publish(record)
