@@ -20,6 +20,8 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     }
 
     private struct Waiting {
+        /// Of what was tried before: the outcome of a try may be unknown.
+        var id: UUID?
         let tenant: TenantID
         let record: ConfirmationRecord
     }
@@ -98,20 +100,35 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     /// - Throws: When the database does not answer; what was not written waits then for the next call. Not to be called
     ///   by two tasks at once.
     public func flush() async throws {
-        while count > 0 { try await writeBatch() }
+        while count > 0 {
+            do {
+                try await writeBatch()
+            } catch let error as PostgreSQLError where error.isOfLock {
+                continue
+            }
+        }
     }
 
     private func writeBatch() async throws {
+        var failure: (any Error)?
         for (tenant, entries) in Dictionary(grouping: nextBatch(), by: \.tenant) {
             do {
                 try await write(entries, of: tenant)
                 finish(entries, isWritten: true)
+            } catch let error as PostgreSQLError where error.isOfAnotherPartition {
+                // They are still under way: the next call finds the partition.
+                continue
+            } catch let error as PostgreSQLError where error.isOfLock {
+                // Nothing of them was written: what other tenants record need not wait for them.
+                putBack(entries)
+                failure = failure ?? error
             } catch let error as PostgreSQLError where error.isRefusal {
                 // The tenant was deleted, for one: no repetition will help.
                 finish(entries, isWritten: false)
                 onFailure(error)
             }
         }
+        if let failure { throw failure }
     }
 
     /// What was begun earlier and not finished, or else what waits longest.
@@ -126,7 +143,9 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         guard unfinished.isEmpty else { return unfinished }
         // Not under the lock, which every confirmation takes: random bits are a system call each.
         let now = Date()
-        let entries = taken.map { Entry(id: .timeOrdered(at: now), tenant: $0.tenant, record: $0.record) }
+        let entries = taken.map {
+            Entry(id: $0.id ?? .timeOrdered(at: now), tenant: $0.tenant, record: $0.record)
+        }
         state.withLock { state in
             state.underWay = entries
             state.makingCount = 0
@@ -142,8 +161,18 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
+    private func putBack(_ entries: [Entry]) {
+        let ids = Set(entries.map(\.id))
+        state.withLock { state in
+            state.underWay.removeAll { ids.contains($0.id) }
+            state.waiting += entries.map { Waiting(id: $0.id, tenant: $0.tenant, record: $0.record) }
+        }
+    }
+
     private func write(_ entries: [Entry], of tenant: TenantID) async throws {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+            // A tenant that is being deleted is locked for as long as that takes.
+            try await transaction.execute("SELECT set_config('lock_timeout', '500ms', true)")
             _ = try await transaction.execute(
                 """
                 INSERT INTO doorstep.confirmations
@@ -159,6 +188,16 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
 }
 
 extension PostgreSQLError {
+    /// Whether a row was on its way to the default partition while its day got one of its own.
+    ///
+    /// A partition's bounds are the one check that has no name (PostgreSQL, `ExecPartitionCheckEmitError`).
+    fileprivate var isOfAnotherPartition: Bool {
+        isCheckViolation() && serverError?.constraint == nil
+    }
+
+    /// Whether somebody else held what was needed for too long.
+    fileprivate var isOfLock: Bool { sqlState == "55P03" }
+
     /// Whether these rows cannot be, whenever they are sent.
     fileprivate var isRefusal: Bool {
         if case .encoding = self { return true }

@@ -209,6 +209,51 @@ import Testing
         }
     }
 
+    /// Who waits to write to the default partition finds that its rows belong elsewhere by then.
+    @Test func nothingIsLostWhileItsDayIsMade() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let queue = ConfirmationQueue(stores.appPool)
+            for _ in 0..<3 { try Self.record(in: queue, of: tenant) }
+            let flushing = try await stores.routerPool.withTransaction { transaction in
+                try await transaction.execute("SELECT doorstep.add_confirmation_days()")
+                let flushing = Task { try await queue.flush() }
+                while try await stores.count(
+                    """
+                    SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+                    WHERE NOT granted AND datname = current_database()
+                    """
+                ) == 0 { try Task.checkCancellation() }
+                return flushing
+            }
+            try await flushing.value
+            #expect(try await Self.count(stores, of: tenant) == 3)
+            #expect(queue.count == 0 && queue.droppedCount == 0)
+        }
+    }
+
+    /// A deletion may take minutes.
+    @Test func aTenantThatIsBeingDeletedHoldsUpNoOther() async throws {
+        try await Stores.withTenant { stores, tenant in
+            var others: [TenantID] = []
+            for number in 1...8 { others.append(try await stores.createTenant("t\(number)")) }
+            let queue = ConfirmationQueue(stores.appPool)
+            for tenant in [tenant] + others { try Self.record(in: queue, of: tenant) }
+            let flushing = try await stores.adminPool.withTransaction { deletion in
+                try await deletion.setTenant(tenant.description)
+                try await deletion.execute(
+                    "SELECT FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid) FOR UPDATE")
+                let flushing = Task { try await queue.flush() }
+                while try await stores.count("SELECT count(*) FROM doorstep.confirmations") < others.count {
+                    try Task.checkCancellation()
+                }
+                return flushing
+            }
+            try await flushing.value
+            for tenant in [tenant] + others { #expect(try await Self.count(stores, of: tenant) == 1) }
+            #expect(queue.count == 0 && queue.droppedCount == 0)
+        }
+    }
+
     @Test func whatWasRecordedGoesWithItsTenant() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
