@@ -146,6 +146,18 @@ import Testing
             let unwritable = try await binary.run(
                 ["location", "export", "--output", "/no/such/file"] + tenant)
             #expect(unwritable.status == 1 && unwritable.errors.contains("/no/such/file cannot be written"))
+            // What is no file is written to: run as root, no file must take the place of /dev/null.
+            try await Self.withFile { path in
+                try #require(mkfifo(path, 0o600) == 0)
+                let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+                let pipe = FileHandle(fileDescriptor: reader, closeOnDealloc: true)
+                try await binary.succeed(
+                    "location", "export", "--output", path, "--tenant", Installation.tenant)
+                let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+                #expect(type != .typeRegular)
+                let expected = try await binary.run(["location", "export"] + tenant).output
+                #expect(try pipe.readToEnd() == Data(expected.utf8))
+            }
         }
     }
 

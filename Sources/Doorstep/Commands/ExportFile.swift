@@ -8,7 +8,8 @@ struct ExportFile: ParsableArguments {
 
     /// Lends a sink for the bytes.
     ///
-    /// A file is put in its place when all of it is written, and whatever happens before that, what was there stays.
+    /// A file is put in its place when all of it is written, and whatever happens before that, what was there stays. A
+    /// device or a pipe stays what it is.
     func writing<Result>(
         _ body: (@escaping ([UInt8]) throws -> Void) async throws -> Result
     ) async throws
@@ -16,6 +17,15 @@ struct ExportFile: ParsableArguments {
     {
         guard output != "-" else {
             return try await body { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
+        }
+        if let device = try device() {
+            let result = try await body { bytes in
+                do { try device.write(contentsOf: Data(bytes)) } catch {
+                    throw CommandError.unwritableFile(output)
+                }
+            }
+            try device.close()
+            return result
         }
         let unfinished = "\(output).\(getpid()).unfinished"
         let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -35,6 +45,15 @@ struct ExportFile: ParsableArguments {
             unlink(unfinished)
             throw error
         }
+    }
+
+    /// What is no file, such as `/dev/null` or a pipe: to be written to, since another file must not take its place.
+    private func device() throws(CommandError) -> FileHandle? {
+        var status = stat()
+        guard stat(output, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return nil }
+        let descriptor = open(output, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unwritableFile(output) }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
     /// Says how much was written, where that is not in its midst.
