@@ -14,8 +14,9 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         var arrivals: [Key: Int64] = [:]
         /// Of all keys that found no place.
         var shared: Int64 = .min
-        /// When it was last looked for keys that need not be remembered.
+        /// When it was last looked for keys that need not be remembered, and at how many it will be again.
         var sweptAt: Int64 = .min
+        var sweepCount = 256
     }
 
     /// So that two threads seldom want the same one.
@@ -44,7 +45,7 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
                 if let next = next ?? (kept == arrival ? nil : kept) { shard.arrivals[key] = next }
                 return state
             }
-            if shard.arrivals.count >= capacity { Self.sweep(&shard, at: now) }
+            if shard.arrivals.count >= min(shard.sweepCount, capacity) { sweep(&shard, at: now) }
             guard shard.arrivals.count < capacity else {
                 let (state, next) = limit.take(shard.shared, at: now)
                 if let next { shard.shared = next }
@@ -56,11 +57,17 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Forgets keys whose whole burst is there: they are like new. At most once a second, since it looks at all.
-    private static func sweep(_ shard: inout Shard, at now: Int64) {
-        guard shard.sweptAt == .min || now - shard.sweptAt >= 1_000_000_000 else { return }
+    /// Forgets keys whose whole burst is there: they are like new.
+    ///
+    /// It looks at all, and so not again before there are twice as many as it left; of a shard that is full, at most once
+    /// a second.
+    private func sweep(_ shard: inout Shard, at now: Int64) {
+        guard
+            shard.arrivals.count < capacity || shard.sweptAt == .min || now - shard.sweptAt >= 1_000_000_000
+        else { return }
         shard.sweptAt = now
         shard.arrivals = shard.arrivals.filter { $0.value > now }
+        shard.sweepCount = max(256, 2 * shard.arrivals.count)
     }
 }
 

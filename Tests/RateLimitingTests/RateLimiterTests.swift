@@ -96,6 +96,15 @@ import Testing
         #expect(limiter.count == 1)
     }
 
+    @Test func whoHasNotComeForLongIsForgotten() throws {
+        let limiter = RateLimiter<Int>(capacity: 100_000, shards: 1, from: Self.start)
+        let limit = try Self.limit(1_000, burst: 1)
+        for key in 0..<50_000 {
+            #expect(limiter.take(key, limit, at: Self.start + .milliseconds(key)).isAdmitted)
+        }
+        #expect(limiter.count <= 512)
+    }
+
     @Test func manyAtOnceAreAdmittedAsOftenAsOneAfterTheOther() async throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let limit = try Self.limit(1, burst: 500)
