@@ -119,11 +119,16 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             try await Self.record(daysAgo: 0, 1, 2, 3, count: 100, of: tenant, in: stores)
             let days = ConfirmationDays(stores.routerPool, retention: 90)
-            let added = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<3 { group.addTask { try await days.maintain().added } }
-                return try await group.reduce(0, +)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        // Where two seconds are short, one of them leaves it to its next call.
+                        while try await sqlState({ _ = try await days.maintain() }) == "55P03" {}
+                    }
+                }
+                try await group.waitForAll()
             }
-            #expect(added == 11)
+            #expect(try await stores.count(Self.partitions) == 12)
             #expect(try await stores.count("SELECT count(*) FROM doorstep.confirmations") == 400)
             #expect(try await stores.count("SELECT count(*) FROM ONLY doorstep.confirmations_default") == 0)
         }
