@@ -10,7 +10,9 @@ import Tenancy
 
 struct LocationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "location", abstract: "Import, export, list and delete a tenant's locations.",
+        commandName: "location",
+        abstract:
+            "Import, export, list and delete a tenant's locations, tell their history, and sign places.",
         subcommands: [
             Import.self, Export.self, List.self, History.self, Delete.self, Sign.self,
         ])
@@ -120,7 +122,8 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Sign: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sign a URL that holds its place in itself, for the identifier rule coordinates:….")
+            abstract: "Sign a URL that holds its place in itself, for the identifier rule coordinates:….",
+            discussion: "The tenant's key is derived from the environment's DOORSTEP_SIGNING_SECRET.")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions

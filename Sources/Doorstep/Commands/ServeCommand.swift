@@ -18,6 +18,9 @@ struct ServeCommand: AsyncParsableCommand {
             within a second. While the database does not answer, the server goes on with what it knows. Requests under \
             way are answered before it ends. The database must be migrated; DATABASE_URL's login needs to be a member \
             of doorstep_app and doorstep_router and nothing more.
+
+            DOORSTEP_SIGNING_SECRET, in the environment alone, is what signed places in URLs are checked with: 32 bytes \
+            or more; several, separated by commas, while one is replaced.
             """)
 
     @OptionGroup var database: DatabaseOptions
