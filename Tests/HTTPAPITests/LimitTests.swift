@@ -1,7 +1,11 @@
 import Foundation
 import HTTPTypes
+import Hummingbird
+import HummingbirdCore
 import JSON
+import Logging
 import NIOCore
+import NIOEmbedded
 import RateLimiting
 import Tenancy
 import Testing
@@ -137,6 +141,61 @@ import Testing
             }
             try await concurrency.with(one) {}
         }
+    }
+
+    /// Whoever has the app has its publishable key.
+    @Test func oneClientDoesNotTakeAllOfATenantsRequestsUnderWay() async throws {
+        let concurrency = TenantConcurrency(maximum: 20)
+        let one = TenantID(UUID())
+        let address = Client.Address(IPAddress("203.0.113.1"))
+        try await concurrency.with(one, client: address) {
+            try await concurrency.with(one, client: address) {
+                await #expect(throws: Problem.self) { try await concurrency.with(one, client: address) {} }
+                try await concurrency.with(one, client: Client.Address(IPAddress("203.0.113.2"))) {}
+                try await concurrency.with(TenantID(UUID()), client: address) {}
+                try await concurrency.with(one) {}
+            }
+            try await concurrency.with(one, client: address) {}
+        }
+    }
+
+    @Test func whoSendsNoBodiesDoesNotTakeATenantFromOthers() async throws {
+        var api = TestAPI()
+        // Of which one client has 1.
+        api.settings.tenantConcurrency = 2
+        api.settings.bodyTimeout = .seconds(60)
+        let settings = api.settings
+        let (publishable, secret) = (api.publishable, api.secret)
+        let responder = APIServer.routes(
+            settings, api.dependencies, AnswerService(settings, api.dependencies), RequestObserver()
+        ).buildResponder()
+        let log = api.log
+        let respond = { @Sendable (key: APIKey, body: RequestBody) async throws -> Response in
+            let request = Request(
+                head: HTTPRequest(
+                    method: .post, scheme: "http", authority: TestAPI.host, path: "/v1/confirmations",
+                    headerFields: [
+                        .authorization: "Bearer \(key.text)", .contentType: "application/json",
+                    ]), body: body)
+            return try await responder.respond(
+                to: request,
+                context: APIContext(
+                    source: ApplicationRequestContextSource(
+                        channel: EmbeddedChannel(), logger: Logger(label: "test") { _ in log })))
+        }
+        let (body, source) = RequestBody.makeStream()
+        async let first = respond(publishable, body)
+        // The first has its place before long.
+        var status = 0
+        for _ in 0..<500 where status != 429 {
+            try await Task.sleep(for: .milliseconds(10))
+            status = try await respond(publishable, RequestBody(buffer: ByteBuffer(string: "{}"))).status.code
+        }
+        #expect(status == 429)
+        let others = try await respond(secret, RequestBody(buffer: ByteBuffer(string: "{}")))
+        #expect(others.status.code == 400)
+        source.finish()
+        #expect(try await first.status.code == 400)
     }
 
     @Test func aKeyThatMayLessIsRefusedWhatItMayNot() async throws {

@@ -122,6 +122,7 @@ extension Problem {
 
     /// What one tenant has under way at once is limited too, where requests wait for anything.
     static let tooManyAtOnce = Problem(
-        .tooManyRequests, "rate_limited", "the tenant has too many requests under way at once",
+        .tooManyRequests, "rate_limited",
+        "too many requests of the tenant or the client are under way at once",
         members: ["limit": "concurrency", "retryAfter": 1], headers: [.retryAfter: "1"])
 }

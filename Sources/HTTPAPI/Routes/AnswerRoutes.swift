@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import Routing
+import Tenancy
 
 /// The routes under `/v1`, for requests that come through the HTTP library.
 struct AnswerRoutes {
@@ -26,7 +27,10 @@ struct AnswerRoutes {
             guard route.method == .post else {
                 return Response(try service.answer(admission, body: ByteBuffer(), at: Date()))
             }
-            return try await concurrency.with(admission.caller.tenant) {
+            let isClient = admission.caller.kind == .publishable
+            return try await concurrency.with(
+                admission.caller.tenant, client: isClient ? client.address : nil
+            ) {
                 let body = try await request.readBody(within: bodyTimeout)
                 return Response(try service.answer(admission, body: body, at: Date()))
             }
