@@ -1,4 +1,5 @@
 import CResolv
+import Glibc
 
 /// The address of a DNS server, such as `127.0.0.1:5353`; the port is 53 unless it is given.
 ///
