@@ -26,7 +26,7 @@ struct Restaurant {
             withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
         }
         var table = RoutingTable()
-        try table.set(.tenants, RoutingRow([id, [0]]))
+        try table.set(.tenants, RoutingRow([id, [0], nil, nil, nil, nil]))
         try table.set(
             .clips, RoutingRow([id, clip, [1], Array("ABCDE12345".utf8), Array("com.example.MyApp".utf8)]))
         try table.set(.locations, RoutingRow([id, identifier, Array("Restaurant A".utf8)] + place))
