@@ -12,6 +12,8 @@ public enum Schema {
             version: 5, name: "confirmation_partitions",
             sql: text(PackageResources._005_confirmation_partitions_sql)),
         Migration(version: 6, name: "domains", sql: text(PackageResources._006_domains_sql)),
+        Migration(
+            version: 7, name: "notifications", sql: text(PackageResources._007_notifications_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -1,0 +1,31 @@
+public import APNsPayload
+public import Tenancy
+
+/// One request to APNs.
+public struct PushRequest: Sendable {
+    /// Whose key signs the provider token.
+    public let team: TeamID
+    public let environment: APNsEnvironment
+    public let destination: Destination
+    /// With an ID, which is the same for every attempt.
+    public let headers: NotificationHeaders
+    /// At most 4,096 bytes; 5,120 for a channel.
+    public let payload: [UInt8]
+
+    public enum Destination: Sendable, Hashable {
+        case device(PushToken)
+        /// Everybody who follows a broadcast channel of the app with this bundle ID.
+        case channel(String, bundleID: BundleID)
+    }
+
+    public init(
+        team: TeamID, environment: APNsEnvironment, destination: Destination, headers: NotificationHeaders,
+        payload: [UInt8]
+    ) {
+        self.team = team
+        self.environment = environment
+        self.destination = destination
+        self.headers = headers
+        self.payload = payload
+    }
+}
