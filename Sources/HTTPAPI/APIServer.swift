@@ -125,14 +125,20 @@ public struct APIServer: Service {
         let receipts = ReceiptRoutes(issuer: dependencies.answers.receipts)
         let associations = SiteAssociationRoutes(table: dependencies.table)
         return Route.router(
-            AnswerRoute.allCases.map { Route($0.method, $0.path, answers.handler(of: $0)) } + [
-                Route(.get, SiteAssociationRoutes.path, associations.association),
-                Route(.get, "/livez", operations.livez),
-                Route(.get, "/readyz", operations.readyz),
-                Route(.get, "/metrics", operations.metrics),
-                Route(.get, "/openapi.json", operations.openAPI),
-                Route(.get, "/.well-known/jwks.json", receipts.publishedKeys),
-            ], observer)
+            AnswerRoute.allCases.map { Route($0.method, $0.path, answers.handler(of: $0)) }
+                + storedRoutes(dependencies).map { Route($0.method, $0.path, answers.handler(of: $0)) } + [
+                    Route(.get, SiteAssociationRoutes.path, associations.association),
+                    Route(.get, "/livez", operations.livez),
+                    Route(.get, "/readyz", operations.readyz),
+                    Route(.get, "/metrics", operations.metrics),
+                    Route(.get, "/openapi.json", operations.openAPI),
+                    Route(.get, "/.well-known/jwks.json", receipts.publishedKeys),
+                ], observer)
+    }
+
+    /// The routes that wait for the database.
+    private static func storedRoutes(_ dependencies: Dependencies) -> [StoredRoute] {
+        []
     }
 }
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Tenancy
 
-/// A route under `/v1`.
+/// A route under `/v1` that is answered from memory, without waiting for anything.
 enum AnswerRoute: CaseIterable {
     case lookUp, confirm, compose
 
@@ -20,8 +20,9 @@ enum AnswerRoute: CaseIterable {
         }
     }
 
-    /// What a key must be good for.
-    var scope: Scope {
+    var access: RouteAccess { RouteAccess(scope: scope, takesBody: method == .post) }
+
+    private var scope: Scope {
         switch self {
         case .lookUp: .lookUp
         case .confirm: .confirm

@@ -8,10 +8,10 @@ import NIOCore
 import Routing
 import Tenancy
 
-/// Answers requests to the routes under `/v1`: authentication, limits and answers are here, and the same for whoever
-/// reads requests from the wire.
+/// Admits requests to the routes under `/v1`, and answers those that need nothing but what is in memory:
+/// authentication, limits and answers are here, and the same for whoever reads requests from the wire.
 ///
-/// Never waits: all it needs is in memory.
+/// Never waits.
 struct AnswerService: Sendable {
     let answers: APIAnswers
     let table: LiveRoutingTable
@@ -24,6 +24,8 @@ struct AnswerService: Sendable {
         let caller: KeyHolder
         fileprivate let standing: RequestStanding
         fileprivate let state: LiveRoutingTable.State
+
+        var table: RoutingTable { state.table }
     }
 
     /// Refuses a request that needs no body to be refused.
@@ -47,8 +49,8 @@ struct AnswerService: Sendable {
 
     private static func check(_ request: AnswerRequest, of caller: KeyHolder) throws(Problem) {
         guard !caller.tenantIsSuspended else { throw .tenantSuspended }
-        guard caller.scopes.contains(request.route.scope) else { throw .keyLacksScope }
-        if request.route.method == .post {
+        guard caller.scopes.contains(request.access.scope) else { throw .keyLacksScope }
+        if request.access.takesBody {
             guard request.contentType.map(isJSON) == true else { throw .unsupportedMediaType }
             if let length = request.contentLength, length > AnswerRoute.maximumBodyLength {
                 throw .bodyTooLarge
@@ -57,22 +59,22 @@ struct AnswerService: Sendable {
     }
 
     /// - Parameter body: of a POST, at most ``AnswerRoute/maximumBodyLength`` bytes.
-    func answer(_ admission: Admission, body: ByteBuffer, at now: Date) throws(Problem) -> Answer {
-        do {
-            var answer = try unlimitedAnswer(admission, body: body, at: now)
-            answer.standing = admission.standing
-            return answer
+    func answer(
+        _ admission: Admission, as route: AnswerRoute, body: ByteBuffer, at now: Date
+    ) throws(Problem) -> Answer {
+        do throws(Problem) {
+            return admission.answered(by: try unlimitedAnswer(admission, route, body: body, at: now))
         } catch {
-            throw error.with(admission.standing)
+            throw admission.refused(by: error)
         }
     }
 
     private func unlimitedAnswer(
-        _ admission: Admission, body: ByteBuffer, at now: Date
+        _ admission: Admission, _ route: AnswerRoute, body: ByteBuffer, at now: Date
     ) throws(Problem) -> Answer {
         let tenant = admission.caller.tenant
-        let table = admission.state.table
-        switch admission.request.route {
+        let table = admission.table
+        switch route {
         case .lookUp:
             var parameters = try QueryParameters(admission.request.query.readableBytesUInt8Span)
             let text = try parameters.required("url")
@@ -122,6 +124,18 @@ struct AnswerService: Sendable {
     }
 }
 
+extension AnswerService.Admission {
+    /// The answer, with how the caller stands to its limits.
+    func answered(by answer: Answer) -> Answer {
+        var answer = answer
+        answer.standing = standing
+        return answer
+    }
+
+    /// The same of a refusal.
+    func refused(by problem: Problem) -> Problem { problem.with(standing) }
+}
+
 extension Problem {
     fileprivate func with(_ standing: RequestStanding) -> Problem {
         var problem = self
@@ -132,7 +146,7 @@ extension Problem {
 
 extension JSONObject {
     /// The body of a request.
-    fileprivate init(body: ByteBuffer) throws(Problem) {
+    init(body: ByteBuffer) throws(Problem) {
         let value: JSONValue
         do throws(JSONError) {
             value = try JSONValue(parsing: body.readableBytesView)

@@ -1,6 +1,6 @@
 /// What a key may be used for, and how its text begins.
 public enum KeyKind: String, Sendable, CaseIterable {
-    /// `dpk_…`: may ship inside an app; reaches lookups and confirmations.
+    /// `dpk_…`: may ship inside an app; reaches lookups, confirmations and the registration of instances.
     case publishable
     /// `dsk_…`: stays on servers; reaches everything of its tenant.
     case secret
@@ -15,7 +15,7 @@ public enum KeyKind: String, Sendable, CaseIterable {
     /// What a key of this kind may do at most.
     public var scopes: Scopes {
         switch self {
-        case .publishable: [Scopes(.lookUp), Scopes(.confirm)]
+        case .publishable: [Scopes(.lookUp), Scopes(.confirm), Scopes(.register)]
         case .secret: .all
         }
     }

@@ -24,6 +24,8 @@ extension Scope {
         case .lookUp: 0
         case .confirm: 1
         case .compose: 2
+        case .register: 3
+        case .notify: 4
         }
     }
 }

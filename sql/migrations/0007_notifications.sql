@@ -9,6 +9,15 @@ ALTER TABLE doorstep.tenants
     ADD COLUMN collapse_policy text COLLATE "C" NOT NULL DEFAULT 'none',
     ADD CONSTRAINT tenants_collapse_policy CHECK (collapse_policy IN ('none', 'business', 'url'));
 
+-- What a key may do beside what it could before.
+ALTER TABLE doorstep.api_keys
+    DROP CONSTRAINT api_keys_scopes,
+    ADD CONSTRAINT api_keys_scopes CHECK (
+        cardinality(scopes) > 0
+        AND scopes <@ CASE kind
+            WHEN 'publishable' THEN ARRAY['look_up', 'confirm', 'register']
+            ELSE ARRAY['look_up', 'confirm', 'compose', 'register', 'notify'] END);
+
 -- Instances ---------------------------------------------------------------------------------------------------
 
 -- A clip on a device, or the full app that took its place.

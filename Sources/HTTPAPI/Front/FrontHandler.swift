@@ -247,7 +247,8 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
             let admission = try shared.service.admit(head.request(from: client), at: now)
             caller = admission.caller
             let body = pending.getSlice(at: pending.readerIndex + head.headLength, length: head.bodyLength)
-            answer = try shared.service.answer(admission, body: body ?? ByteBuffer(), at: now)
+            answer = try shared.service.answer(
+                admission, as: head.route, body: body ?? ByteBuffer(), at: now)
         } catch {
             answer = Answer(error, requestID: requestID)
         }

@@ -31,7 +31,7 @@ enum RequestHead {
 
         func request(from client: Client) -> AnswerRequest {
             AnswerRequest(
-                route: route, client: client, query: query, authorization: authorization,
+                access: route.access, client: client, query: query, authorization: authorization,
                 contentType: contentType, ifNoneMatch: ifNoneMatch, contentLength: contentLength)
         }
     }

@@ -4,7 +4,8 @@ import Logging
 
 /// Turns whatever a route throws into a problem, and says nothing to the client about errors it did not expect.
 struct ProblemMiddleware: RouterMiddleware {
-    /// The paths that are served, with their methods, to tell an unknown path from a wrong method.
+    /// The paths that are served, with their methods, to tell an unknown path from a wrong method. A component in braces
+    /// stands for any.
     let methods: [String: [HTTPRequest.Method]]
 
     func handle(
@@ -17,9 +18,14 @@ struct ProblemMiddleware: RouterMiddleware {
         }
     }
 
-    /// Empty components do not count, as for the router.
-    private static func normalized(_ path: String) -> String {
-        "/" + path.split(separator: "/").joined(separator: "/")
+    /// The path as it is served; empty components do not count, as for the router.
+    private func route(at path: String) -> String? {
+        let components = path.split(separator: "/")
+        return methods.keys.first { route in
+            let expected = route.split(separator: "/")
+            return expected.count == components.count
+                && zip(expected, components).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+        }
     }
 
     private func problem(for error: any Error, at path: String, _ context: APIContext) -> Problem {
@@ -27,8 +33,7 @@ struct ProblemMiddleware: RouterMiddleware {
         case let problem as Problem:
             return problem
         case let error as HTTPError where error.status == .notFound:
-            let route = Self.normalized(path)
-            guard let methods = methods[route] else { return .notFound }
+            guard let route = route(at: path), let methods = methods[route] else { return .notFound }
             // So that metrics and log name the route whose method it was.
             context.coreContext.endpointPath.value = route
             return .methodNotAllowed(methods)

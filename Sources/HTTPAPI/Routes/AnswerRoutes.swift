@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Notifications
 import Routing
 import Tenancy
 
@@ -13,26 +14,47 @@ struct AnswerRoutes {
     let bodyTimeout: Duration
 
     func handler(of route: AnswerRoute) -> Route.Handler {
-        { request, context in try await answer(request, context, route) }
+        { request, context in
+            try await answer(request, context, route.access, waits: route.access.takesBody) {
+                admission, body in
+                try service.answer(admission, as: route, body: body, at: Date())
+            }
+        }
     }
 
+    func handler(of route: StoredRoute) -> Route.Handler {
+        { request, context in
+            try await answer(request, context, route.access, waits: true) { admission, body in
+                do {
+                    let stored = try StoredRequest(
+                        request, admission, parameters: context.parameters, body: body, at: Date())
+                    return admission.answered(by: try await route.handler(stored))
+                } catch let problem as Problem {
+                    throw admission.refused(by: problem)
+                } catch NotificationStoreError.unavailable {
+                    throw admission.refused(by: .unavailable)
+                }
+            }
+        }
+    }
+
+    /// - Parameter waits: whether the answer waits for a body or a database, so that only so many of a tenant's may.
     private func answer(
-        _ request: Request, _ context: APIContext, _ route: AnswerRoute
+        _ request: Request, _ context: APIContext, _ access: RouteAccess, waits: Bool,
+        _ answer: (AnswerService.Admission, ByteBuffer) async throws -> Answer
     ) async throws -> Response {
         let client = client(of: request, context.peer)
         do {
             let admission = try service.admit(
-                AnswerRequest(request, route: route, from: client), at: Date())
+                AnswerRequest(request, access: access, from: client), at: Date())
             context.caller = admission.caller
-            guard route.method == .post else {
-                return Response(try service.answer(admission, body: ByteBuffer(), at: Date()))
-            }
+            guard waits else { return Response(try await answer(admission, ByteBuffer())) }
             let isClient = admission.caller.kind == .publishable
             return try await concurrency.with(
                 admission.caller.tenant, client: isClient ? client.address : nil
             ) {
-                let body = try await request.readBody(within: bodyTimeout)
-                return Response(try service.answer(admission, body: body, at: Date()))
+                let body = access.takesBody ? try await request.readBody(within: bodyTimeout) : ByteBuffer()
+                return Response(try await answer(admission, body))
             }
         } catch let problem as Problem {
             if let pause = problem.pause { try? await Task.sleep(for: pause) }
@@ -50,10 +72,10 @@ struct AnswerRoutes {
 }
 
 extension AnswerRequest {
-    fileprivate init(_ request: Request, route: AnswerRoute, from client: Client) {
+    fileprivate init(_ request: Request, access: RouteAccess, from client: Client) {
         let authorization = request.headers[values: .authorization]
         self.init(
-            route: route, client: client, query: ByteBuffer(string: request.uri.query ?? ""),
+            access: access, client: client, query: ByteBuffer(string: request.uri.query ?? ""),
             authorization: authorization.count == 1 ? ByteBuffer(string: authorization[0]) : nil,
             contentType: request.headers[.contentType].map { ByteBuffer(string: $0) },
             ifNoneMatch: request.headers[.ifNoneMatch].map { ByteBuffer(string: $0) },
