@@ -15,8 +15,8 @@ public struct Problem: Error, CustomStringConvertible {
     var headers: HTTPFields = [:]
     /// Of the request's limits.
     var standing = RequestStanding()
-    /// How long the answer waits.
-    var pause: Duration?
+    /// For how long the answer is held back, if it is.
+    var pause: Pause?
 
     init(
         _ status: HTTPResponse.Status, _ code: String, _ detail: String, members: JSONObject = [:],

@@ -14,6 +14,7 @@ struct RequestLimiter: Sendable {
     private let clients = RateLimiter<TenantClient>()
     /// Of those who have no valid key.
     private let strangers = RateLimiter<Client.Address>()
+    private let pauses = Pause.Count()
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameter now: The clock, which a test can stop.
@@ -33,12 +34,16 @@ struct RequestLimiter: Sendable {
             let state = clients.take(
                 TenantClient(tenant: caller.tenant, address: client.address), limit, at: now)
             standing.client = state
-            guard state.isAdmitted else { throw .rateLimited(by: "client", state, standing, client) }
+            guard state.isAdmitted else {
+                throw .rateLimited(by: "client", state, standing, pauses.pause(for: client))
+            }
         }
         if let limit = caller.limits.key ?? defaults.key {
             let state = keys.take(TenantKey(tenant: caller.tenant, key: caller.key), limit, at: now)
             standing.key = state
-            guard state.isAdmitted else { throw .rateLimited(by: "key", state, standing, client) }
+            guard state.isAdmitted else {
+                throw .rateLimited(by: "key", state, standing, pauses.pause(for: client))
+            }
         }
         return standing
     }
@@ -49,7 +54,8 @@ struct RequestLimiter: Sendable {
         guard let limit = defaults.client else { return }
         let state = strangers.take(client.address, limit, at: now())
         guard state.isAdmitted else {
-            throw .rateLimited(by: "client", state, RequestStanding(client: state), client)
+            throw .rateLimited(
+                by: "client", state, RequestStanding(client: state), pauses.pause(for: client))
         }
     }
 
@@ -100,13 +106,8 @@ struct RequestStanding: Sendable {
 }
 
 extension Problem {
-    /// An answer to who asks too much waits so long, the least that `Retry-After` can say, and so do the requests behind
-    /// it: a client that does not heed it is slowed down, and costs the others next to nothing. Not one of a proxy's, on
-    /// whose connections others wait too.
-    private static let pause = Duration.seconds(1)
-
     fileprivate static func rateLimited(
-        by name: String, _ state: RateLimitState, _ standing: RequestStanding, _ client: Client
+        by name: String, _ state: RateLimitState, _ standing: RequestStanding, _ pause: Pause?
     ) -> Problem {
         var problem = Problem(
             .tooManyRequests, "rate_limited",
@@ -116,7 +117,7 @@ extension Problem {
             members: ["limit": .string(name), "retryAfter": JSONValue(state.secondsUntilNext)],
             headers: [.retryAfter: String(state.secondsUntilNext)])
         problem.standing = standing
-        if !client.isBehindProxy { problem.pause = Self.pause }
+        problem.pause = pause
         return problem
     }
 

@@ -57,7 +57,7 @@ struct AnswerRoutes {
                 return Response(try await answer(admission, body))
             }
         } catch let problem as Problem {
-            if let pause = problem.pause { try? await Task.sleep(for: pause) }
+            if problem.pause != nil { try? await Task.sleep(for: Pause.duration) }
             throw problem
         }
     }
