@@ -92,9 +92,13 @@ let package = Package(
             "DomainProof",
             ["Administration", "CResolv", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
         adapter(
+            "WebhookClient",
+            ["Notifications", asyncHTTPClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL]),
+        adapter(
             "Persistence",
             [
-                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "PostgreSQL", "RateLimiting",
+                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "PostgreSQL",
+                "RateLimiting",
                 "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
@@ -165,13 +169,16 @@ let package = Package(
             name: "DomainSupport", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL],
             path: "Tests/DomainSupport", swiftSettings: settings),
         tests("DomainProofTests", ["Administration", "DomainProof", "DomainSupport"]),
+        tests(
+            "WebhookClientTests", ["DomainSupport", "Notifications", "WebhookClient", nioHTTP1]),
         tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
         tests(
             "PersistenceTests",
             [
                 "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON", "Locations",
-                "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting", "Routing", "Tenancy",
+                "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting", "Routing",
+                "Tenancy",
                 "TestSupport",
             ]),
         tests(

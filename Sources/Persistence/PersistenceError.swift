@@ -2,12 +2,20 @@
 public enum PersistenceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A row of the table holds what no version of Doorstep writes.
     case unreadable(String)
+    /// A row of the table was sealed with a secret that this server does not have.
+    case sealed(String)
 
-    public var code: String { "unreadable_row" }
+    public var code: String {
+        switch self {
+        case .unreadable: "unreadable_row"
+        case .sealed: "sealed_row"
+        }
+    }
 
     public var description: String {
         switch self {
         case .unreadable(let table): "a row of \(table) cannot be read"
+        case .sealed(let table): "a row of \(table) was sealed with a secret that is not known here"
         }
     }
 

@@ -9,6 +9,9 @@ public struct LocalWebServer: Sendable {
     public struct Request: Sendable {
         public let host: String
         public let path: String
+        public let method: String
+        public let headers: [(name: String, value: String)]
+        public let body: [UInt8]
     }
 
     public struct Page: Sendable {
@@ -76,9 +79,29 @@ private final class PageHandler: ChannelInboundHandler {
         self.pages = pages
     }
 
+    private var head: HTTPRequestHead?
+    private var requestBody = ByteBuffer()
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(let head) = unwrapInboundIn(data),
-            let page = pages(.init(host: head.headers.first(name: "Host") ?? "", path: head.uri))
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            requestBody.clear()
+        case .body(let part):
+            requestBody.writeImmutableBuffer(part)
+        case .end:
+            answer(context)
+        }
+    }
+
+    private func answer(_ context: ChannelHandlerContext) {
+        guard let head,
+            let page = pages(
+                .init(
+                    host: head.headers.first(name: "Host") ?? "", path: head.uri,
+                    method: head.method.rawValue,
+                    headers: head.headers.map { (name: $0.name, value: $0.value) },
+                    body: Array(requestBody.readableBytesView)))
         else { return }
         var headers = HTTPHeaders(page.headers)
         if page.isUnended {

@@ -1,0 +1,103 @@
+import DomainSupport
+import Foundation
+import Notifications
+import Synchronization
+import Testing
+
+@testable import WebhookClient
+
+@Suite struct AsyncHTTPWebhookSenderTests {
+    private static let message = WebhookMessage(
+        id: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)),
+        body: Array(#"{"a":1}"#.utf8),
+        attempt: 1)
+
+    private static func webhook(_ url: String) throws -> Webhook {
+        Webhook(url: try WebhookURL(url), secret: try #require(WebhookSecret(Array(repeating: 7, count: 32))))
+    }
+
+    private static func send(
+        to url: String, authorities: String? = nil, timeout: Duration = .seconds(20)
+    ) async throws -> WebhookReply {
+        try await AsyncHTTPWebhookSender.withSender(authorities: authorities, timeout: timeout) { sender in
+            await sender.send(message, to: try webhook(url), at: Date(timeIntervalSince1970: 1_700_000_000))
+        }
+    }
+
+    /// The vector of Standard Webhooks' own documentation ("Verifying webhooks manually", Svix).
+    @Test func signsAsTheStandardsVectorDoes() throws {
+        let secret = try #require(
+            Data(base64Encoded: "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").flatMap { WebhookSecret(Array($0)) })
+        let signature = AsyncHTTPWebhookSender.signature(
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek", time: 1_614_265_330,
+            body: Array(#"{"test": 2432232314}"#.utf8),
+            secret: secret)
+        #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+    }
+
+    @Test func aMessageComesWhole() async throws {
+        let requests = Mutex<[LocalWebServer.Request]>([])
+        try await LocalWebServer.lend({ request in
+            requests.withLock { $0.append(request) }
+            return .init("", status: 204)
+        }) { server in
+            let reply = try await Self.send(to: "http://127.0.0.1:\(server.port)/hooks?a=b")
+            #expect(reply == .status(204))
+        }
+        let request = try #require(requests.withLock { $0.first })
+        #expect(request.method == "POST" && request.path == "/hooks?a=b")
+        #expect(request.body == Self.message.body)
+        let fields = Dictionary(
+            request.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
+        #expect(fields["content-type"] == "application/json")
+        #expect(fields["webhook-id"] == "01020304-0506-0708-090a-0b0c0d0e0f10")
+        #expect(fields["webhook-timestamp"] == "1700000000")
+        // python3: hmac.new(b"\7"*32, b'01020304-0506-0708-090a-0b0c0d0e0f10.1700000000.{"a":1}', "sha256"), in Base64.
+        #expect(fields["webhook-signature"] == "v1,L5ZYcNuhWJpkd7YgEmE8AG0YVmD3kVsskMk2GcQLBbY=")
+    }
+
+    @Test(arguments: [200, 299, 301, 404, 410, 500]) func statusesAreReplies(status: Int) async throws {
+        try await LocalWebServer.lend({ _ in
+            .init("x", status: status, headers: [("Location", "http://127.0.0.1:1/")])
+        }) { server in
+            let reply = try await Self.send(to: "http://127.0.0.1:\(server.port)/")
+            #expect(reply == .status(status))
+            #expect(reply.isTaken == (200...299).contains(status))
+        }
+    }
+
+    @Test func whoNeverAnswersIsNotWaitedFor() async throws {
+        try await LocalWebServer.lend({ _ in nil }) { server in
+            let reply = try await Self.send(
+                to: "http://127.0.0.1:\(server.port)/", timeout: .milliseconds(200))
+            #expect(reply == .noAnswer("no answer in time"))
+        }
+        try await LocalWebServer.lend({ _ in
+            var page = LocalWebServer.Page("x")
+            page.isUnended = true
+            return page
+        }) { server in
+            let reply = try await Self.send(
+                to: "http://127.0.0.1:\(server.port)/", timeout: .milliseconds(200))
+            #expect(reply == .noAnswer("no answer in time"))
+        }
+    }
+
+    @Test func nobodyThereIsNoAnswer() async throws {
+        let port = try await LocalWebServer.lend({ _ in nil }) { $0.port }
+        let reply = try await Self.send(to: "http://127.0.0.1:\(port)/")
+        #expect(reply == .noAnswer("Connection refused"))
+    }
+
+    @Test func certificatesAreHeldToTheHost() async throws {
+        try await TestCertificate.lend(for: ["localhost"]) { certificate in
+            try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
+                let url = "https://localhost:\(server.port)/"
+                let trusted = try await Self.send(to: url, authorities: certificate.path)
+                #expect(trusted == .status(200))
+                let unknown = try await Self.send(to: url)
+                #expect(unknown == .noAnswer("the connection could not be secured"))
+            }
+        }
+    }
+}
