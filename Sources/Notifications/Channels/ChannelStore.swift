@@ -1,0 +1,17 @@
+public import Tenancy
+
+/// Which channels are whose.
+public protocol ChannelStore: Sendable {
+    /// The team of a tenant's clip; nil when the tenant has no such clip.
+    func team(of clip: BundleID, of tenant: TenantID) async throws -> TeamID?
+
+    func add(_ channel: Channel, of tenant: TenantID) async throws
+
+    /// By clip, environment and time of creation.
+    func channels(of tenant: TenantID) async throws -> [Channel]
+
+    /// Nil when the tenant has no such channel.
+    func channel(_ id: ChannelID, of tenant: TenantID) async throws -> Channel?
+
+    func remove(_ channel: Channel, of tenant: TenantID) async throws
+}
