@@ -94,8 +94,8 @@ let package = Package(
         adapter(
             "Persistence",
             [
-                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "PostgreSQL", "RateLimiting",
-                "Routing", "Tenancy", crypto,
+                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "PostgreSQL",
+                "RateLimiting", "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
         adapter(
@@ -171,14 +171,15 @@ let package = Package(
             "PersistenceTests",
             [
                 "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON", "Locations",
-                "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting", "Routing", "Tenancy",
-                "TestSupport",
+                "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting", "Routing",
+                "Tenancy", "TestSupport",
             ]),
         tests(
             "HTTPAPITests",
             [
-                "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "PropertyTesting",
-                "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
+                "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications",
+                "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes,
+                hummingbird,
                 hummingbirdCore,
                 hummingbirdTesting,
                 logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
