@@ -98,8 +98,7 @@ let package = Package(
             "Persistence",
             [
                 "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "PostgreSQL",
-                "RateLimiting",
-                "Routing", "Tenancy", crypto,
+                "RateLimiting", "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
         adapter(
@@ -178,14 +177,14 @@ let package = Package(
             [
                 "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON", "Locations",
                 "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting", "Routing",
-                "Tenancy",
-                "TestSupport",
+                "Tenancy", "TestSupport",
             ]),
         tests(
             "HTTPAPITests",
             [
-                "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "PropertyTesting",
-                "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
+                "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications",
+                "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes,
+                hummingbird,
                 hummingbirdCore,
                 hummingbirdTesting,
                 logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
