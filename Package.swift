@@ -36,18 +36,26 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
+let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 
 let package = Package(
     name: "doorstep",
@@ -58,15 +66,19 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
     ],
     targets: [
         leaf("Tenancy"),
@@ -102,6 +114,19 @@ let package = Package(
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
         adapter(
+            "APNsClient",
+            [
+                "APNsPayload", "JSON", "Notifications", "Tenancy", coreMetrics, jwtKit, logging, metrics,
+                nioCore, nioHPACK,
+                nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle,
+            ]),
+        adapter(
+            "APNsSimulator",
+            [
+                "APNsPayload", "JSON", "Notifications", crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+                nioPosix, nioSSL, nioTLS, swiftASN1, x509,
+            ]),
+        adapter(
             "HTTPAPI",
             [
                 "APNsPayload", "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON",
@@ -114,8 +139,9 @@ let package = Package(
         .executableTarget(
             name: "Doorstep",
             dependencies: [
-                "APNsPayload", "Administration", "AppSiteAssociation", "DomainProof", "EmbeddedPostgreSQL",
-                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
+                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppSiteAssociation",
+                "DomainProof", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations",
+                "Notifications", "Persistence",
                 "PostgreSQL", "RateLimiting", "Routing", "Tenancy", argumentParser, crypto, logging, metrics,
                 serviceLifecycle, unixSignals,
             ],
@@ -124,8 +150,9 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CAllocations", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
-                "PostgreSQL", "Routing", "Tenancy", argumentParser,
+                "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Geodesy", "Invocation", "JSON",
+                "Locations", "Notifications", "Persistence",
+                "PostgreSQL", "Routing", "Tenancy", argumentParser, logging,
             ],
             swiftSettings: settings),
 
@@ -178,6 +205,18 @@ let package = Package(
                 "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON", "Locations",
                 "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting", "Routing",
                 "Tenancy", "TestSupport",
+            ]),
+        tests(
+            "APNsSimulatorTests",
+            [
+                "APNsPayload", "APNsSimulator", "JSON", "Notifications", asyncHTTPClient, crypto, nioCore,
+                nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+            ]),
+        tests(
+            "APNsClientTests",
+            [
+                "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", "PropertyTesting",
+                "Tenancy", crypto, logging, metrics, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL,
             ]),
         tests(
             "HTTPAPITests",

@@ -42,6 +42,8 @@ public enum PushFailure: String, Error, Sendable, Hashable, CaseIterable {
     case noKey = "no_key"
     /// So many tokens were bad that nothing more is sent for a while.
     case circuitOpen = "circuit_open"
+    /// As many requests as may wait for a connection do so already.
+    case noRoom = "no_room"
     /// The sender is being shut down.
     case shuttingDown = "shutting_down"
 }

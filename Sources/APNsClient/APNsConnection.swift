@@ -1,0 +1,279 @@
+import Foundation
+import JSON
+import Logging
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import NIOSSL
+import NIOTLS
+import Notifications
+
+/// One connection to APNs, on the frames of HTTP/2 themselves: a stream is an entry in a dictionary, not a channel.
+///
+/// A request is one header block and at most five kilobytes, and so is its answer; what a child channel is for (flow of
+/// long bodies, a pipeline of its own) is not needed, and would cost more than the request.
+///
+/// Belongs to its channel's event loop, which is its pool's.
+final class APNsConnection: ChannelDuplexHandler {
+    typealias InboundIn = HTTP2Frame
+    typealias OutboundIn = Never
+    typealias OutboundOut = HTTP2Frame
+
+    let id: Int
+    private let pool: ConnectionPool
+    private let logger: Logger
+    private let idleTime: TimeAmount
+    private let pingTimeout: TimeAmount
+
+    private var context: ChannelHandlerContext?
+    private var streams: [HTTP2StreamID: Stream] = [:]
+    private var nextStream: Int = 1
+    private var isOpen = false
+    private var isLeaving = false
+    private var hasWritten = false
+    private var consumed = 0
+    private var lastRead = NIODeadline.now()
+    private var idleCheck: Scheduled<Void>?
+    private var pingDeadline: Scheduled<Void>?
+
+    private struct Stream {
+        let exchange: Exchange
+        var status = 0
+        var headers = HPACKHeaders()
+        var body: [UInt8] = []
+    }
+
+    /// Of an answer's body, so much is kept; what APNs says of an error is below, and the longest list of channels too.
+    private static let maximumBody = 1 << 20
+    /// Given back to APNs so that it never has to wait; the connection's window is four times that (RFC 9113 §6.9.2).
+    private static let windowStep = 16_384
+
+    init(id: Int, pool: ConnectionPool, idleTime: TimeAmount, pingTimeout: TimeAmount, logger: Logger) {
+        self.id = id
+        self.pool = pool
+        self.idleTime = idleTime
+        self.pingTimeout = pingTimeout
+        self.logger = logger
+    }
+
+    // MARK: For the pool
+
+    var isEmpty: Bool { streams.isEmpty }
+
+    /// Writes a request, without flushing.
+    func write(_ exchange: Exchange) {
+        let stream = HTTP2StreamID(nextStream)
+        nextStream += 2
+        streams[stream] = Stream(exchange: exchange)
+        let request = exchange.request
+        write(.headers(.init(headers: request.headers, endStream: request.body == nil)), on: stream)
+        if let body = request.body {
+            write(.data(.init(data: .byteBuffer(body), endStream: true)), on: stream)
+        }
+        // Numbers are not used again (RFC 9113 §5.1.1).
+        if nextStream >= Int(Int32.max) - 1 { leave() }
+    }
+
+    func flush() {
+        guard hasWritten else { return }
+        hasWritten = false
+        context?.flush()
+    }
+
+    /// Gives up the requests whose time is over, and asks for a sign of life if there were any.
+    func expire(at now: NIODeadline) -> [Exchange] {
+        var expired: [Exchange] = []
+        for (id, stream) in streams where stream.exchange.deadline <= now {
+            streams[id] = nil
+            expired.append(stream.exchange)
+            write(.rstStream(.cancel), on: id)
+        }
+        if !expired.isEmpty {
+            ping()
+            flush()
+            closeWhenDone()
+        }
+        return expired
+    }
+
+    /// No more requests are written; when all have their answers, the connection is closed.
+    func leave() {
+        guard !isLeaving else { return }
+        isLeaving = true
+        pool.connectionIsLeaving(id)
+        closeWhenDone()
+    }
+
+    /// Closes the connection at once, from below TLS: its good-bye would wait for an answer.
+    func cut() {
+        guard let context else { return }
+        let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self)
+        (tls ?? context).close(promise: nil)
+    }
+
+    // MARK: The channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        idleCheck?.cancel()
+        pingDeadline?.cancel()
+        let lost = streams.values.map(\.exchange)
+        streams = [:]
+        pool.connectionClosed(id, losing: lost)
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted(let negotiated) = event, negotiated != "h2" {
+            logger.error("APNs did not agree to HTTP/2")
+            cut()
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let error = error as? NIOHTTP2Errors.StreamError {
+            if let stream = streams.removeValue(forKey: error.streamID) {
+                pool.lost(stream.exchange, .unanswered(.streamReset), on: id)
+                closeWhenDone()
+            }
+            return
+        }
+        logger.info("APNs connection failed", metadata: ["error": "\(type(of: error))"])
+        logger.debug("APNs connection failed", metadata: ["error": "\(error)"])
+        cut()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        lastRead = .now()
+        switch frame.payload {
+        case .headers(let headers): receive(headers, on: frame.streamID)
+        case .data(let piece): receive(piece, on: frame.streamID)
+        case .rstStream(let code):
+            guard let stream = streams.removeValue(forKey: frame.streamID) else { return }
+            // Refused: "prior to any processing having occurred" (RFC 9113 §8.7).
+            let isUntouched = code == .refusedStream
+            pool.lost(
+                stream.exchange, isUntouched ? .notSent(.streamReset) : .unanswered(.streamReset), on: id)
+            closeWhenDone()
+        case .settings(.settings(let settings)):
+            let limit = settings.last { $0.parameter == .maxConcurrentStreams }?.value
+            if !isOpen {
+                isOpen = true
+                scheduleIdleCheck(in: idleTime)
+            }
+            pool.settingsCame(for: id, streams: limit)
+        case .goAway(let last, let code, let debug):
+            receiveGoAway(last: last, code: code, debug: debug)
+        case .ping(_, ack: true):
+            pingDeadline?.cancel()
+            pingDeadline = nil
+        default: break
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if consumed >= Self.windowStep {
+            write(.windowUpdate(windowSizeIncrement: consumed), on: .rootStream)
+            consumed = 0
+        }
+        flush()
+        context.fireChannelReadComplete()
+    }
+
+    // MARK: Answers
+
+    private func receive(_ headers: HTTP2Frame.FramePayload.Headers, on id: HTTP2StreamID) {
+        guard var stream = streams.removeValue(forKey: id) else { return }
+        if stream.status == 0 {
+            let status = headers.headers.first(name: ":status").flatMap { Int($0) } ?? 0
+            // Of informational answers, there may be any number before the one that counts (RFC 9113 §8.1).
+            if status >= 200 {
+                stream.status = status
+                stream.headers = headers.headers
+            }
+        }
+        headers.endStream ? finish(stream) : (streams[id] = stream)
+    }
+
+    private func receive(_ piece: HTTP2Frame.FramePayload.Data, on id: HTTP2StreamID) {
+        guard case .byteBuffer(let bytes) = piece.data else { return }
+        consumed += bytes.readableBytes
+        guard var stream = streams.removeValue(forKey: id) else { return }
+        stream.body += bytes.readableBytesView.prefix(Self.maximumBody - stream.body.count)
+        if piece.endStream { return finish(stream) }
+        streams[id] = stream
+        if !bytes.readableBytesView.isEmpty {
+            write(.windowUpdate(windowSizeIncrement: bytes.readableBytes), on: id)
+        }
+    }
+
+    private func finish(_ stream: Stream) {
+        pool.answered(
+            stream.exchange,
+            Response(status: stream.status, headers: stream.headers, body: stream.body, connection: id))
+        closeWhenDone()
+    }
+
+    /// What APNs did not accept goes again, on a connection that it does; what it did accept is still answered (RFC 9113
+    /// §6.8).
+    private func receiveGoAway(last: HTTP2StreamID, code: HTTP2ErrorCode, debug: ByteBuffer?) {
+        let object = debug.flatMap { try? JSONValue(parsing: $0.readableBytesView) }?.objectValue
+        logger.info(
+            "APNs bids to leave the connection",
+            metadata: [
+                "reason": "\(object?["reason"]?.stringValue?.prefix(100) ?? "none")",
+                "code": "\(code.networkCode)", "connection": "\(id)",
+            ])
+        let unaccepted = streams.filter { $0.key > last }.sorted { $0.key < $1.key }
+        for (id, _) in unaccepted { streams[id] = nil }
+        isLeaving = true
+        pool.connectionIsLeaving(id)
+        pool.returned(unaccepted.map(\.value.exchange))
+        closeWhenDone()
+    }
+
+    // MARK: Signs of life
+
+    private func scheduleIdleCheck(in delay: TimeAmount) {
+        guard let context else { return }
+        idleCheck = context.eventLoop.assumeIsolated().scheduleTask(in: delay) { [self] in
+            let idle = NIODeadline.now() - lastRead
+            if idle >= idleTime {
+                ping()
+                flush()
+                scheduleIdleCheck(in: idleTime)
+            } else {
+                scheduleIdleCheck(in: idleTime - idle)
+            }
+        }
+    }
+
+    private func ping() {
+        guard pingDeadline == nil, let context else { return }
+        write(.ping(HTTP2PingData(), ack: false), on: .rootStream)
+        pingDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: pingTimeout) { [self] in
+            logger.info("APNs gives no sign of life", metadata: ["connection": "\(id)"])
+            cut()
+        }
+    }
+
+    private func write(_ payload: HTTP2Frame.FramePayload, on stream: HTTP2StreamID) {
+        hasWritten = true
+        context?.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: nil)
+    }
+
+    private func closeWhenDone() {
+        guard isLeaving, streams.isEmpty else { return }
+        flush()
+        context?.close(promise: nil)
+    }
+}

@@ -1,0 +1,102 @@
+public import NIOCore
+
+/// Stops sending when so many tokens are bad that something else must be wrong: tokens of the other environment, say, or
+/// a table gone stale. APNs shortens the life of connections that see many bad tokens [observed].
+///
+/// It is closed while all is well, and open for a pause when it is not; after that, one request is let through, whose
+/// answer decides. All figures are ours.
+public struct CircuitBreaker: Sendable {
+    /// When it opens, and for how long.
+    public struct Thresholds: Sendable {
+        /// The answers that are looked at, the last.
+        public var answers = 200
+        /// How old they may be.
+        public var age = TimeAmount.seconds(60)
+        /// It opens when so many of them are bad,
+        public var bad = 50
+        /// and this share of them.
+        public var share = 0.5
+        /// The first time it is open; each time the probe is bad, twice as long.
+        public var firstPause = TimeAmount.seconds(30)
+        public var longestPause = TimeAmount.minutes(30)
+
+        public init() {}
+    }
+
+    /// Whether a request may be sent.
+    enum Admission: Hashable {
+        case admitted
+        /// As the one whose answer decides.
+        case asProbe
+        case refused
+    }
+
+    private enum State {
+        case closed
+        case open(until: NIODeadline)
+        case probing
+    }
+
+    private let thresholds: Thresholds
+    private var state = State.closed
+    private var pause: TimeAmount
+    private var answers = CircularBuffer<(at: NIODeadline, isBad: Bool)>()
+    private var bad = 0
+
+    init(_ thresholds: Thresholds) {
+        self.thresholds = thresholds
+        pause = thresholds.firstPause
+    }
+
+    /// Whether a request may be sent now.
+    mutating func admission(at now: NIODeadline) -> Admission {
+        switch state {
+        case .closed: return .admitted
+        case .open(let until) where now >= until:
+            state = .probing
+            return .asProbe
+        case .open, .probing: return .refused
+        }
+    }
+
+    /// Takes an answer into account.
+    /// - Returns: how long the breaker is open, when this opened it.
+    mutating func note(isBad: Bool, isProbe: Bool, at now: NIODeadline) -> TimeAmount? {
+        switch state {
+        case .open: return nil
+        case .probing:
+            guard isProbe else { return nil }
+            if isBad {
+                pause = min(pause * 2, thresholds.longestPause)
+                return open(at: now)
+            }
+            pause = thresholds.firstPause
+            state = .closed
+            return nil
+        case .closed:
+            answers.append((now, isBad))
+            if isBad { bad += 1 }
+            while let oldest = answers.first,
+                answers.count > thresholds.answers || now - oldest.at > thresholds.age
+            {
+                if answers.removeFirst().isBad { bad -= 1 }
+            }
+            guard bad >= thresholds.bad, Double(bad) >= thresholds.share * Double(answers.count) else {
+                return nil
+            }
+            return open(at: now)
+        }
+    }
+
+    /// The probe came to nothing: the next request is one.
+    mutating func probeWasLost(at now: NIODeadline) {
+        if case .probing = state { state = .open(until: now) }
+    }
+
+    private mutating func open(at now: NIODeadline) -> TimeAmount {
+        state = .open(until: now + pause)
+        answers.removeAll(keepingCapacity: true)
+        bad = 0
+        return pause
+    }
+}

@@ -1,0 +1,69 @@
+import APNsPayload
+import Foundation
+import JSON
+import NIOCore
+import NIOHPACK
+import Notifications
+import Tenancy
+
+extension OutgoingRequest {
+    /// A notification or a broadcast.
+    ///
+    /// Sources: "Sending notification requests to APNs", "Sending broadcast push notification requests to APNs". [Apple]
+    init(_ request: PushRequest, authority: String, authorization: String) {
+        switch request.destination {
+        case .device(let token):
+            self.init(
+                method: "POST", authority: authority, path: "/3/device/" + token.hex,
+                authorization: authorization, fields: request.headers.fields, body: request.payload)
+        case .channel(let id, let bundleID):
+            // The app is in the path, and the ID goes by another name. Priority and expiration are required.
+            var fields: [(name: String, value: String)] = [("apns-channel-id", id)]
+            for field in request.headers.fields {
+                switch field.name {
+                case "apns-topic", "apns-collapse-id": continue
+                case "apns-id": fields.append(("apns-request-id", field.value))
+                default: fields.append(field)
+                }
+            }
+            if request.headers.expiration == nil { fields.append(("apns-expiration", "0")) }
+            self.init(
+                method: "POST", authority: authority, path: "/4/broadcasts/apps/" + bundleID.text,
+                authorization: authorization, fields: fields, body: request.payload)
+        }
+    }
+
+    /// Source: "Sending channel management requests to APNs". [Apple]
+    init(
+        channels method: String, of bundleID: BundleID, path: String = "channels",
+        fields: [(name: String, value: String)] = [], body: JSONObject? = nil, authority: String,
+        authorization: String
+    ) {
+        self.init(
+            method: method, authority: authority, path: "/1/apps/\(bundleID.text)/\(path)",
+            authorization: authorization, fields: fields, body: body.map { JSONValue.object($0).serialized() }
+        )
+    }
+
+    private init(
+        method: String, authority: String, path: String, authorization: String,
+        fields: [(name: String, value: String)], body: [UInt8]?
+    ) {
+        var headers = HPACKHeaders()
+        headers.reserveCapacity(5 + fields.count)
+        headers.add(name: ":method", value: method)
+        headers.add(name: ":scheme", value: "https")
+        headers.add(name: ":authority", value: authority)
+        // It is a secret, and never comes again: not for the table that HPACK keeps (RFC 7541 §7.1.3).
+        headers.add(name: ":path", value: path, indexing: .neverIndexed)
+        headers.add(name: "authorization", value: authorization)
+        for field in fields {
+            let recurs = Self.recurring.contains(field.name)
+            headers.add(name: field.name, value: field.value, indexing: recurs ? .indexable : .nonIndexable)
+        }
+        self.init(headers: headers, body: body.map { ByteBuffer(bytes: $0) })
+    }
+
+    /// Fields that have few values.
+    private static let recurring: Set = ["apns-push-type", "apns-topic", "apns-priority"]
+}

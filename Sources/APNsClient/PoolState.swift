@@ -1,0 +1,126 @@
+import NIOCore
+
+/// Which connection a request goes to, and when to open one: all that a pool decides, without doing any of it.
+///
+/// A connection has one stream until APNs has sent its settings and taken a provider token: "never assume a specific
+/// number" [Apple].
+struct PoolState {
+    struct Limits {
+        var connections: Int
+        var streams: Int
+        var firstPause: TimeAmount
+        var longestPause: TimeAmount
+    }
+
+    /// What to do for requests that wait.
+    enum Need: Hashable {
+        case nothing
+        case connect(Int)
+        /// Nothing before then.
+        case pause(until: NIODeadline)
+    }
+
+    private struct Connection {
+        var phase = Phase.connecting
+        /// What APNs allows.
+        var allowed = 1
+        /// Whether APNs has taken a provider token on it.
+        var isTrusted = false
+        var hasAnswered = false
+        var used = 0
+    }
+
+    private enum Phase {
+        case connecting
+        case open
+        /// No more requests go there.
+        case leaving
+    }
+
+    private let limits: Limits
+    private var connections: [Int: Connection] = [:]
+    private var lastID = 0
+    /// Connections in a row that ended without an answer.
+    private(set) var failures = 0
+    private var retryAt: NIODeadline?
+
+    init(_ limits: Limits) {
+        self.limits = limits
+    }
+
+    /// The streams that may be open on a connection now.
+    private func room(_ connection: Connection) -> Int {
+        guard connection.phase == .open else { return 0 }
+        let limit =
+            connection.isTrusted ? min(connection.allowed, limits.streams) : min(connection.allowed, 1)
+        return max(0, limit - connection.used)
+    }
+
+    /// Takes a stream on the connection that has the fewest in use, of those with room; nil when none has.
+    mutating func takeStream() -> Int? {
+        let free = connections.filter { room($0.value) > 0 }
+        // Of equals the older, so that the same things happen each time.
+        guard let id = free.min(by: { ($0.value.used, $0.key) < ($1.value.used, $1.key) })?.key else {
+            return nil
+        }
+        connections[id]?.used += 1
+        return id
+    }
+
+    /// Gives back a stream that has ended.
+    mutating func giveBackStream(of id: Int) {
+        connections[id]?.used -= 1
+    }
+
+    /// What to do when requests wait and no connection has room.
+    mutating func need(at now: NIODeadline) -> Need {
+        let usable = connections.values.filter { $0.phase != .leaving }
+        // One that has yet to show how many streams it will have may have enough.
+        guard usable.count < limits.connections, usable.allSatisfy(\.isTrusted) else { return .nothing }
+        if let retryAt, now < retryAt { return .pause(until: retryAt) }
+        lastID += 1
+        connections[lastID] = Connection()
+        return .connect(lastID)
+    }
+
+    /// The settings of APNs have come; nil for no limit of streams in them.
+    mutating func settingsCame(for id: Int, streams: Int?) {
+        guard var connection = connections[id] else { return }
+        if connection.phase == .connecting {
+            connection.phase = .open
+            // Without a limit, a hundred, as RFC 9113 §6.5.2 would have it at least.
+            connection.allowed = streams ?? 100
+        } else if let streams {
+            connection.allowed = streams
+        }
+        connections[id] = connection
+    }
+
+    /// An answer came.
+    /// - Parameter isTrusted: whether it shows that APNs took the provider token.
+    mutating func answered(on id: Int, isTrusted: Bool) {
+        connections[id]?.hasAnswered = true
+        failures = 0
+        retryAt = nil
+        if isTrusted { connections[id]?.isTrusted = true }
+    }
+
+    /// No more requests are to go there.
+    mutating func leave(_ id: Int) {
+        connections[id]?.phase = .leaving
+    }
+
+    /// The connection is gone, or was never made.
+    /// - Parameter random: from 0 to 1: how much of the second half of the pause is kept.
+    mutating func closed(_ id: Int, at now: NIODeadline, random: Double) {
+        guard let connection = connections.removeValue(forKey: id), !connection.hasAnswered else { return }
+        // One that came to nothing, also after it was made: else a server that says good-bye at once is called
+        // without end.
+        failures += 1
+        let doublings = min(failures - 1, 30)
+        let full = min(limits.firstPause * (1 << doublings), limits.longestPause)
+        retryAt = now + TimeAmount.nanoseconds(Int64(Double(full.nanoseconds) * (0.5 + random / 2)))
+    }
+
+    var connectionCount: Int { connections.count }
+}

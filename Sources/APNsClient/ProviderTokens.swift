@@ -1,0 +1,139 @@
+import Foundation
+import JWTKit
+import Notifications
+import Synchronization
+import Tenancy
+
+/// What a request shows to prove whose it is.
+struct ProviderToken: Sendable, Hashable {
+    let keyID: String
+    /// The value of the header `authorization`.
+    let authorization: String
+    let issuedAt: Date
+    /// From when on there is to be another.
+    let renewalAt: Date
+}
+
+/// The provider tokens of the teams: one for each key, made anew when it is time.
+///
+/// "Refresh your token no more than once every 20 minutes and no less than once every 60 minutes." Source:
+/// "Establishing a token-based connection to APNs" [Apple]. That it is done after 38 to 42 minutes is ours.
+final class ProviderTokens: Sendable {
+    private struct Place: Hashable {
+        let team: TeamID
+        let environment: APNsEnvironment
+    }
+
+    private struct Name: Hashable {
+        let team: TeamID
+        let keyID: String
+    }
+
+    private struct Contents {
+        var keys: [Place: APNsKey] = [:]
+        var tokens: [Name: ProviderToken] = [:]
+        /// The keys that somebody signs with at the moment, to renew a token that is still good.
+        var renewing: Set<Name> = []
+    }
+
+    private let contents = Mutex(Contents())
+    private let now: @Sendable () -> Date
+
+    private static let minimumAge = 20.0 * 60
+    private static let renewalAge = 38.0 * 60...42.0 * 60
+    /// While a token is renewed, the old one is used up to this age.
+    private static let maximumAge = 55.0 * 60
+
+    init(_ keys: [APNsKey], now: @escaping @Sendable () -> Date) {
+        self.now = now
+        replaceKeys(keys)
+    }
+
+    /// The tokens of keys that stay are kept.
+    func replaceKeys(_ keys: [APNsKey]) {
+        contents.withLock { contents in
+            contents.keys = [:]
+            for key in keys {
+                for environment in key.environments {
+                    contents.keys[Place(team: key.team, environment: environment)] = key
+                }
+            }
+            let names = Set(keys.map { Name(team: $0.team, keyID: $0.id) })
+            contents.tokens = contents.tokens.filter { names.contains($0.key) }
+        }
+    }
+
+    /// The token to show; nil when the team has no key for the environment.
+    func token(for team: TeamID, _ environment: APNsEnvironment) async -> ProviderToken? {
+        let now = now()
+        let (key, usable) = contents.withLock { contents -> (APNsKey?, ProviderToken?) in
+            guard let key = contents.keys[Place(team: team, environment: environment)] else {
+                return (nil, nil)
+            }
+            let name = Name(team: team, keyID: key.id)
+            guard let token = contents.tokens[name] else { return (key, nil) }
+            if now < token.renewalAt { return (key, token) }
+            // One renews it; meanwhile it is good for all others.
+            if now.timeIntervalSince(token.issuedAt) < Self.maximumAge,
+                !contents.renewing.insert(name).inserted
+            {
+                return (key, token)
+            }
+            return (key, nil)
+        }
+        guard let key else { return nil }
+        if let usable { return usable }
+        return await renew(key, at: now)
+    }
+
+    /// Another token than one that APNs says is too old.
+    /// - Returns: nil when it is too soon for that: then it is not its age that is wrong, but a clock.
+    func token(
+        insteadOf refused: ProviderToken, for team: TeamID, _ environment: APNsEnvironment
+    ) async
+        -> ProviderToken?
+    {
+        let now = now()
+        let (key, current) = contents.withLock { contents in
+            let key = contents.keys[Place(team: team, environment: environment)]
+            return (key, key.flatMap { contents.tokens[Name(team: team, keyID: $0.id)] })
+        }
+        guard let key else { return nil }
+        if let current, current != refused { return current }
+        guard now.timeIntervalSince(refused.issuedAt) >= Self.minimumAge else { return nil }
+        return await renew(key, at: now)
+    }
+
+    /// Signs a token; of several at once, one is kept, and everybody has that.
+    private func renew(_ key: APNsKey, at now: Date) async -> ProviderToken? {
+        let name = Name(team: key.team, keyID: key.id)
+        let authorization = await Self.sign(key, at: now)
+        return contents.withLock { contents in
+            contents.renewing.remove(name)
+            if let other = contents.tokens[name], now.timeIntervalSince(other.issuedAt) < Self.minimumAge {
+                return other
+            }
+            guard let authorization else { return nil }
+            let token = ProviderToken(
+                keyID: key.id, authorization: authorization, issuedAt: now,
+                renewalAt: now.addingTimeInterval(.random(in: Self.renewalAge)))
+            contents.tokens[name] = token
+            return token
+        }
+    }
+
+    private struct Claims: JWTPayload {
+        let iss: String
+        let iat: Int
+
+        func verify(using algorithm: some JWTAlgorithm) {}
+    }
+
+    /// Nil should the signature fail, which for a key that was read it does not.
+    private static func sign(_ key: APNsKey, at now: Date) async -> String? {
+        let signer = await JWTKeyCollection().add(ecdsa: key.key, kid: JWKIdentifier(string: key.id))
+        let claims = Claims(iss: key.team.text, iat: Int(now.timeIntervalSince1970))
+        let token = try? await signer.sign(claims, kid: JWKIdentifier(string: key.id))
+        return token.map { "bearer " + $0 }
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import NIOCore
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+
+/// A server that answers as APNs does, to develop and test a provider with: it takes what APNs takes, refuses what APNs
+/// refuses for the same reason, and fails in the ways that APNs has been seen to.
+///
+/// It delivers nothing, and remembers what it was sent. Notifications, broadcasts and the management of channels are on
+/// one port.
+public final class APNsSimulator: Sendable {
+    /// The port for HTTP/2 over TLS.
+    public let port: Int
+    /// The PEM of the certificate to trust it by; nil when its own files were given.
+    public let authority: String?
+    private let state: SimulatorState
+    private let server: any Channel
+    private let group: MultiThreadedEventLoopGroup
+
+    private init(
+        state: SimulatorState, server: any Channel, group: MultiThreadedEventLoopGroup, authority: String?
+    ) {
+        self.state = state
+        self.server = server
+        self.group = group
+        self.authority = authority
+        port = server.localAddress?.port ?? 0
+    }
+
+    /// Lends a simulator.
+    public static func withSimulator<Result>(
+        _ options: Options, _ body: (APNsSimulator) async throws -> Result
+    ) async throws -> Result {
+        let simulator = try await start(options)
+        do {
+            let result = try await body(simulator)
+            try await simulator.stop()
+            return result
+        } catch {
+            try? await simulator.stop()
+            throw error
+        }
+    }
+
+    /// Starts a simulator, which is to be stopped.
+    /// - Throws: for keys or certificates that cannot be read, or a port that is not free.
+    public static func start(_ options: Options) async throws -> APNsSimulator {
+        let state = try SimulatorState(options)
+        let certificate =
+            if let files = options.certificateFiles {
+                try ServerCertificate(chainFile: files.chain, keyFile: files.key)
+            } else { try ServerCertificate(now: Date()) }
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: certificate.chain, privateKey: certificate.key)
+        tls.applicationProtocols = ["h2"]
+        tls.minimumTLSVersion = .tlsv12
+        let context = try NIOSSLContext(configuration: tls)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        do {
+            let server = try await ServerBootstrap(group: group)
+                .serverChannelOption(.backlog, value: 256)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelInitializer { channel in initialize(channel, tls: context, state: state) }
+                .bind(host: options.host, port: options.port).get()
+            return APNsSimulator(
+                state: state, server: server, group: group, authority: certificate.authority)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+    }
+
+    private static func initialize(
+        _ channel: any Channel, tls: NIOSSLContext, state: SimulatorState
+    ) -> EventLoopFuture<Void> {
+        let rule = state.ruleForConnection()
+        if case .refuseTLS? = rule?.effect { return channel.close() }
+        let delay = rule.map { TimeAmount($0.delay) } ?? .zero
+        // Until this is done, nothing is read from the connection.
+        return channel.eventLoop.scheduleTask(in: delay) {}.futureResult.flatMapThrowing {
+            var connection = NIOHTTP2Handler.ConnectionConfiguration()
+            connection.initialSettings = SimulatedConnection.initialSettings(state.options)
+            // A provider under test may well reset streams and ping as it likes.
+            connection.controlFrameRateLimit.maximumCount = 100_000
+            var stream = NIOHTTP2Handler.StreamConfiguration()
+            stream.streamResetFrameRateLimit.maximumCount = 100_000
+            stream.streamErrorRateLimit.maximumCount = 100_000
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+            try pipeline.addHandler(
+                NIOHTTP2Handler(
+                    mode: .server, connectionConfiguration: connection, streamConfiguration: stream))
+            try pipeline.addHandler(SimulatedConnection(state))
+        }
+    }
+
+    /// Closes all connections at once, and the port.
+    public func stop() async throws {
+        try? await server.close()
+        cutConnections()
+        try await group.shutdownGracefully()
+    }
+
+    // MARK: What it does
+
+    /// The rules that are left, the first first.
+    public var rules: [Rule] { state.rules }
+
+    public func setRules(_ rules: [Rule]) {
+        state.rules = rules
+    }
+
+    /// Adds a rule after those there are.
+    public func add(_ rule: Rule) {
+        state.append(rule)
+    }
+
+    /// Closes all connections without a word.
+    public func cutConnections() {
+        fire(.cut)
+    }
+
+    /// Bids all connections to be left; what has come is still answered.
+    public func goAway(reason: String) {
+        fire(.goAway(reason: reason))
+    }
+
+    /// Changes how many streams every connection may have.
+    public func setStreams(_ count: Int) {
+        fire(.streams(count))
+    }
+
+    private func fire(_ event: SimulatorEvent) {
+        for channel in state.channels { channel.pipeline.fireUserInboundEventTriggered(event) }
+    }
+
+    // MARK: What it was sent
+
+    public var counters: SimulatorCounters { state.counters }
+
+    /// The requests it has looked at, in their order, up to the limit of the options.
+    public var received: [ReceivedRequest] { state.received }
+
+    public func forgetReceived() {
+        state.forgetReceived()
+    }
+
+    /// Returns when the counters are so, or when the task is cancelled.
+    public func wait(until isSatisfied: @escaping @Sendable (SimulatorCounters) -> Bool) async {
+        await state.wait(until: isSatisfied)
+    }
+}

@@ -1,0 +1,179 @@
+import APNsClient
+import APNsPayload
+import APNsSimulator
+import Crypto
+import Foundation
+import Notifications
+import Tenancy
+import Testing
+
+@Suite struct APNsClientTests {
+    @Test func sendsANotificationWithAllItsHeaders() async throws {
+        try await SimulatedService.lend { service in
+            let id = UUID()
+            let device = SimulatedService.randomHex(32)
+            let request = PushRequest(
+                team: SimulatedService.team, environment: .sandbox,
+                destination: .device(PushToken(hex: device)!),
+                headers: try NotificationHeaders(
+                    pushType: .liveActivity, bundleID: SimulatedService.bundleID.text, priority: .powerAware,
+                    expiration: .immediate, collapseID: "order 7", id: id.uuidString),
+                payload: Array(#"{"aps":{"event":"end"}}"#.utf8))
+
+            let outcome = await service.client.send(request)
+
+            guard case .answered(let answer) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(answer.status == 200)
+            #expect(answer.reason == nil)
+            #expect(answer.uniqueID != nil)
+            let received = try #require(service.simulator.received.first)
+            #expect(service.simulator.received.count == 1)
+            #expect(received.device == device)
+            #expect(received.id == id.uuidString.lowercased())
+            #expect(received.topic == "com.example.Coffee.Clip.push-type.liveactivity")
+            #expect(received.header("apns-push-type") == "liveactivity")
+            #expect(received.header("apns-priority") == "5")
+            #expect(received.header("apns-expiration") == "0")
+            #expect(received.header("apns-collapse-id") == "order 7")
+            #expect(received.header(":authority") == "localhost:\(service.simulator.port)")
+            #expect(received.payload == request.payload)
+        }
+    }
+
+    @Test func productionHasNoUniqueID() async throws {
+        try await SimulatedService.lend(options: { $0.environment = .production }) { service in
+            let request = try SimulatedService.request(environment: .production)
+            #expect(await service.client.send(request) == .answered(APNsAnswer(status: 200)))
+        }
+    }
+
+    @Test func thousandsAtOnceAreSentOnceEach() async throws {
+        try await SimulatedService.lend(settings: { $0.connections = 2 }) { service in
+            let outcomes = try await service.send(5_000)
+            #expect(outcomes.count { $0.isAccepted } == 5_000)
+            #expect(service.timesReceived.count == 5_000)
+            #expect(service.timesReceived.values.allSatisfy { $0 == 1 })
+            #expect(service.simulator.counters.verifiedTokens == 1)
+            #expect(service.simulator.counters.streamOverruns == 0)
+            #expect((1...2).contains(service.simulator.counters.connections))
+        }
+    }
+
+    @Test(arguments: APNsReason.statuses.keys.sorted { $0.rawValue < $1.rawValue })
+    func reportsEveryReason(_ reason: APNsReason) async throws {
+        let since = Date(timeIntervalSince1970: 1_700_000_000.125)
+        try await SimulatedService.lend(rules: [Rule(.answer(reason, invalidSince: since), times: 1)]) {
+            service in
+            let outcome = try await service.send()
+            #expect(
+                outcome
+                    == .answered(
+                        APNsAnswer(status: APNsReason.statuses[reason]!, reason: reason, invalidSince: since))
+            )
+            // No reason but the one whose cure it is takes a new connection.
+            #expect(try await service.isAccepted())
+            #expect(service.simulator.counters.connections == (reason == .expiredProviderToken ? 2 : 1))
+        }
+    }
+
+    @Test func aReasonThatIsNotKnownIsKept() async throws {
+        let reason = APNsReason(rawValue: "MoonInWrongPhase")
+        try await SimulatedService.lend(rules: [Rule(.answer(reason))]) { service in
+            let outcome = try await service.send()
+            #expect(outcome == .answered(APNsAnswer(status: 400, reason: reason)))
+        }
+    }
+
+    @Test func withoutAKeyNothingIsSent() async throws {
+        let production = try APNsKey(
+            team: SimulatedService.team, id: SimulatedService.keyID,
+            pem: SimulatedService.key.pemRepresentation,
+            environments: [.production])
+        try await SimulatedService.lend(keys: [production]) { service in
+            #expect(try await service.send() == .notSent(.noKey))
+            service.client.replaceKeys([try SimulatedService.clientKey()])
+            #expect(try await service.isAccepted())
+        }
+    }
+
+    @Test func teamsDoNotShareAConnection() async throws {
+        let other = try TeamID("OTHER12345")
+        let key = P256.Signing.PrivateKey()
+        let keys = [
+            try SimulatedService.clientKey(),
+            try APNsKey(team: other, id: "KEYOFOTHER", pem: key.pemRepresentation),
+        ]
+        try await SimulatedService.lend(
+            keys: keys,
+            options: {
+                $0.teams.append(
+                    APNsSimulator.Team(
+                        id: other.text,
+                        keys: [.init(id: "KEYOFOTHER", publicKey: key.publicKey.pemRepresentation)]))
+            }
+        ) { service in
+            for _ in 0..<3 {
+                let (own, others) = (
+                    try await service.isAccepted(), try await service.isAccepted(team: other)
+                )
+                #expect(own && others)
+            }
+            #expect(service.simulator.counters.connections == 2)
+        }
+    }
+
+    @Test func broadcastsOnAChannelAndManagesChannels() async throws {
+        try await SimulatedService.lend { service in
+            let (team, bundleID) = (SimulatedService.team, SimulatedService.bundleID)
+            guard
+                case .done(let channel) = await service.client.createChannel(
+                    of: bundleID, team: team, environment: .sandbox, storesLastMessage: false)
+            else {
+                Issue.record("no channel")
+                return
+            }
+            #expect(
+                await service.client.channels(of: bundleID, team: team, environment: .sandbox)
+                    == .done([channel]))
+
+            let id = UUID()
+            func broadcast(_ channel: String) throws -> PushRequest {
+                PushRequest(
+                    team: team, environment: .sandbox, destination: .channel(channel, bundleID: bundleID),
+                    headers: try NotificationHeaders(
+                        pushType: .liveActivity, bundleID: bundleID.text, id: id.uuidString),
+                    payload: Array(#"{"aps":{"event":"update"}}"#.utf8))
+            }
+            let sent = await service.client.send(try broadcast(channel))
+            #expect(sent == .answered(APNsAnswer(status: 200)))
+            let received = try #require(service.simulator.received.last)
+            #expect(received.path == "/4/broadcasts/apps/\(bundleID)")
+            #expect(received.id == id.uuidString.lowercased())
+            #expect(received.header("apns-expiration") == "0")
+            #expect(received.topic == nil)
+
+            #expect(
+                await service.client.deleteChannel(channel, of: bundleID, team: team, environment: .sandbox)
+                    == .done(ChannelDeleted()))
+            #expect(
+                await service.client.deleteChannel(channel, of: bundleID, team: team, environment: .sandbox)
+                    == .refused(APNsAnswer(status: 400, reason: .channelNotRegistered)))
+            let refused = await service.client.send(try broadcast(channel))
+            #expect(refused.reason == .channelNotRegistered)
+        }
+    }
+
+    @Test func keysThatAreNoneAreRefusedByName() throws {
+        #expect(throws: APNsClientError.unusableKey(team: SimulatedService.team)) {
+            try APNsKey(team: SimulatedService.team, id: "KEY1234567", pem: "secret words")
+        }
+        let key = try SimulatedService.clientKey()
+        #expect(!"\(key)".contains("PRIVATE"))
+        var text = ""
+        dump(key, to: &text)
+        #expect(!text.contains("backing"))
+    }
+}

@@ -1,0 +1,284 @@
+import APNsClient
+import APNsSimulator
+import Crypto
+import Foundation
+import NIOCore
+import Notifications
+import Testing
+
+/// What APNs has been seen to do, and what must come of it.
+@Suite struct APNsFaultTests {
+    @Test(arguments: [true, false])
+    func nothingIsLostWhenAPNsBidsToLeave(accepting: Bool) async throws {
+        // Most requests are under way at any time, since each answer takes a while.
+        let rules = [
+            Rule(.goAway(reason: "Shutdown", accepting: accepting), times: 5, probability: 0.01, seed: 7),
+            Rule(.pass, delay: .milliseconds(20)),
+        ]
+        try await SimulatedService.lend(rules: rules, settings: { $0.connections = 2 }) { service in
+            let outcomes = try await service.send(1_000)
+            print(service.log.lines.prefix(80).joined(separator: "\n"), service.simulator.counters)
+            #expect(outcomes.count { $0.isAccepted } == 1_000)
+            #expect(service.timesReceived.count == 1_000)
+            #expect(service.timesReceived.values.allSatisfy { $0 == 1 })
+            #expect(service.simulator.counters.connections > 1)
+            #expect(service.log.lines.contains { $0.contains("Shutdown") })
+            if !accepting { #expect(service.simulator.counters.turnedAway > 0) }
+        }
+    }
+
+    @Test func aServerThatAlwaysBidsToLeaveIsNotCalledWithoutEnd() async throws {
+        try await SimulatedService.lend(
+            rules: [Rule(.goAway(reason: "Shutdown", accepting: false))],
+            settings: {
+                $0.requestTimeout = .milliseconds(500)
+                $0.firstPause = .milliseconds(100)
+            }
+        ) { service in
+            let outcome = try await service.send()
+            #expect(outcome == .notSent(.timedOut))
+            #expect((2...6).contains(service.simulator.counters.connections))
+        }
+    }
+
+    @Test func limitsOfStreamsAreObeyedAsTheyChange() async throws {
+        let rules = [
+            Rule(.pass, delay: .milliseconds(1), times: 100),
+            Rule(.streams(1), times: 1),
+            Rule(.pass, delay: .milliseconds(1), times: 100),
+            Rule(.streams(7), times: 1),
+            Rule(.pass, delay: .milliseconds(1)),
+        ]
+        try await SimulatedService.lend(rules: rules, options: { $0.maximumStreams = 50 }) { service in
+            let outcomes = try await service.send(600)
+            #expect(outcomes.count { $0.isAccepted } == 600)
+            let counters = service.simulator.counters
+            #expect(counters.connections == 1)
+            #expect(counters.streamOverruns == 0)
+            #expect((2...50).contains(counters.mostStreams))
+        }
+    }
+
+    @Test func untilATokenIsTakenThereIsOneStream() async throws {
+        // A server that would allow more at once.
+        try await SimulatedService.lend(
+            rules: [Rule(.answer(.invalidProviderToken), times: 20)],
+            options: { $0.startsWithOneStream = false }
+        ) { service in
+            let outcomes = try await service.send(20)
+            #expect(outcomes.count { $0.reason == .invalidProviderToken } == 20)
+            #expect(service.simulator.counters.mostStreams == 1)
+            #expect(service.simulator.counters.connections == 1)
+        }
+    }
+
+    @Test func anAnswerThatNeverComesHarmsNoOther() async throws {
+        let silent = SimulatedService.randomHex(32)
+        try await SimulatedService.lend(
+            rules: [Rule(.never, device: silent)], settings: { $0.requestTimeout = .milliseconds(300) }
+        ) { service in
+            // So that the connection has more than one stream.
+            let first = try await service.isAccepted()
+            async let unanswered = service.send(device: silent)
+            await service.simulator.wait { $0.unanswered == 1 }
+            let others = try await service.send(100)
+            let outcome = try await unanswered
+            #expect(first)
+            #expect(others.count { $0.isAccepted } == 100)
+            #expect(outcome == .unanswered(.timedOut))
+            let after = try await service.isAccepted()
+            #expect(after)
+            #expect(service.simulator.counters.connections == 1)
+        }
+    }
+
+    @Test func aRequestThatWaitsTooLongForRoomIsNotSent() async throws {
+        try await SimulatedService.lend(
+            rules: [Rule(.never)], settings: { $0.requestTimeout = .milliseconds(200) }
+        ) { service in
+            let outcomes = try await service.send(5)
+            // The first connection has one stream, since no answer has shown that there are more.
+            #expect(outcomes.count { $0 == .unanswered(.timedOut) } == 1)
+            #expect(outcomes.count { $0 == .notSent(.timedOut) } == 4)
+            #expect(service.simulator.received.count == 1)
+        }
+    }
+
+    @Test func moreThanMayWaitAreTurnedAway() async throws {
+        try await SimulatedService.lend(
+            rules: [Rule(.never)],
+            settings: {
+                $0.requestTimeout = .milliseconds(200)
+                $0.waiting = 3
+            }
+        ) { service in
+            let outcomes = try await service.send(50)
+            #expect(outcomes.count { $0 == .notSent(.noRoom) } > 40)
+            #expect(outcomes.count { $0 == .unanswered(.timedOut) } == 1)
+        }
+    }
+
+    @Test func whatWasSentBeforeTheConnectionWasCutIsUnanswered() async throws {
+        try await SimulatedService.lend { service in
+            let first = try await service.isAccepted()
+            #expect(first)
+            service.simulator.setRules([Rule(.never)])
+            async let outcomes = service.send(10)
+            await service.simulator.wait { $0.unanswered == 10 }
+            service.simulator.setRules([])
+            service.simulator.cutConnections()
+            #expect(try await outcomes == Array(repeating: .unanswered(.connectionClosed), count: 10))
+            let after = try await service.isAccepted()
+            #expect(after)
+            #expect(service.simulator.counters.connections == 2)
+        }
+    }
+
+    @Test func aStreamThatIsRefusedWasNotSent() async throws {
+        let rules = [Rule(.reset(code: 7), times: 1), Rule(.reset(code: 2), times: 1)]
+        try await SimulatedService.lend(rules: rules) { service in
+            let refused = try await service.send()
+            let failed = try await service.send()
+            let after = try await service.isAccepted()
+            #expect(refused == .notSent(.streamReset))
+            #expect(failed == .unanswered(.streamReset))
+            #expect(after)
+            #expect(service.simulator.counters.connections == 1)
+        }
+    }
+
+    @Test func refusedConnectionsAreTriedAgain() async throws {
+        try await SimulatedService.lend(rules: [Rule(.refuseTLS, times: 3)]) { service in
+            let accepted = try await service.isAccepted()
+            #expect(accepted)
+        }
+    }
+
+    @Test func withoutAConnectionNothingWasSent() async throws {
+        try await SimulatedService.lend(
+            rules: [Rule(.refuseTLS)], settings: { $0.requestTimeout = .milliseconds(200) }
+        ) { service in
+            let outcomes = try await service.send(3)
+            #expect(outcomes == Array(repeating: .notSent(.notConnected), count: 3))
+        }
+    }
+
+    @Test func aCertificateThatIsNotTrustedIsNoConnection() async throws {
+        try await SimulatedService.lend(
+            settings: {
+                $0.authorities = nil
+                $0.requestTimeout = .milliseconds(200)
+            }
+        ) { service in
+            let outcome = try await service.send()
+            #expect(outcome == .notSent(.notConnected))
+            #expect(service.simulator.received.isEmpty)
+        }
+    }
+
+    @Test func aSlowStartIsWaitedFor() async throws {
+        try await SimulatedService.lend(rules: [Rule(.slowStart, delay: .milliseconds(200), times: 1)]) {
+            service in
+            let outcomes = try await service.send(20)
+            #expect(outcomes.count { $0.isAccepted } == 20)
+            #expect(service.simulator.counters.connections == 1)
+        }
+    }
+
+    @Test func aStartThatIsTooSlowIsNotWaitedFor() async throws {
+        try await SimulatedService.lend(
+            rules: [Rule(.slowStart, delay: .seconds(60), times: 1)],
+            settings: { $0.connectTimeout = .milliseconds(100) }
+        ) { service in
+            let accepted = try await service.isAccepted()
+            #expect(accepted)
+        }
+    }
+
+    @Test func aConnectionWithoutASignOfLifeIsLeft() async throws {
+        try await SimulatedService.lend(
+            rules: [Rule(.never, times: 1)],
+            settings: {
+                $0.requestTimeout = .milliseconds(200)
+                $0.idleTime = .milliseconds(50)
+            }
+        ) { service in
+            // It answers pings, and stays.
+            let outcome = try await service.send()
+            #expect(outcome == .unanswered(.timedOut))
+            let after = try await service.isAccepted()
+            #expect(after)
+            #expect(service.simulator.counters.connections == 1)
+        }
+    }
+
+    @Test func shutdownWaitsForAnswersAndRefusesTheRest() async throws {
+        try await SimulatedService.lend { service in
+            let first = try await service.isAccepted()
+            #expect(first)
+            service.simulator.setRules([Rule(.pass, delay: .milliseconds(200))])
+            async let outcomes = service.send(10)
+            await service.simulator.wait { $0.accepted == 11 }
+            await service.client.shutDown()
+            #expect(try await outcomes.count { $0.isAccepted } == 10)
+            let late = try await service.send()
+            #expect(late == .notSent(.shuttingDown))
+            await service.simulator.wait { $0.openConnections == 0 }
+        }
+    }
+
+    @Test func manyBadTokensOpenTheBreaker() async throws {
+        try await SimulatedService.lend(
+            rules: [Rule(.answer(.badDeviceToken))],
+            settings: {
+                $0.breaker.firstPause = .milliseconds(300)
+                $0.breaker.longestPause = .milliseconds(300)
+            }
+        ) { service in
+            for _ in 0..<50 {
+                let outcome = try await service.send()
+                #expect(outcome.reason == .badDeviceToken)
+            }
+            let refused = try await service.send()
+            #expect(refused == .notSent(.circuitOpen))
+            #expect(service.simulator.received.count == 50)
+            service.simulator.setRules([])
+            // Until the pause is over.
+            let deadline = ContinuousClock.now + .seconds(10)
+            var accepted = false
+            while !accepted, ContinuousClock.now < deadline {
+                accepted = try await service.isAccepted()
+                await Task.yield()
+            }
+            #expect(accepted)
+            let after = try await service.send(10)
+            #expect(after.count { $0.isAccepted } == 10)
+        }
+    }
+
+    @Test func nothingSecretIsLogged() async throws {
+        let device = SimulatedService.randomHex(32)
+        let rules = [
+            Rule(.goAway(reason: "Shutdown", accepting: false), times: 1), Rule(.cut, times: 1),
+            Rule(.answer(.unregistered), times: 1), Rule(.reset(code: 2), times: 1),
+            Rule(.never, times: 1),
+        ]
+        try await SimulatedService.lend(rules: rules, settings: { $0.requestTimeout = .milliseconds(200) }) {
+            service in
+            for _ in 0..<6 {
+                _ = await service.client.send(
+                    try SimulatedService.request(
+                        device: device, payload: #"{"aps":{"alert":"canary words"}}"#))
+            }
+            let log = service.log.lines.joined(separator: "\n")
+            #expect(!log.isEmpty)
+            #expect(service.simulator.received.contains { $0.device == device })
+            let authorization = try #require(service.simulator.received.last?.header("authorization"))
+            for secret in [device, device.uppercased(), "canary", "bearer", String(authorization.suffix(20))]
+            {
+                #expect(!log.contains(secret))
+            }
+            #expect(!log.contains(String(SimulatedService.key.pemRepresentation.split(separator: "\n")[1])))
+        }
+    }
+}
