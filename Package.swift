@@ -94,8 +94,8 @@ let package = Package(
         adapter(
             "Persistence",
             [
-                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "PostgreSQL", "RateLimiting",
-                "Routing", "Tenancy", crypto,
+                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications",
+                "PostgreSQL", "RateLimiting", "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
         adapter(
@@ -154,7 +154,10 @@ let package = Package(
             "LocationsTests", ["Geodesy", "Invocation", "Locations", "Routing", "RoutingSupport", "Tenancy"]),
         tests(
             "NotificationsTests",
-            ["APNsPayload", "Invocation", "JSON", "Notifications", "Routing", "RoutingSupport", "Tenancy"]),
+            [
+                "APNsPayload", "Invocation", "JSON", "Notifications", "PropertyTesting", "Routing",
+                "RoutingSupport", "Tenancy",
+            ]),
         tests(
             "AdministrationTests",
             [
@@ -170,15 +173,15 @@ let package = Package(
         tests(
             "PersistenceTests",
             [
-                "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON", "Locations",
-                "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting", "Routing", "Tenancy",
-                "TestSupport",
+                "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON",
+                "Locations", "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting",
+                "Routing", "Tenancy", "TestSupport",
             ]),
         tests(
             "HTTPAPITests",
             [
-                "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "PropertyTesting",
-                "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
+                "APNsPayload", "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations",
+                "Notifications", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
                 hummingbirdCore,
                 hummingbirdTesting,
                 logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
