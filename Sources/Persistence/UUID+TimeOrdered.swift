@@ -6,28 +6,28 @@ extension UUID {
     /// Those made later sort behind, so that an index over them grows at one end.
     static func timeOrdered(at time: Date) -> UUID {
         var generator = SystemRandomNumberGenerator()
-        let high = milliseconds(of: time) << 16 | 0x7000 | generator.next() & 0x0FFF
-        let low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        let (a, b) = (high.bigEndianBytes, low.bigEndianBytes)
-        return UUID(
-            uuid: (a.0, a.1, a.2, a.3, a.4, a.5, a.6, a.7, b.0, b.1, b.2, b.3, b.4, b.5, b.6, b.7))
+        return timeOrdered(at: time, bits: generator.next() & 0x0FFF, generator.next())
     }
 
     /// So many UUIDs of version 7 of one time, in order: a counter takes the place of the first random bits (RFC 9562
     /// §6.2, method 1).
+    /// - Precondition: `count` is at most 2²⁰.
     static func timeOrdered(_ count: Int, at time: Date) -> [UUID] {
+        precondition(count <= 1 << 20, "the counter has 20 bits")
         var generator = SystemRandomNumberGenerator()
-        let high = milliseconds(of: time) << 16 | 0x7000
-        return (0..<count).map { index in
-            let number = UInt64(index)
-            let high = high | number >> 8 & 0x0FFF
-            let low =
-                0x8000_0000_0000_0000 | (number & 0xFF) << 54
-                | UInt64.random(in: 0..<1 << 54, using: &generator)
-            let (a, b) = (high.bigEndianBytes, low.bigEndianBytes)
-            return UUID(
-                uuid: (a.0, a.1, a.2, a.3, a.4, a.5, a.6, a.7, b.0, b.1, b.2, b.3, b.4, b.5, b.6, b.7))
+        return (0..<UInt64(count)).map { number in
+            let random = UInt64.random(in: 0..<1 << 54, using: &generator)
+            return timeOrdered(at: time, bits: number >> 8, (number & 0xFF) << 54 | random)
         }
+    }
+
+    /// - Parameter bits: The 12 after the time, and the 62 after those.
+    private static func timeOrdered(at time: Date, bits first: UInt64, _ last: UInt64) -> UUID {
+        let high = milliseconds(of: time) << 16 | 0x7000 | first
+        let low = last & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        let (a, b) = (high.bigEndianBytes, low.bigEndianBytes)
+        return UUID(
+            uuid: (a.0, a.1, a.2, a.3, a.4, a.5, a.6, a.7, b.0, b.1, b.2, b.3, b.4, b.5, b.6, b.7))
     }
 
     /// The time of a UUID of version 7, to the millisecond; nil for one of another version.

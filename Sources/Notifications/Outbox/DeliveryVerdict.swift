@@ -16,7 +16,8 @@ public struct DeliveryVerdict: Sendable, Hashable {
         case delivered
         /// Never again by itself; an operator may have it tried again.
         case refused
-        case retry(at: Date)
+        /// - Parameter after: In how many seconds.
+        case retry(after: TimeInterval)
         case uncertain
         case expired
 
@@ -92,8 +93,8 @@ public struct DeliveryVerdict: Sendable, Hashable {
     }
 
     /// The verdict on a delivery that was taken and is given back untouched.
-    static func givenBack(_ delivery: ClaimedDelivery, at now: Date) -> DeliveryVerdict {
-        DeliveryVerdict(.retry(at: now), nil, lostReplies: delivery.lostReplies)
+    static func givenBack(_ delivery: ClaimedDelivery) -> DeliveryVerdict {
+        DeliveryVerdict(.retry(after: 0), nil, lostReplies: delivery.lostReplies)
     }
 
     /// A payload that its own headers refuse; nothing that is stored makes one.
@@ -175,9 +176,8 @@ public struct DeliveryVerdict: Sendable, Hashable {
 
         /// Tried again, unless that would be too late.
         func again(in wait: TimeInterval, _ reason: String, lost: Int? = nil) -> DeliveryVerdict {
-            let time = now.addingTimeInterval(wait)
-            guard time < end else { return over(reason, lost: lost) }
-            return DeliveryVerdict(.retry(at: time), reason, lostReplies: lost ?? delivery.lostReplies)
+            guard now.addingTimeInterval(wait) < end else { return over(reason, lost: lost) }
+            return DeliveryVerdict(.retry(after: wait), reason, lostReplies: lost ?? delivery.lostReplies)
         }
 
         /// Too late: not delivered, unless a reply was lost.

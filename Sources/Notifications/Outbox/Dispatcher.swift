@@ -186,7 +186,8 @@ public final class Dispatcher: Sendable {
     private func send(_ delivery: ClaimedDelivery, of tenant: TenantID) async {
         let start = now()
         guard !isStopping else {
-            return finish(Completion(delivery: delivery, verdict: .givenBack(delivery, at: start), answer: nil), tenant)
+            let completion = Completion(delivery: delivery, verdict: .givenBack(delivery), answer: nil)
+            return finish(completion, tenant)
         }
         if let verdict = DeliveryVerdict(before: delivery, at: start) {
             return finish(deciding: verdict, delivery, tenant)
