@@ -66,6 +66,57 @@ $_$;
 ALTER FUNCTION doorstep.add_confirmation_days() OWNER TO doorstep_owner;
 
 --
+-- Name: add_notification_days(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.add_notification_days() RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '2s'
+    AS $$
+DECLARE
+    day date;
+    parent text;
+    partition text;
+    made integer := 0;
+BEGIN
+    LOCK TABLE ONLY doorstep.notifications, ONLY doorstep.deliveries IN SHARE UPDATE EXCLUSIVE MODE;
+    FOR day IN SELECT current_date + n FROM generate_series(-1, 7) AS n LOOP
+        FOREACH parent IN ARRAY ARRAY['notifications', 'deliveries'] LOOP
+            partition := parent || '_' || to_char(day, 'YYYYMMDD');
+            CONTINUE WHEN to_regclass('doorstep.' || partition) IS NOT NULL;
+            -- A delivery is updated twice: its new versions find room beside the old ones.
+            EXECUTE format(
+                'CREATE TABLE doorstep.%I (LIKE doorstep.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)%s',
+                partition, parent,
+                CASE parent WHEN 'deliveries' THEN ' WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05)'
+                    ELSE '' END);
+            EXECUTE format('ALTER TABLE doorstep.%I ENABLE ROW LEVEL SECURITY', partition);
+            EXECUTE format('ALTER TABLE doorstep.%I FORCE ROW LEVEL SECURITY', partition);
+            EXECUTE format(
+                'CREATE POLICY tenant_isolation ON doorstep.%I
+                 USING (tenant_id = (SELECT doorstep.current_tenant_id()))
+                 WITH CHECK (tenant_id = (SELECT doorstep.current_tenant_id()))', partition);
+            IF parent = 'deliveries' THEN
+                -- For the function below.
+                EXECUTE format(
+                    'CREATE POLICY owner_finds_what_is_due ON doorstep.%I FOR SELECT TO doorstep_owner
+                     USING (due_at IS NOT NULL)', partition);
+            END IF;
+            EXECUTE format(
+                'ALTER TABLE doorstep.%I ATTACH PARTITION doorstep.%I FOR VALUES FROM (%L) TO (%L)',
+                parent, partition, day::timestamptz, (day + 1)::timestamptz);
+            made := made + 1;
+        END LOOP;
+    END LOOP;
+    RETURN made;
+END
+$$;
+
+ALTER FUNCTION doorstep.add_notification_days() OWNER TO doorstep_owner;
+
+--
 -- Name: confirmation_days(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -107,6 +158,23 @@ $$;
 ALTER FUNCTION doorstep.delete_confirmations_of_tenant() OWNER TO doorstep_owner;
 
 --
+-- Name: delete_notifications_of_tenant(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.delete_notifications_of_tenant() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM doorstep.deliveries WHERE tenant_id = OLD.tenant_id;
+    DELETE FROM doorstep.notifications WHERE tenant_id = OLD.tenant_id;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.delete_notifications_of_tenant() OWNER TO doorstep_owner;
+
+--
 -- Name: drop_confirmation_days(integer); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -139,6 +207,43 @@ END
 $$;
 
 ALTER FUNCTION doorstep.drop_confirmation_days(retention integer) OWNER TO doorstep_owner;
+
+--
+-- Name: drop_notification_days(integer); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.drop_notification_days(retention integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '2s'
+    AS $$
+DECLARE
+    partition text;
+    is_due boolean;
+    dropped integer := 0;
+BEGIN
+    IF retention IS NULL OR retention NOT BETWEEN 1 AND 365 THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'notifications are kept for 1 to 365 days';
+    END IF;
+    LOCK TABLE ONLY doorstep.notifications, ONLY doorstep.deliveries IN SHARE UPDATE EXCLUSIVE MODE;
+    FOR partition IN
+        SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+        WHERE inhparent = 'doorstep.deliveries'::regclass
+            AND to_date(right(relname, 8), 'YYYYMMDD') < current_date - retention
+        ORDER BY relname LIMIT 8
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL)', partition) INTO is_due;
+        CONTINUE WHEN is_due;
+        EXECUTE format('DROP TABLE doorstep.%I', partition);
+        EXECUTE format('DROP TABLE IF EXISTS doorstep.%I', replace(partition, 'deliveries', 'notifications'));
+        dropped := dropped + 1;
+    END LOOP;
+    RETURN dropped;
+END
+$$;
+
+ALTER FUNCTION doorstep.drop_notification_days(retention integer) OWNER TO doorstep_owner;
 
 --
 -- Name: index_confirmation_days(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
@@ -206,7 +311,7 @@ CREATE FUNCTION doorstep.record_change() RETURNS trigger
     AS $_$
 DECLARE
     actor text := coalesce(nullif(current_setting('doorstep.actor', true), ''), session_user);
-    hidden text[] := ARRAY['digest', 'last_used_on'];
+    hidden text[] := ARRAY['digest', 'last_used_on', 'sealed_secret'];
 BEGIN
     IF TG_OP = 'INSERT' THEN
         INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, after)
@@ -291,6 +396,25 @@ $$;
 ALTER FUNCTION doorstep.require_confirmed_tenant() OWNER TO doorstep_owner;
 
 --
+-- Name: require_notifying_tenant(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.require_notifying_tenant() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM FROM doorstep.tenants WHERE tenant_id = doorstep.current_tenant_id() FOR KEY SHARE;
+    IF NOT FOUND THEN
+        RAISE foreign_key_violation USING MESSAGE = 'a notification is of a tenant that there is not';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.require_notifying_tenant() OWNER TO doorstep_owner;
+
+--
 -- Name: api_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -310,8 +434,8 @@ CREATE TABLE doorstep.api_keys (
     CONSTRAINT api_keys_kind CHECK ((kind = ANY (ARRAY['publishable'::text, 'secret'::text]))),
     CONSTRAINT api_keys_scopes CHECK (((cardinality(scopes) > 0) AND (scopes <@
 CASE kind
-    WHEN 'publishable'::text THEN ARRAY['look_up'::text, 'confirm'::text]
-    ELSE ARRAY['look_up'::text, 'confirm'::text, 'compose'::text]
+    WHEN 'publishable'::text THEN ARRAY['look_up'::text, 'confirm'::text, 'register'::text]
+    ELSE ARRAY['look_up'::text, 'confirm'::text, 'compose'::text, 'register'::text, 'notify'::text]
 END)))
 );
 
@@ -397,6 +521,25 @@ ALTER TABLE doorstep.changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDEN
 );
 
 --
+-- Name: channels; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.channels (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    environment text NOT NULL COLLATE pg_catalog."C",
+    channel_id text NOT NULL COLLATE pg_catalog."C",
+    stores_last_message boolean NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT channels_channel_id_length CHECK (((octet_length(channel_id) >= 1) AND (octet_length(channel_id) <= 128))),
+    CONSTRAINT channels_environment CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text])))
+);
+
+ALTER TABLE ONLY doorstep.channels FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.channels OWNER TO doorstep_owner;
+
+--
 -- Name: clips; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -459,6 +602,44 @@ ALTER TABLE ONLY doorstep.confirmations_default FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.confirmations_default OWNER TO doorstep_owner;
 
 --
+-- Name: deliveries; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.deliveries (
+    tenant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    notification_id uuid NOT NULL,
+    delivery_id uuid NOT NULL,
+    instance_id uuid,
+    token_kind text NOT NULL COLLATE pg_catalog."C",
+    token_name text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    environment text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    due_at timestamp with time zone,
+    attempt smallint DEFAULT 0 NOT NULL,
+    lost_replies smallint DEFAULT 0 NOT NULL,
+    expires_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    answers jsonb DEFAULT '[]'::jsonb NOT NULL,
+    warnings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    CONSTRAINT deliveries_attempted CHECK ((((state <> 'skipped'::text) OR (attempt = 0)) AND ((attempt > 0) OR (state = ANY (ARRAY['skipped'::text, 'queued'::text, 'expired'::text]))))),
+    CONSTRAINT deliveries_due_until_final CHECK (((state = ANY (ARRAY['queued'::text, 'sending'::text])) = (due_at IS NOT NULL))),
+    CONSTRAINT deliveries_environment CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+    CONSTRAINT deliveries_finished_when_final CHECK (((state = ANY (ARRAY['queued'::text, 'sending'::text])) = (finished_at IS NULL))),
+    CONSTRAINT deliveries_has_receiver CHECK (((token_kind = 'channel'::text) = (instance_id IS NULL))),
+    CONSTRAINT deliveries_lost_replies_range CHECK (((lost_replies >= 0) AND (lost_replies <= attempt))),
+    CONSTRAINT deliveries_reason_given CHECK (((state <> ALL (ARRAY['skipped'::text, 'refused'::text])) OR (reason IS NOT NULL))),
+    CONSTRAINT deliveries_state CHECK ((state = ANY (ARRAY['skipped'::text, 'queued'::text, 'sending'::text, 'delivered'::text, 'refused'::text, 'uncertain'::text, 'expired'::text]))),
+    CONSTRAINT deliveries_token_kind CHECK ((token_kind = ANY (ARRAY['device'::text, 'start'::text, 'activity'::text, 'channel'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY doorstep.deliveries FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.deliveries OWNER TO doorstep_owner;
+
+--
 -- Name: domains; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -511,6 +692,69 @@ ALTER TABLE ONLY doorstep.experiences FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.experiences OWNER TO doorstep_owner;
 
 --
+-- Name: idempotency_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.idempotency_keys (
+    tenant_id uuid NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    request_digest bytea NOT NULL,
+    notification_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT idempotency_keys_digest_length CHECK ((octet_length(request_digest) = 32)),
+    CONSTRAINT idempotency_keys_key_length CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 255)))
+);
+
+ALTER TABLE ONLY doorstep.idempotency_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.idempotency_keys OWNER TO doorstep_owner;
+
+--
+-- Name: instances; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.instances (
+    tenant_id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    app text NOT NULL COLLATE pg_catalog."C",
+    environment text NOT NULL COLLATE pg_catalog."C",
+    permission text NOT NULL COLLATE pg_catalog."C",
+    launched_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT instances_app CHECK ((app = ANY (ARRAY['clip'::text, 'full'::text]))),
+    CONSTRAINT instances_environment CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
+    CONSTRAINT instances_permission CHECK ((permission = ANY (ARRAY['ephemeral'::text, 'authorized'::text, 'provisional'::text, 'denied'::text])))
+);
+
+ALTER TABLE ONLY doorstep.instances FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.instances OWNER TO doorstep_owner;
+
+--
+-- Name: launches; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.launches (
+    tenant_id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    url text NOT NULL COLLATE pg_catalog."C",
+    experience_url text NOT NULL COLLATE pg_catalog."C",
+    location_identifier text COLLATE pg_catalog."C",
+    launched_at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone,
+    CONSTRAINT launches_confirmed_at_is_of_location CHECK (((confirmed_at IS NULL) OR (location_identifier IS NOT NULL))),
+    CONSTRAINT launches_experience_url_length CHECK ((octet_length(experience_url) <= 2048)),
+    CONSTRAINT launches_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
+    CONSTRAINT launches_url_form CHECK ((starts_with(url, 'https://'::text) AND (octet_length(url) <= 2048)))
+);
+
+ALTER TABLE ONLY doorstep.launches FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.launches OWNER TO doorstep_owner;
+
+--
 -- Name: locations; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -533,6 +777,61 @@ CREATE TABLE doorstep.locations (
 ALTER TABLE ONLY doorstep.locations FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE doorstep.locations OWNER TO doorstep_owner;
+
+--
+-- Name: notifications; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.notifications (
+    tenant_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    notification_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    url text NOT NULL COLLATE pg_catalog."C",
+    experience_url text NOT NULL COLLATE pg_catalog."C",
+    location_identifier text COLLATE pg_catalog."C",
+    audience jsonb NOT NULL,
+    push_type text NOT NULL COLLATE pg_catalog."C",
+    priority smallint NOT NULL,
+    collapse_id text COLLATE pg_catalog."C",
+    expiration bigint,
+    payload bytea NOT NULL,
+    warnings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    CONSTRAINT notifications_collapse_id_length CHECK (((octet_length(collapse_id) >= 1) AND (octet_length(collapse_id) <= 64))),
+    CONSTRAINT notifications_expiration_range CHECK ((expiration >= 0)),
+    CONSTRAINT notifications_payload_length CHECK (((octet_length(payload) >= 1) AND (octet_length(payload) <= 5120))),
+    CONSTRAINT notifications_priority CHECK ((priority = ANY (ARRAY[1, 5, 10]))),
+    CONSTRAINT notifications_push_type CHECK ((push_type = ANY (ARRAY['alert'::text, 'liveactivity'::text]))),
+    CONSTRAINT notifications_url_length CHECK ((octet_length(url) <= 2048))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY doorstep.notifications FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.notifications OWNER TO doorstep_owner;
+
+--
+-- Name: push_tokens; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.push_tokens (
+    tenant_id uuid NOT NULL,
+    instance_id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    name text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    digest bytea NOT NULL,
+    sealed bytea NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    retired_at timestamp with time zone,
+    CONSTRAINT push_tokens_digest_length CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT push_tokens_kind CHECK ((kind = ANY (ARRAY['device'::text, 'start'::text, 'activity'::text]))),
+    CONSTRAINT push_tokens_name CHECK ((((kind = 'device'::text) = (name = ''::text)) AND (octet_length(name) <= 128))),
+    CONSTRAINT push_tokens_sealed_length CHECK (((octet_length(sealed) >= 33) AND (octet_length(sealed) <= 512)))
+);
+
+ALTER TABLE ONLY doorstep.push_tokens FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.push_tokens OWNER TO doorstep_owner;
 
 --
 -- Name: schema_migrations; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -577,8 +876,10 @@ CREATE TABLE doorstep.tenants (
     key_burst integer,
     client_rate integer,
     client_burst integer,
+    collapse_policy text DEFAULT 'none'::text NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT tenants_client_limit_is_whole CHECK ((num_nonnulls(client_rate, client_burst) <> 1)),
     CONSTRAINT tenants_client_limit_range CHECK ((((client_rate >= 1) AND (client_rate <= 1000000)) AND ((client_burst >= 1) AND (client_burst <= 1000000)))),
+    CONSTRAINT tenants_collapse_policy CHECK ((collapse_policy = ANY (ARRAY['none'::text, 'business'::text, 'url'::text]))),
     CONSTRAINT tenants_key_limit_is_whole CHECK ((num_nonnulls(key_rate, key_burst) <> 1)),
     CONSTRAINT tenants_key_limit_range CHECK ((((key_rate >= 1) AND (key_rate <= 1000000)) AND ((key_burst >= 1) AND (key_burst <= 1000000)))),
     CONSTRAINT tenants_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
@@ -588,6 +889,40 @@ CREATE TABLE doorstep.tenants (
 ALTER TABLE ONLY doorstep.tenants FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE doorstep.tenants OWNER TO doorstep_owner;
+
+--
+-- Name: webhook_messages; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.webhook_messages (
+    tenant_id uuid NOT NULL,
+    message_id uuid NOT NULL,
+    body bytea NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    attempt smallint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY doorstep.webhook_messages FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.webhook_messages OWNER TO doorstep_owner;
+
+--
+-- Name: webhooks; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.webhooks (
+    tenant_id uuid NOT NULL,
+    url text NOT NULL COLLATE pg_catalog."C",
+    sealed_secret bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT webhooks_sealed_secret_length CHECK (((octet_length(sealed_secret) >= 33) AND (octet_length(sealed_secret) <= 512))),
+    CONSTRAINT webhooks_url_length CHECK (((octet_length(url) >= 8) AND (octet_length(url) <= 2048)))
+);
+
+ALTER TABLE ONLY doorstep.webhooks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.webhooks OWNER TO doorstep_owner;
 
 --
 -- Name: confirmations_default; Type: TABLE ATTACH; Schema: doorstep; Owner: doorstep_owner
@@ -624,6 +959,13 @@ ALTER TABLE ONLY doorstep.changes
     ADD CONSTRAINT changes_pkey PRIMARY KEY (tenant_id, change_id);
 
 --
+-- Name: channels channels_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.channels
+    ADD CONSTRAINT channels_pkey PRIMARY KEY (tenant_id, bundle_id, environment, channel_id);
+
+--
 -- Name: clips clips_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -645,6 +987,13 @@ ALTER TABLE ONLY doorstep.confirmations_default
     ADD CONSTRAINT confirmations_default_pkey PRIMARY KEY (tenant_id, minute, confirmation_id);
 
 --
+-- Name: deliveries deliveries_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (tenant_id, created_at, notification_id, delivery_id);
+
+--
 -- Name: domains domains_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -659,11 +1008,46 @@ ALTER TABLE ONLY doorstep.experiences
     ADD CONSTRAINT experiences_pkey PRIMARY KEY (tenant_id, kind, url);
 
 --
+-- Name: idempotency_keys idempotency_keys_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
+
+--
+-- Name: instances instances_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.instances
+    ADD CONSTRAINT instances_pkey PRIMARY KEY (tenant_id, instance_id);
+
+--
+-- Name: launches launches_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.launches
+    ADD CONSTRAINT launches_pkey PRIMARY KEY (tenant_id, instance_id, url);
+
+--
 -- Name: locations locations_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE ONLY doorstep.locations
     ADD CONSTRAINT locations_pkey PRIMARY KEY (tenant_id, identifier);
+
+--
+-- Name: notifications notifications_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.notifications
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (tenant_id, created_at, notification_id);
+
+--
+-- Name: push_tokens push_tokens_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.push_tokens
+    ADD CONSTRAINT push_tokens_pkey PRIMARY KEY (tenant_id, instance_id, kind, name);
 
 --
 -- Name: schema_migrations schema_migrations_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -694,6 +1078,20 @@ ALTER TABLE ONLY doorstep.tenants
     ADD CONSTRAINT tenants_slug_key UNIQUE (slug);
 
 --
+-- Name: webhook_messages webhook_messages_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.webhook_messages
+    ADD CONSTRAINT webhook_messages_pkey PRIMARY KEY (tenant_id, message_id);
+
+--
+-- Name: webhooks webhooks_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.webhooks
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (tenant_id);
+
+--
 -- Name: api_keys_digest; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -704,6 +1102,18 @@ CREATE INDEX api_keys_digest ON doorstep.api_keys USING btree (digest);
 --
 
 CREATE INDEX changes_xid ON doorstep.changes USING btree (xid);
+
+--
+-- Name: deliveries_due; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX deliveries_due ON ONLY doorstep.deliveries USING btree (tenant_id, due_at) WHERE (due_at IS NOT NULL);
+
+--
+-- Name: deliveries_instance; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX deliveries_instance ON ONLY doorstep.deliveries USING btree (tenant_id, instance_id) WHERE (state <> 'skipped'::text);
 
 --
 -- Name: domains_proved_host; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -730,6 +1140,54 @@ CREATE INDEX experiences_match_key ON doorstep.experiences USING btree (tenant_i
 CREATE UNIQUE INDEX experiences_one_default_per_clip ON doorstep.experiences USING btree (tenant_id, bundle_id) WHERE (kind = 'default'::text);
 
 --
+-- Name: idempotency_keys_created_at; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX idempotency_keys_created_at ON doorstep.idempotency_keys USING btree (tenant_id, created_at);
+
+--
+-- Name: instances_launched_at; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX instances_launched_at ON doorstep.instances USING btree (tenant_id, launched_at);
+
+--
+-- Name: launches_experience; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX launches_experience ON doorstep.launches USING btree (tenant_id, experience_url, launched_at);
+
+--
+-- Name: launches_location; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX launches_location ON doorstep.launches USING btree (tenant_id, location_identifier, launched_at);
+
+--
+-- Name: launches_url; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX launches_url ON doorstep.launches USING btree (tenant_id, url);
+
+--
+-- Name: push_tokens_activity; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX push_tokens_activity ON doorstep.push_tokens USING btree (tenant_id, registered_at) WHERE (kind = 'activity'::text);
+
+--
+-- Name: push_tokens_digest; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX push_tokens_digest ON doorstep.push_tokens USING btree (tenant_id, digest);
+
+--
+-- Name: webhook_messages_due; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX webhook_messages_due ON doorstep.webhook_messages USING btree (tenant_id, due_at);
+
+--
 -- Name: confirmations_default_pkey; Type: INDEX ATTACH; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -740,6 +1198,12 @@ ALTER INDEX doorstep.confirmations_pkey ATTACH PARTITION doorstep.confirmations_
 --
 
 CREATE TRIGGER delete_confirmations AFTER DELETE ON doorstep.tenants FOR EACH ROW EXECUTE FUNCTION doorstep.delete_confirmations_of_tenant();
+
+--
+-- Name: tenants delete_notifications; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER delete_notifications AFTER DELETE ON doorstep.tenants FOR EACH ROW EXECUTE FUNCTION doorstep.delete_notifications_of_tenant();
 
 --
 -- Name: api_keys record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -784,6 +1248,12 @@ CREATE TRIGGER record_delete AFTER DELETE ON doorstep.short_codes REFERENCING OL
 CREATE TRIGGER record_delete AFTER DELETE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
 --
+-- Name: webhooks record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.webhooks REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
 -- Name: api_keys record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -824,6 +1294,12 @@ CREATE TRIGGER record_insert AFTER INSERT ON doorstep.short_codes REFERENCING NE
 --
 
 CREATE TRIGGER record_insert AFTER INSERT ON doorstep.tenants REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: webhooks record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.webhooks REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
 --
 -- Name: api_keys record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -994,10 +1470,28 @@ CREATE TRIGGER record_update AFTER UPDATE ON doorstep.short_codes REFERENCING OL
 CREATE TRIGGER record_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id');
 
 --
+-- Name: webhooks record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.webhooks REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id');
+
+--
 -- Name: confirmations require_tenant; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
 CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.confirmations FOR EACH STATEMENT EXECUTE FUNCTION doorstep.require_confirmed_tenant();
+
+--
+-- Name: deliveries require_tenant; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.deliveries FOR EACH STATEMENT EXECUTE FUNCTION doorstep.require_notifying_tenant();
+
+--
+-- Name: notifications require_tenant; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.notifications FOR EACH STATEMENT EXECUTE FUNCTION doorstep.require_notifying_tenant();
 
 --
 -- Name: api_keys api_keys_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1005,6 +1499,13 @@ CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.confirmations FOR EACH ST
 
 ALTER TABLE ONLY doorstep.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: channels channels_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.channels
+    ADD CONSTRAINT channels_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.clips(tenant_id, bundle_id);
 
 --
 -- Name: clips clips_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1035,6 +1536,34 @@ ALTER TABLE ONLY doorstep.experiences
     ADD CONSTRAINT experiences_tenant_id_location_identifier_fkey FOREIGN KEY (tenant_id, location_identifier) REFERENCES doorstep.locations(tenant_id, identifier);
 
 --
+-- Name: idempotency_keys idempotency_keys_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: instances instances_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.instances
+    ADD CONSTRAINT instances_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.clips(tenant_id, bundle_id);
+
+--
+-- Name: instances instances_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.instances
+    ADD CONSTRAINT instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: launches launches_tenant_id_instance_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.launches
+    ADD CONSTRAINT launches_tenant_id_instance_id_fkey FOREIGN KEY (tenant_id, instance_id) REFERENCES doorstep.instances(tenant_id, instance_id) ON DELETE CASCADE;
+
+--
 -- Name: locations locations_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1042,11 +1571,32 @@ ALTER TABLE ONLY doorstep.locations
     ADD CONSTRAINT locations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: push_tokens push_tokens_tenant_id_instance_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.push_tokens
+    ADD CONSTRAINT push_tokens_tenant_id_instance_id_fkey FOREIGN KEY (tenant_id, instance_id) REFERENCES doorstep.instances(tenant_id, instance_id) ON DELETE CASCADE;
+
+--
 -- Name: short_codes short_codes_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE ONLY doorstep.short_codes
     ADD CONSTRAINT short_codes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: webhook_messages webhook_messages_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.webhook_messages
+    ADD CONSTRAINT webhook_messages_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.webhooks(tenant_id) ON DELETE CASCADE;
+
+--
+-- Name: webhooks webhooks_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.webhooks
+    ADD CONSTRAINT webhooks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
 -- Name: tenants admin_lists_tenants; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -1073,6 +1623,12 @@ ALTER TABLE doorstep.audit_log ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.changes ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: channels; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.channels ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: clips; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1091,6 +1647,12 @@ ALTER TABLE doorstep.confirmations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.confirmations_default ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: deliveries; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.deliveries ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: domains; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1103,10 +1665,34 @@ ALTER TABLE doorstep.domains ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.experiences ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: idempotency_keys; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.idempotency_keys ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: instances; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.instances ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: launches; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.launches ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: locations; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE doorstep.locations ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: notifications; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.notifications ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: confirmations_default owner_finds_what_to_move; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -1133,6 +1719,12 @@ CREATE POLICY owner_moves ON doorstep.confirmations_default FOR DELETE TO doorst
 CREATE POLICY owner_prunes ON doorstep.changes FOR DELETE TO doorstep_owner USING ((at < (now() - '01:00:00'::interval)));
 
 --
+-- Name: push_tokens; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.push_tokens ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: api_keys router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1151,6 +1743,12 @@ CREATE POLICY router_reads ON doorstep.changes FOR SELECT TO doorstep_router USI
 CREATE POLICY router_reads ON doorstep.clips FOR SELECT TO doorstep_router USING (true);
 
 --
+-- Name: deliveries router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.deliveries FOR SELECT TO doorstep_router USING (true);
+
+--
 -- Name: domains router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1163,10 +1761,28 @@ CREATE POLICY router_reads ON doorstep.domains FOR SELECT TO doorstep_router USI
 CREATE POLICY router_reads ON doorstep.experiences FOR SELECT TO doorstep_router USING (true);
 
 --
+-- Name: idempotency_keys router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.idempotency_keys FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: instances router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.instances FOR SELECT TO doorstep_router USING (true);
+
+--
 -- Name: locations router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
 CREATE POLICY router_reads ON doorstep.locations FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: push_tokens router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.push_tokens FOR SELECT TO doorstep_router USING (true);
 
 --
 -- Name: short_codes router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -1179,6 +1795,12 @@ CREATE POLICY router_reads ON doorstep.short_codes FOR SELECT TO doorstep_router
 --
 
 CREATE POLICY router_reads ON doorstep.tenants FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: webhook_messages router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.webhook_messages FOR SELECT TO doorstep_router USING (true);
 
 --
 -- Name: short_codes; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -1205,6 +1827,12 @@ CREATE POLICY tenant_isolation ON doorstep.audit_log USING ((tenant_id = ( SELEC
 CREATE POLICY tenant_isolation ON doorstep.changes USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: channels tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.channels USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: clips tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1223,6 +1851,12 @@ CREATE POLICY tenant_isolation ON doorstep.confirmations USING ((tenant_id = ( S
 CREATE POLICY tenant_isolation ON doorstep.confirmations_default USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: deliveries tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.deliveries USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: domains tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1235,10 +1869,40 @@ CREATE POLICY tenant_isolation ON doorstep.domains USING ((tenant_id = ( SELECT 
 CREATE POLICY tenant_isolation ON doorstep.experiences USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: idempotency_keys tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.idempotency_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: instances tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.instances USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: launches tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.launches USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: locations tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
 CREATE POLICY tenant_isolation ON doorstep.locations USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: notifications tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.notifications USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: push_tokens tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.push_tokens USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: short_codes tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -1253,10 +1917,34 @@ CREATE POLICY tenant_isolation ON doorstep.short_codes USING ((tenant_id = ( SEL
 CREATE POLICY tenant_isolation ON doorstep.tenants USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: webhook_messages tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.webhook_messages USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: webhooks tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.webhooks USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: tenants; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE doorstep.tenants ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: webhook_messages; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.webhook_messages ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: webhooks; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.webhooks ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: SCHEMA doorstep; Type: ACL; Schema: -; Owner: doorstep_owner
@@ -1274,6 +1962,13 @@ REVOKE ALL ON FUNCTION doorstep.add_confirmation_days() FROM PUBLIC;
 GRANT ALL ON FUNCTION doorstep.add_confirmation_days() TO doorstep_router;
 
 --
+-- Name: FUNCTION add_notification_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.add_notification_days() FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.add_notification_days() TO doorstep_router;
+
+--
 -- Name: FUNCTION confirmation_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1286,11 +1981,24 @@ REVOKE ALL ON FUNCTION doorstep.confirmation_days() FROM PUBLIC;
 REVOKE ALL ON FUNCTION doorstep.delete_confirmations_of_tenant() FROM PUBLIC;
 
 --
+-- Name: FUNCTION delete_notifications_of_tenant(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.delete_notifications_of_tenant() FROM PUBLIC;
+
+--
 -- Name: FUNCTION drop_confirmation_days(retention integer); Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 REVOKE ALL ON FUNCTION doorstep.drop_confirmation_days(retention integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION doorstep.drop_confirmation_days(retention integer) TO doorstep_router;
+
+--
+-- Name: FUNCTION drop_notification_days(retention integer); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.drop_notification_days(retention integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.drop_notification_days(retention integer) TO doorstep_router;
 
 --
 -- Name: FUNCTION index_confirmation_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -1323,6 +2031,12 @@ REVOKE ALL ON FUNCTION doorstep.record_routing_change() FROM PUBLIC;
 --
 
 REVOKE ALL ON FUNCTION doorstep.require_confirmed_tenant() FROM PUBLIC;
+
+--
+-- Name: FUNCTION require_notifying_tenant(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.require_notifying_tenant() FROM PUBLIC;
 
 --
 -- Name: TABLE api_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -1405,6 +2119,13 @@ GRANT SELECT ON TABLE doorstep.change_horizon TO doorstep_router;
 GRANT SELECT ON TABLE doorstep.changes TO doorstep_router;
 
 --
+-- Name: TABLE channels; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.channels TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.channels TO doorstep_admin;
+
+--
 -- Name: TABLE clips; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1452,6 +2173,65 @@ GRANT SELECT(multi_business) ON TABLE doorstep.clips TO doorstep_router;
 
 GRANT INSERT ON TABLE doorstep.confirmations TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.confirmations TO doorstep_admin;
+
+--
+-- Name: TABLE deliveries; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT ON TABLE doorstep.deliveries TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.deliveries TO doorstep_admin;
+
+--
+-- Name: COLUMN deliveries.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.deliveries TO doorstep_router;
+
+--
+-- Name: COLUMN deliveries.state; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(state) ON TABLE doorstep.deliveries TO doorstep_app;
+GRANT UPDATE(state) ON TABLE doorstep.deliveries TO doorstep_admin;
+
+--
+-- Name: COLUMN deliveries.reason; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(reason) ON TABLE doorstep.deliveries TO doorstep_app;
+
+--
+-- Name: COLUMN deliveries.due_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(due_at) ON TABLE doorstep.deliveries TO doorstep_app;
+GRANT UPDATE(due_at) ON TABLE doorstep.deliveries TO doorstep_admin;
+GRANT SELECT(due_at) ON TABLE doorstep.deliveries TO doorstep_router;
+
+--
+-- Name: COLUMN deliveries.attempt; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(attempt) ON TABLE doorstep.deliveries TO doorstep_app;
+
+--
+-- Name: COLUMN deliveries.lost_replies; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(lost_replies) ON TABLE doorstep.deliveries TO doorstep_app;
+
+--
+-- Name: COLUMN deliveries.finished_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(finished_at) ON TABLE doorstep.deliveries TO doorstep_app;
+GRANT UPDATE(finished_at) ON TABLE doorstep.deliveries TO doorstep_admin;
+
+--
+-- Name: COLUMN deliveries.answers; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(answers) ON TABLE doorstep.deliveries TO doorstep_app;
 
 --
 -- Name: TABLE domains; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -1572,6 +2352,106 @@ GRANT UPDATE(title) ON TABLE doorstep.experiences TO doorstep_admin;
 GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_admin;
 
 --
+-- Name: TABLE idempotency_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.idempotency_keys TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.idempotency_keys TO doorstep_admin;
+
+--
+-- Name: COLUMN idempotency_keys.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.idempotency_keys TO doorstep_router;
+
+--
+-- Name: COLUMN idempotency_keys.created_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(created_at) ON TABLE doorstep.idempotency_keys TO doorstep_router;
+
+--
+-- Name: TABLE instances; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.instances TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.instances TO doorstep_admin;
+
+--
+-- Name: COLUMN instances.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.instances TO doorstep_router;
+
+--
+-- Name: COLUMN instances.bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(bundle_id) ON TABLE doorstep.instances TO doorstep_app;
+
+--
+-- Name: COLUMN instances.app; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(app) ON TABLE doorstep.instances TO doorstep_app;
+
+--
+-- Name: COLUMN instances.environment; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(environment) ON TABLE doorstep.instances TO doorstep_app;
+
+--
+-- Name: COLUMN instances.permission; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(permission) ON TABLE doorstep.instances TO doorstep_app;
+
+--
+-- Name: COLUMN instances.launched_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(launched_at) ON TABLE doorstep.instances TO doorstep_app;
+GRANT SELECT(launched_at) ON TABLE doorstep.instances TO doorstep_router;
+
+--
+-- Name: COLUMN instances.updated_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(updated_at) ON TABLE doorstep.instances TO doorstep_app;
+
+--
+-- Name: TABLE launches; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.launches TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.launches TO doorstep_admin;
+
+--
+-- Name: COLUMN launches.experience_url; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(experience_url) ON TABLE doorstep.launches TO doorstep_app;
+
+--
+-- Name: COLUMN launches.location_identifier; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(location_identifier) ON TABLE doorstep.launches TO doorstep_app;
+
+--
+-- Name: COLUMN launches.launched_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(launched_at) ON TABLE doorstep.launches TO doorstep_app;
+
+--
+-- Name: COLUMN launches.confirmed_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(confirmed_at) ON TABLE doorstep.launches TO doorstep_app;
+
+--
 -- Name: TABLE locations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1625,6 +2505,73 @@ GRANT SELECT(radius) ON TABLE doorstep.locations TO doorstep_router;
 --
 
 GRANT UPDATE(metadata) ON TABLE doorstep.locations TO doorstep_admin;
+
+--
+-- Name: TABLE notifications; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT ON TABLE doorstep.notifications TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.notifications TO doorstep_admin;
+
+--
+-- Name: TABLE push_tokens; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.push_tokens TO doorstep_app;
+GRANT DELETE ON TABLE doorstep.push_tokens TO doorstep_admin;
+
+--
+-- Name: COLUMN push_tokens.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.push_tokens TO doorstep_admin;
+GRANT SELECT(tenant_id) ON TABLE doorstep.push_tokens TO doorstep_router;
+
+--
+-- Name: COLUMN push_tokens.instance_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(instance_id) ON TABLE doorstep.push_tokens TO doorstep_admin;
+
+--
+-- Name: COLUMN push_tokens.kind; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(kind) ON TABLE doorstep.push_tokens TO doorstep_admin;
+GRANT SELECT(kind) ON TABLE doorstep.push_tokens TO doorstep_router;
+
+--
+-- Name: COLUMN push_tokens.name; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(name) ON TABLE doorstep.push_tokens TO doorstep_admin;
+
+--
+-- Name: COLUMN push_tokens.digest; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(digest) ON TABLE doorstep.push_tokens TO doorstep_app;
+
+--
+-- Name: COLUMN push_tokens.sealed; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(sealed) ON TABLE doorstep.push_tokens TO doorstep_app;
+
+--
+-- Name: COLUMN push_tokens.registered_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(registered_at) ON TABLE doorstep.push_tokens TO doorstep_app;
+GRANT SELECT(registered_at) ON TABLE doorstep.push_tokens TO doorstep_admin;
+GRANT SELECT(registered_at) ON TABLE doorstep.push_tokens TO doorstep_router;
+
+--
+-- Name: COLUMN push_tokens.retired_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(retired_at) ON TABLE doorstep.push_tokens TO doorstep_app;
+GRANT SELECT(retired_at) ON TABLE doorstep.push_tokens TO doorstep_admin;
 
 --
 -- Name: TABLE schema_migrations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -1722,6 +2669,57 @@ GRANT SELECT(client_rate) ON TABLE doorstep.tenants TO doorstep_router;
 
 GRANT UPDATE(client_burst) ON TABLE doorstep.tenants TO doorstep_admin;
 GRANT SELECT(client_burst) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.collapse_policy; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(collapse_policy) ON TABLE doorstep.tenants TO doorstep_admin;
+
+--
+-- Name: TABLE webhook_messages; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_admin;
+
+--
+-- Name: COLUMN webhook_messages.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.webhook_messages TO doorstep_router;
+
+--
+-- Name: COLUMN webhook_messages.due_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(due_at) ON TABLE doorstep.webhook_messages TO doorstep_app;
+GRANT SELECT(due_at) ON TABLE doorstep.webhook_messages TO doorstep_router;
+
+--
+-- Name: COLUMN webhook_messages.attempt; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(attempt) ON TABLE doorstep.webhook_messages TO doorstep_app;
+
+--
+-- Name: TABLE webhooks; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.webhooks TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhooks TO doorstep_admin;
+
+--
+-- Name: COLUMN webhooks.url; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(url) ON TABLE doorstep.webhooks TO doorstep_admin;
+
+--
+-- Name: COLUMN webhooks.sealed_secret; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(sealed_secret) ON TABLE doorstep.webhooks TO doorstep_admin;
 
 --
 -- PostgreSQL database dump complete

@@ -210,8 +210,8 @@ extension TenantTransaction {
                 (tenant_id, created_at, notification_id, delivery_id, instance_id, token_kind, token_name,
                 environment, state, reason, due_at, expires_at, finished_at, warnings)
             SELECT \(tenant.uuid), \(notification.createdAt), \(notification.id.uuid), delivery_id,
-                CASE WHEN \(receiver.kind == .channel) THEN NULL ELSE instance_id END,
-                \(receiver.kind.rawValue), \(receiver.name), environment, state, nullif(reason, ''),
+                CASE WHEN \(receiver.kind == "channel") THEN NULL ELSE instance_id END,
+                \(receiver.kind), \(receiver.name), environment, state, nullif(reason, ''),
                 CASE state WHEN 'queued' THEN now() END, nullif(expires_at, 'infinity'),
                 CASE state WHEN 'skipped' THEN now() END,
                 CASE WHEN may_overwrite THEN '["may_overwrite"]'::jsonb ELSE '[]' END

@@ -164,21 +164,20 @@ extension ClaimedDelivery {
             Date.self, UUID.self, UUID.self, UUID?.self, String.self, String.self, String.self, Int16.self,
             Int16.self, Date?.self, Int.self, String?.self, [UInt8]?.self, [UInt8]?.self, Bool.self)
         self = try PersistenceError.reading("deliveries") {
-            guard let kind = Receiver.Kind(rawValue: kind),
+            guard let receiver = Receiver(kind: kind, name: name),
                 let environment = APNsEnvironment(rawValue: environment)
             else { throw PersistenceError.unreadable("deliveries") }
             let destination: Destination
-            if kind == .channel {
-                destination = .channel(name)
-            } else if let instance, let app = app.flatMap(InstalledApp.init), let sealed, let digest {
-                let receiver = Receiver(kind, name: name)
+            if case .channel(let channel) = receiver {
+                destination = .channel(channel)
+            } else if case .token(let place) = receiver, let instance = instance.map(InstanceID.init),
+                let app = app.flatMap(InstalledApp.init), let sealed, let digest
+            {
                 if isRetired {
                     destination = .nowhere(NotificationRouter.SkipReason.tokenDead.rawValue)
-                } else if let token = keys.open(
-                    sealed, of: tenant, at: receiver.place(of: InstanceID(instance))
-                ).flatMap({ PushToken($0) }) {
+                } else if let token = keys.openToken(sealed, of: tenant, for: instance, at: place) {
                     destination = .device(
-                        token, app: app, instance: InstanceID(instance), receiver: receiver, digest: digest)
+                        token, app: app, instance: instance, place: place, digest: digest)
                 } else {
                     destination = .nowhere("token_unreadable")
                 }
@@ -191,11 +190,6 @@ extension ClaimedDelivery {
                 environment: environment, destination: destination)
         }
     }
-}
-
-extension Receiver {
-    /// Where a token of an instance is sealed for.
-    func place(of instance: InstanceID) -> [String] { [instance.description, kind.rawValue, name] }
 }
 
 // MARK: - Completing
@@ -236,8 +230,8 @@ extension TenantTransaction {
             """
             UPDATE doorstep.push_tokens t
             SET retired_at = CASE r.since WHEN 'infinity' THEN now() ELSE r.since END
-            FROM unnest(\(tokens.map(\.instance.uuid)), \(tokens.map(\.receiver.kind.rawValue)),
-                \(tokens.map(\.receiver.name)), \(tokens.map(\.digest)),
+            FROM unnest(\(tokens.map(\.instance.uuid)), \(tokens.map(\.place.kind)),
+                \(tokens.map(\.place.name)), \(tokens.map(\.digest)),
                 \(tokens.map { $0.since ?? .distantFuture })) AS r (instance_id, kind, name, digest, since)
             WHERE t.tenant_id = \(tenant.uuid) AND t.instance_id = r.instance_id AND t.kind = r.kind
                 AND t.name = r.name AND t.digest = decode(r.digest, 'hex') AND t.retired_at IS NULL
@@ -249,7 +243,7 @@ extension TenantTransaction {
 /// A token that APNs says is of no use.
 private struct DeadToken {
     let instance: InstanceID
-    let receiver: Receiver
+    let place: TokenPlace
     /// In hexadecimal digits.
     let digest: String
     let since: Date?
@@ -257,10 +251,10 @@ private struct DeadToken {
     /// Nil when nothing is wrong with the token of a completion.
     init?(_ completion: Completion) {
         guard case .dead(let since) = completion.verdict.token,
-            case .device(_, _, let instance, let receiver, let digest) = completion.delivery.destination
+            case .device(_, _, let instance, let place, let digest) = completion.delivery.destination
         else { return nil }
         self.instance = instance
-        self.receiver = receiver
+        self.place = place
         self.since = since
         self.digest = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

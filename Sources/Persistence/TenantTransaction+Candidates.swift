@@ -21,7 +21,7 @@ extension TenantTransaction {
                 WHERE l.tenant_id = i.tenant_id AND l.instance_id = i.instance_id AND \(business: draft.business)
             ) AS b ON true
             LEFT JOIN doorstep.push_tokens t ON t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id
-                AND t.kind = \(receiver.kind.rawValue) AND t.name = \(receiver.name)
+                AND t.kind = \(receiver.kind) AND t.name = \(receiver.name)
             ORDER BY i.instance_id
             """)
         guard rows.count < limit else { return try rows.map { try Candidate(row: $0, others: []) } }
@@ -36,7 +36,7 @@ extension TenantTransaction {
     private func instancesOfOtherBusinesses(
         among instances: [UUID], _ draft: NotificationDraft
     ) async throws -> Set<UUID> {
-        guard draft.clipIsMultiBusiness, draft.router.receiver.kind == .device, !instances.isEmpty else {
+        guard draft.clipIsMultiBusiness, draft.router.receiver == .device, !instances.isEmpty else {
             return []
         }
         let since = draft.createdAt.addingTimeInterval(-86_400)

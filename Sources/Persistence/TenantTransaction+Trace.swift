@@ -108,7 +108,7 @@ extension RecordedDelivery {
             UUID.self, UUID?.self, String.self, String.self, String.self, String.self, String?.self,
             Date?.self, Int16.self, Date?.self, Date?.self, String.self, String.self)
         self = try PersistenceError.reading("deliveries") {
-            guard let kind = Receiver.Kind(rawValue: kind),
+            guard let receiver = Receiver(kind: kind, name: name),
                 let environment = APNsEnvironment(rawValue: environment),
                 let state = DeliveryState(rawValue: state),
                 let answers = try JSONValue(parsing: answers.utf8).arrayValue,
@@ -116,7 +116,7 @@ extension RecordedDelivery {
             else { throw PersistenceError.unreadable("deliveries") }
             return RecordedDelivery(
                 id: DeliveryID(id), instance: instance.map(InstanceID.init),
-                receiver: Receiver(kind, name: name), environment: environment, state: state, reason: reason,
+                receiver: receiver, environment: environment, state: state, reason: reason,
                 expiresAt: expiresAt, attempt: Int(attempt), dueAt: dueAt, finishedAt: finishedAt,
                 answers: try answers.map { try DeliveryAnswer(stored: $0) },
                 warnings: warnings.compactMap(\.stringValue))

@@ -99,6 +99,7 @@ import Testing
             [
                 ["scopes": "'{}'"], ["scopes": "'{other}'"], ["scopes": "'{look_up,NULL}'"],
                 ["scopes": "'{compose}'", "kind": "'publishable'"],
+                ["scopes": "'{register,notify}'", "kind": "'publishable'"],
             ]
         ),
         "confirmations_location_length": (
@@ -109,6 +110,112 @@ import Testing
         "confirmations_minute_is_whole": (
             "confirmations",
             ["'2026-01-02 03:04:01Z'", "'2026-01-02 03:04:00.000001Z'", "'infinity'"].map { ["minute": $0] }
+        ),
+        "tenants_collapse_policy": (
+            "tenants", [["collapse_policy": "''"], ["collapse_policy": "'other'"]]
+        ),
+        "instances_app": ("instances", [["app": "'widget'"]]),
+        "instances_environment": ("instances", [["environment": "'development'"]]),
+        "instances_permission": (
+            "instances", [["permission": "''"], ["permission": "'notDetermined'"]]
+        ),
+        "launches_url_form": (
+            "launches",
+            [["url": "'http://example.com'"], ["url": "'https://example.com/' || repeat('a', 2029)"]]
+        ),
+        "launches_experience_url_length": (
+            "launches", [["experience_url": "'https://example.com/' || repeat('a', 2029)"]]
+        ),
+        "launches_location_length": (
+            "launches", [["location_identifier": "''"], ["location_identifier": "repeat('é', 129)"]]
+        ),
+        "launches_confirmed_at_is_of_location": ("launches", [["location_identifier": "NULL"]]),
+        "push_tokens_kind": ("push_tokens", [["kind": "'voip'"]]),
+        "push_tokens_name": (
+            "push_tokens",
+            [
+                ["name": "'a'"], ["kind": "'start'"], ["kind": "'activity'"],
+                ["kind": "'start'", "name": "repeat('é', 65)"],
+            ]
+        ),
+        "push_tokens_digest_length": (
+            "push_tokens", [["digest": "''"], ["digest": "sha512('')"]]
+        ),
+        "push_tokens_sealed_length": (
+            "push_tokens",
+            [["sealed": "sha256('')"], ["sealed": "convert_to(repeat('a', 513), 'UTF8')"]]
+        ),
+        "channels_environment": ("channels", [["environment": "'development'"]]),
+        "channels_channel_id_length": (
+            "channels", [["channel_id": "''"], ["channel_id": "repeat('a', 129)"]]
+        ),
+        "notifications_url_length": ("notifications", [["url": "repeat('a', 2049)"]]),
+        "notifications_push_type": ("notifications", [["push_type": "'voip'"]]),
+        "notifications_priority": ("notifications", [["priority": "0"], ["priority": "7"]]),
+        "notifications_collapse_id_length": (
+            "notifications", [["collapse_id": "''"], ["collapse_id": "repeat('é', 33)"]]
+        ),
+        "notifications_expiration_range": ("notifications", [["expiration": "-1"]]),
+        "notifications_payload_length": (
+            "notifications",
+            [["payload": "''"], ["payload": "convert_to(repeat('a', 5121), 'UTF8')"]]
+        ),
+        "deliveries_token_kind": ("deliveries", [["token_kind": "'voip'"]]),
+        "deliveries_has_receiver": (
+            "deliveries", [["instance_id": "NULL"], ["token_kind": "'channel'", "token_name": "'c'"]]
+        ),
+        "deliveries_environment": ("deliveries", [["environment": "'development'"]]),
+        "deliveries_state": (
+            "deliveries",
+            [["state": "'lost'", "attempt": "1", "due_at": "NULL", "finished_at": "now()"]]
+        ),
+        "deliveries_due_until_final": (
+            "deliveries",
+            [
+                ["due_at": "NULL"], ["state": "'sending'", "attempt": "1", "due_at": "NULL"],
+                ["state": "'delivered'", "attempt": "1", "finished_at": "now()"],
+            ]
+        ),
+        "deliveries_finished_when_final": (
+            "deliveries",
+            [["finished_at": "now()"], ["state": "'delivered'", "attempt": "1", "due_at": "NULL"]]
+        ),
+        "deliveries_attempted": (
+            "deliveries",
+            [
+                ["state": "'sending'"],
+                ["state": "'delivered'", "due_at": "NULL", "finished_at": "now()"],
+                [
+                    "state": "'skipped'", "reason": "'denied'", "attempt": "1", "due_at": "NULL",
+                    "finished_at": "now()",
+                ],
+            ]
+        ),
+        "deliveries_reason_given": (
+            "deliveries",
+            [
+                ["state": "'skipped'", "due_at": "NULL", "finished_at": "now()"],
+                ["state": "'refused'", "attempt": "1", "due_at": "NULL", "finished_at": "now()"],
+            ]
+        ),
+        "deliveries_lost_replies_range": (
+            "deliveries", [["lost_replies": "-1"], ["lost_replies": "1"]]
+        ),
+        "idempotency_keys_key_length": (
+            "idempotency_keys", [["key": "''"], ["key": "repeat('é', 128)"]]
+        ),
+        "idempotency_keys_digest_length": (
+            "idempotency_keys", [["request_digest": "''"], ["request_digest": "sha512('')"]]
+        ),
+        "webhooks_url_length": (
+            "webhooks", [["url": "'https:/'"], ["url": "'https://' || repeat('a', 2041)"]]
+        ),
+        "webhooks_sealed_secret_length": (
+            "webhooks",
+            [
+                ["sealed_secret": "sha256('')"],
+                ["sealed_secret": "convert_to(repeat('a', 513), 'UTF8')"],
+            ]
         ),
         "audit_log_action": (
             "audit_log", [["action": "'truncate'", "before": "'{}'"]]

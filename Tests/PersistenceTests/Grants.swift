@@ -5,13 +5,22 @@ enum Grants {
     /// Columns are listed where a grant is for some columns only.
     static let expected = """
         doorstep_admin DELETE api_keys
+        doorstep_admin DELETE channels
         doorstep_admin DELETE clips
         doorstep_admin DELETE confirmations
+        doorstep_admin DELETE deliveries
         doorstep_admin DELETE domains
         doorstep_admin DELETE experiences
+        doorstep_admin DELETE idempotency_keys
+        doorstep_admin DELETE instances
+        doorstep_admin DELETE launches
         doorstep_admin DELETE locations
+        doorstep_admin DELETE notifications
+        doorstep_admin DELETE push_tokens
         doorstep_admin DELETE short_codes
         doorstep_admin DELETE tenants
+        doorstep_admin DELETE webhook_messages
+        doorstep_admin DELETE webhooks
         doorstep_admin INSERT api_keys
         doorstep_admin INSERT clips
         doorstep_admin INSERT domains
@@ -19,48 +28,95 @@ enum Grants {
         doorstep_admin INSERT locations
         doorstep_admin INSERT short_codes
         doorstep_admin INSERT tenants
+        doorstep_admin INSERT webhooks
         doorstep_admin SELECT api_keys
         doorstep_admin SELECT audit_log
+        doorstep_admin SELECT channels
         doorstep_admin SELECT clips
         doorstep_admin SELECT confirmations
+        doorstep_admin SELECT deliveries
         doorstep_admin SELECT domains
         doorstep_admin SELECT experiences
+        doorstep_admin SELECT idempotency_keys
+        doorstep_admin SELECT instances
+        doorstep_admin SELECT launches
         doorstep_admin SELECT locations
+        doorstep_admin SELECT notifications
+        doorstep_admin SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
         doorstep_admin SELECT schema_migrations
         doorstep_admin SELECT short_codes
         doorstep_admin SELECT tenants
+        doorstep_admin SELECT webhook_messages
+        doorstep_admin SELECT webhooks
         doorstep_admin UPDATE api_keys (expires_at, revoked_at)
         doorstep_admin UPDATE clips (multi_business, parent_bundle_id, team_id)
+        doorstep_admin UPDATE deliveries (due_at, finished_at, state)
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, lapsed_at, method, proved_at)
         doorstep_admin UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
         doorstep_admin UPDATE locations (latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE short_codes (url)
-        doorstep_admin UPDATE tenants (client_burst, client_rate, key_burst, key_rate, name, suspended_at)
+        doorstep_admin UPDATE tenants (client_burst, client_rate, collapse_policy, key_burst, key_rate, name, suspended_at)
+        doorstep_admin UPDATE webhooks (sealed_secret, url)
         doorstep_admin USAGE doorstep
+        doorstep_app DELETE channels
+        doorstep_app DELETE idempotency_keys
+        doorstep_app DELETE instances
+        doorstep_app DELETE launches
+        doorstep_app DELETE push_tokens
+        doorstep_app DELETE webhook_messages
+        doorstep_app INSERT channels
         doorstep_app INSERT confirmations
+        doorstep_app INSERT deliveries
+        doorstep_app INSERT idempotency_keys
+        doorstep_app INSERT instances
+        doorstep_app INSERT launches
+        doorstep_app INSERT notifications
+        doorstep_app INSERT push_tokens
+        doorstep_app INSERT webhook_messages
         doorstep_app SELECT api_keys (key_id, last_used_on, tenant_id)
+        doorstep_app SELECT channels
         doorstep_app SELECT clips
+        doorstep_app SELECT deliveries
         doorstep_app SELECT domains
         doorstep_app SELECT experiences
+        doorstep_app SELECT idempotency_keys
+        doorstep_app SELECT instances
+        doorstep_app SELECT launches
         doorstep_app SELECT locations
+        doorstep_app SELECT notifications
+        doorstep_app SELECT push_tokens
         doorstep_app SELECT schema_migrations
         doorstep_app SELECT short_codes
         doorstep_app SELECT tenants
+        doorstep_app SELECT webhook_messages
+        doorstep_app SELECT webhooks
         doorstep_app UPDATE api_keys (last_used_on)
+        doorstep_app UPDATE deliveries (answers, attempt, due_at, finished_at, lost_replies, reason, state)
+        doorstep_app UPDATE instances (app, bundle_id, environment, launched_at, permission, updated_at)
+        doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
+        doorstep_app UPDATE push_tokens (digest, registered_at, retired_at, sealed)
+        doorstep_app UPDATE webhook_messages (attempt, due_at)
         doorstep_app USAGE doorstep
         doorstep_router EXECUTE add_confirmation_days()
+        doorstep_router EXECUTE add_notification_days()
         doorstep_router EXECUTE drop_confirmation_days(integer)
+        doorstep_router EXECUTE drop_notification_days(integer)
         doorstep_router EXECUTE index_confirmation_days()
         doorstep_router EXECUTE prune_changes()
         doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, revoked_at, scopes, tenant_id)
         doorstep_router SELECT change_horizon
         doorstep_router SELECT changes
         doorstep_router SELECT clips (bundle_id, multi_business, parent_bundle_id, team_id, tenant_id)
+        doorstep_router SELECT deliveries (due_at, tenant_id)
         doorstep_router SELECT domains (host, proved_at, tenant_id)
         doorstep_router SELECT experiences (bundle_id, identifier_rule, kind, location_identifier, tenant_id, url)
+        doorstep_router SELECT idempotency_keys (created_at, tenant_id)
+        doorstep_router SELECT instances (launched_at, tenant_id)
         doorstep_router SELECT locations (identifier, latitude, longitude, name, radius, tenant_id)
+        doorstep_router SELECT push_tokens (kind, registered_at, tenant_id)
         doorstep_router SELECT short_codes (code, tenant_id, url)
         doorstep_router SELECT tenants (client_burst, client_rate, key_burst, key_rate, slug, suspended_at, tenant_id)
+        doorstep_router SELECT webhook_messages (due_at, tenant_id)
         doorstep_router USAGE doorstep
         public EXECUTE current_tenant_id()
         """

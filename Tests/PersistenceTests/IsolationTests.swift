@@ -100,7 +100,9 @@ import Testing
     @Test func withATenantItsRowsAreVisible() async throws {
         try await Self.withTwoTenants { database in
             let tables: [TestLogin: [String]] = [
-                .app: ["tenants", "clips", "domains", "locations", "experiences", "short_codes", "api_keys"],
+                .app: SampleRows.tables.map(\.name).filter {
+                    !["confirmations", "audit_log", "changes"].contains($0)
+                },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .migrate: SampleRows.tables.map(\.name),
             ]
@@ -149,21 +151,42 @@ import Testing
     /// The same statements reach the rows when the tenant is theirs, so that it is the tenant that made the difference.
     @Test func ownRowsAreWithinReach() async throws {
         try await Self.withTwoTenants { database in
-            try await database.withPool(as: .admin) { pool in
-                for table in SampleRows.tables {
-                    guard let change = table.change else { continue }
-                    let update = "UPDATE doorstep.\(table.name) SET \(change) WHERE tenant_id = '\(Self.b)'"
-                    #expect(try await Self.rows(pool, tenant: Self.b.description, update) == 1, "\(update)")
-                    let state = try await sqlState {
-                        _ = try await Self.rows(
-                            pool, tenant: Self.b.description, SampleRows.insertion(into: table, of: Self.b))
+            for login in [TestLogin.admin, .app] {
+                try await database.withPool(as: login) { pool in
+                    for table in SampleRows.tables where table.login == login {
+                        guard let change = table.change else { continue }
+                        let update =
+                            "UPDATE doorstep.\(table.name) SET \(change) WHERE tenant_id = '\(Self.b)'"
+                        #expect(
+                            try await Self.rows(pool, tenant: Self.b.description, update) == 1, "\(update)")
+                        let state = try await sqlState {
+                            _ = try await Self.rows(
+                                pool, tenant: Self.b.description,
+                                SampleRows.insertion(into: table, of: Self.b))
+                        }
+                        // It is there already: the row got as far as the primary key.
+                        #expect(state == "23505", "\(table.name)")
                     }
-                    // It is there already: the row got as far as the primary key.
-                    #expect(state == "23505", "\(table.name)")
                 }
-                for table in ["experiences", "short_codes", "domains", "api_keys", "confirmations"] {
-                    let delete = "DELETE FROM doorstep.\(table) WHERE tenant_id = '\(Self.b)'"
-                    #expect(try await Self.rows(pool, tenant: Self.b.description, delete) == 1, "\(delete)")
+            }
+            let deleted: [TestLogin: [String]] = [
+                .admin: [
+                    "experiences", "short_codes", "domains", "api_keys", "confirmations", "push_tokens",
+                    "launches", "instances", "channels", "notifications", "deliveries", "idempotency_keys",
+                    "webhook_messages", "webhooks",
+                ],
+                .app: [
+                    "push_tokens", "launches", "instances", "channels", "idempotency_keys",
+                    "webhook_messages",
+                ],
+            ]
+            for (login, tables) in deleted {
+                try await database.withPool(as: login) { pool in
+                    for table in tables {
+                        let delete = "DELETE FROM doorstep.\(table) WHERE tenant_id = '\(Self.b)'"
+                        let rows = try await Self.rows(pool, tenant: Self.b.description, delete)
+                        #expect(rows == 1, "\(delete)")
+                    }
                 }
             }
         }
@@ -242,6 +265,11 @@ import Testing
             "api_keys": ["tenant_id", "key_id", "kind", "digest", "expires_at", "revoked_at", "scopes"],
             "changes": ["tenant_id", "change_id", "xid", "at", "relation", "key"],
             "change_horizon": ["is_only", "pruned_xid"],
+            "instances": ["tenant_id", "launched_at"],
+            "push_tokens": ["tenant_id", "kind", "registered_at"],
+            "deliveries": ["tenant_id", "due_at"],
+            "idempotency_keys": ["tenant_id", "created_at"],
+            "webhook_messages": ["tenant_id", "due_at"],
         ]
         // Of the changes, one of each tenant's for each table that is fed, and its sample.
         let counts = ["changes": 16, "change_horizon": 1]

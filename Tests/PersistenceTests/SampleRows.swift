@@ -63,6 +63,72 @@ enum SampleRows {
             ],
             change: nil, key: "confirmation_id = '00000000-0000-0000-0000-000000000002'"),
         Table(
+            name: "webhooks", login: .admin,
+            row: ["url": "'https://example.com/hook'", "sealed_secret": "sha512('s')"],
+            change: "url = 'https://example.com/other'", key: "true"),
+        Table(
+            name: "instances", login: .app,
+            row: [
+                "instance_id": "'00000000-0000-0000-0000-000000000003'",
+                "bundle_id": "'com.example.App.Clip'", "app": "'clip'", "environment": "'production'",
+                "permission": "'ephemeral'", "launched_at": "now()",
+            ],
+            change: "permission = 'denied'", key: "instance_id = '00000000-0000-0000-0000-000000000003'"),
+        Table(
+            name: "launches", login: .app,
+            row: [
+                "instance_id": "'00000000-0000-0000-0000-000000000003'", "url": "'https://example.com/a'",
+                "experience_url": "'https://example.com/a'", "location_identifier": "'a'",
+                "launched_at": "now()", "confirmed_at": "now()",
+            ],
+            change: "confirmed_at = NULL", key: "instance_id = '00000000-0000-0000-0000-000000000003'"),
+        Table(
+            name: "push_tokens", login: .app,
+            row: [
+                "instance_id": "'00000000-0000-0000-0000-000000000003'", "kind": "'device'",
+                "digest": "sha256('$tenant')", "sealed": "sha512('$tenant')", "registered_at": "now()",
+            ],
+            change: "retired_at = now()", key: "instance_id = '00000000-0000-0000-0000-000000000003'"),
+        Table(
+            name: "channels", login: .app,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "environment": "'production'",
+                "channel_id": "'dHN0LXNyY2gtY2hubA=='", "stores_last_message": "true",
+            ],
+            change: nil, key: "channel_id = 'dHN0LXNyY2gtY2hubA=='"),
+        Table(
+            name: "notifications", login: .app,
+            row: [
+                "created_at": midnight, "notification_id": "'00000000-0000-0000-0000-000000000004'",
+                "bundle_id": "'com.example.App.Clip'", "url": "'https://example.com/a'",
+                "experience_url": "'https://example.com/a'", "audience": "'{}'", "push_type": "'alert'",
+                "priority": "10", "payload": "'{}'",
+            ],
+            change: nil, key: "notification_id = '00000000-0000-0000-0000-000000000004'"),
+        Table(
+            name: "deliveries", login: .app,
+            row: [
+                "created_at": midnight, "notification_id": "'00000000-0000-0000-0000-000000000004'",
+                "delivery_id": "'00000000-0000-0000-0000-000000000005'",
+                "instance_id": "'00000000-0000-0000-0000-000000000003'", "token_kind": "'device'",
+                "environment": "'production'", "state": "'queued'", "due_at": "now()",
+            ],
+            change: "state = 'sending', attempt = 1",
+            key: "delivery_id = '00000000-0000-0000-0000-000000000005'"),
+        Table(
+            name: "idempotency_keys", login: .app,
+            row: [
+                "key": "'k'", "request_digest": "sha256('')",
+                "notification_id": "'00000000-0000-0000-0000-000000000004'",
+            ],
+            change: nil, key: "key = 'k'"),
+        Table(
+            name: "webhook_messages", login: .app,
+            row: [
+                "message_id": "'00000000-0000-0000-0000-000000000006'", "body": "'{}'", "due_at": "now()",
+            ],
+            change: "attempt = 1", key: "message_id = '00000000-0000-0000-0000-000000000006'"),
+        Table(
             name: "audit_log", login: .migrate,
             row: ["actor": "'x'", "action": "'insert'", "relation": "'x'", "after": "'{}'"],
             change: nil, key: "relation = 'x'"),
@@ -70,6 +136,9 @@ enum SampleRows {
             name: "changes", login: .migrate, row: ["relation": "'x'", "key": "'{a}'"], change: nil,
             key: "relation = 'x'"),
     ]
+
+    /// The beginning of today in UTC, which a migrated database has a day for.
+    private static let midnight = "date_trunc('day', now(), 'UTC')"
 
     /// The statement that inserts a table's row with some columns otherwise.
     static func insertion(

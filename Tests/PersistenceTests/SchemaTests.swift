@@ -91,6 +91,20 @@ import Testing
             "ALTER POLICY owner_moves ON doorstep.confirmations_default TO doorstep_app",
             "owner_moves on confirmations_default: a policy that opens a table further"),
         Offence(
+            """
+            CREATE TABLE doorstep.deliveries_20000101 PARTITION OF doorstep.deliveries
+            FOR VALUES FROM ('2000-01-01Z') TO ('2000-01-02Z');
+            ALTER TABLE doorstep.deliveries_20000101 OWNER TO doorstep_owner;
+            ALTER TABLE doorstep.deliveries_20000101 ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+            CREATE POLICY owner_finds_what_is_due ON doorstep.deliveries_20000101 FOR SELECT TO doorstep_owner
+                USING (true);
+            """,
+            "deliveries_20000101: a table without the isolation policy",
+            "owner_finds_what_is_due on deliveries_20000101: a policy that opens a table further"),
+        Offence(
+            "ALTER POLICY router_reads ON doorstep.deliveries TO doorstep_app",
+            "router_reads on deliveries: a policy that opens a table further"),
+        Offence(
             "GRANT SELECT ON doorstep.confirmations_default TO doorstep_admin",
             "confirmations_default: a partition that somebody but the owner has a right to"),
         Offence(

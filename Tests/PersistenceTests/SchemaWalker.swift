@@ -105,7 +105,12 @@ struct SchemaWalker {
                     ('experiences', 'router_reads', '{doorstep_router}'),
                     ('short_codes', 'router_reads', '{doorstep_router}'),
                     ('api_keys', 'router_reads', '{doorstep_router}'),
-                    ('changes', 'router_reads', '{doorstep_router}')))
+                    ('changes', 'router_reads', '{doorstep_router}'),
+                    ('instances', 'router_reads', '{doorstep_router}'),
+                    ('push_tokens', 'router_reads', '{doorstep_router}'),
+                    ('deliveries', 'router_reads', '{doorstep_router}'),
+                    ('idempotency_keys', 'router_reads', '{doorstep_router}'),
+                    ('webhook_messages', 'router_reads', '{doorstep_router}')))
                 -- What is old enough to be pruned, and no more.
                 AND NOT (p.tablename = 'changes' AND p.roles = '{doorstep_owner}' AND p.with_check IS NULL
                     AND (p.policyname::text, p.cmd) IN
@@ -116,6 +121,10 @@ struct SchemaWalker {
                     AND p.with_check IS NULL AND p.qual = 'true'
                     AND (p.policyname::text, p.cmd) IN
                         (('owner_finds_what_to_move', 'SELECT'), ('owner_moves', 'DELETE')))
+                -- That a day has something to send, for which it is not dropped.
+                AND NOT (p.tablename ~ '^deliveries_[0-9]{8}$' AND p.roles = '{doorstep_owner}'
+                    AND p.policyname = 'owner_finds_what_is_due' AND p.cmd = 'SELECT'
+                    AND p.qual = '(due_at IS NOT NULL)')
             """
         ),
         (
@@ -149,7 +158,9 @@ struct SchemaWalker {
                         'doorstep.record_change()', 'doorstep.record_routing_change()', 'doorstep.prune_changes()',
                         'doorstep.require_confirmed_tenant()', 'doorstep.delete_confirmations_of_tenant()',
                         'doorstep.add_confirmation_days()', 'doorstep.drop_confirmation_days(integer)',
-                        'doorstep.index_confirmation_days()')
+                        'doorstep.index_confirmation_days()', 'doorstep.require_notifying_tenant()',
+                        'doorstep.delete_notifications_of_tenant()', 'doorstep.add_notification_days()',
+                        'doorstep.drop_notification_days(integer)')
                     AND coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))
             """
         ),

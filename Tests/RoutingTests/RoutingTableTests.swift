@@ -103,10 +103,12 @@ import Testing
         var table = try Self.table()
         let digest = [UInt8](repeating: 7, count: 32)
         for (kind, text, scopes) in [
-            (KeyKind.publishable, nil, [Scope.lookUp, .confirm]), (.publishable, "confirm", [.confirm]),
+            (KeyKind.publishable, nil, [Scope.lookUp, .confirm, .register]),
+            (.publishable, "confirm", [.confirm]), (.publishable, "register,confirm", [.confirm, .register]),
             // The database refuses it, and it gives nothing.
-            (.publishable, "compose", []), (.publishable, "", []),
-            (.secret, nil, [.lookUp, .confirm, .compose]), (.secret, "compose,look_up", [.lookUp, .compose]),
+            (.publishable, "compose", []), (.publishable, "notify", []), (.publishable, "", []),
+            (.secret, nil, [.lookUp, .confirm, .compose, .register, .notify]),
+            (.secret, "compose,look_up", [.lookUp, .compose]), (.secret, "notify", [.notify]),
             // Of a newer version.
             (.secret, "confirm,deliver", [.confirm]),
         ] {

@@ -79,8 +79,8 @@ import Testing
         #expect(largest.first != Base62.alphabet[0])
     }
 
-    @Test func publishableKeysReachLookupsAndConfirmationsOnly() {
-        #expect(KeyKind.publishable.scopes.list == [.lookUp, .confirm])
+    @Test func publishableKeysReachWhatAClipDoes() {
+        #expect(KeyKind.publishable.scopes.list == [.lookUp, .confirm, .register])
         #expect(KeyKind.secret.scopes.list == Scope.allCases)
     }
 }

@@ -90,6 +90,8 @@ CREATE TABLE doorstep.push_tokens (
 );
 
 CREATE INDEX push_tokens_digest ON doorstep.push_tokens (tenant_id, digest);
+-- What is over, for APNs does not say so of an activity's token.
+CREATE INDEX push_tokens_activity ON doorstep.push_tokens (tenant_id, registered_at) WHERE kind = 'activity';
 
 -- The broadcast channels that a tenant has had APNs create.
 CREATE TABLE doorstep.channels (
@@ -322,6 +324,7 @@ CREATE POLICY router_reads ON doorstep.deliveries FOR SELECT TO doorstep_router 
 CREATE POLICY router_reads ON doorstep.webhook_messages FOR SELECT TO doorstep_router USING (true);
 -- Whose old rows are to be pruned.
 CREATE POLICY router_reads ON doorstep.instances FOR SELECT TO doorstep_router USING (true);
+CREATE POLICY router_reads ON doorstep.push_tokens FOR SELECT TO doorstep_router USING (true);
 CREATE POLICY router_reads ON doorstep.idempotency_keys FOR SELECT TO doorstep_router USING (true);
 
 -- Days --------------------------------------------------------------------------------------------------------
@@ -434,4 +437,5 @@ GRANT UPDATE (collapse_policy) ON doorstep.tenants TO doorstep_admin;
 GRANT SELECT (tenant_id, due_at) ON doorstep.deliveries TO doorstep_router;
 GRANT SELECT (tenant_id, due_at) ON doorstep.webhook_messages TO doorstep_router;
 GRANT SELECT (tenant_id, launched_at) ON doorstep.instances TO doorstep_router;
+GRANT SELECT (tenant_id, kind, registered_at) ON doorstep.push_tokens TO doorstep_router;
 GRANT SELECT (tenant_id, created_at) ON doorstep.idempotency_keys TO doorstep_router;

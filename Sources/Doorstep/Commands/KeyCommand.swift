@@ -13,8 +13,11 @@ struct KeyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a key and show it, this once.",
             discussion: """
-                A publishable key may ship in an app and reaches lookups and confirmations; a secret key stays on \
-                servers and reaches everything of its tenant.
+                A publishable key may ship in an app and reaches lookups, confirmations and the registration of \
+                instances; a secret key stays on servers and reaches everything of its tenant.
+
+                Of the scopes, look_up, confirm and register are for keys of both kinds, compose and notify for \
+                secret keys only.
                 """)
 
         @OptionGroup var tenant: TenantOptions

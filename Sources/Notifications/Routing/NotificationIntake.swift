@@ -105,17 +105,17 @@ public struct NotificationIntake: Sendable {
             guard event == "start" else {
                 throw .wrongAudience("a Live Activity is updated and ended by activity or channel")
             }
-            return Receiver(.start, name: aps?["attributes-type"]?.stringValue ?? "")
+            return .token(.start(attributesType: aps?["attributes-type"]?.stringValue ?? ""))
         case .activity(_, let id):
             guard isActivity, event != "start" else {
                 throw .wrongAudience("an activity takes updates and ends of push type liveactivity")
             }
-            return Receiver(.activity, name: id)
+            return .token(.activity(id))
         case .channel(let id):
             guard isActivity, event != "start" else {
                 throw .wrongAudience("a channel takes updates and ends of push type liveactivity")
             }
-            return Receiver(.channel, name: id)
+            return .channel(id)
         }
     }
 }

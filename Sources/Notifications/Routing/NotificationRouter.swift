@@ -73,13 +73,13 @@ public struct NotificationRouter: Sendable, Hashable {
                 return .skip(.notConfirmed)
             }
         }
-        if receiver.kind == .device, candidate.permission == .denied { return .skip(.permissionDenied) }
+        if receiver == .device, candidate.permission == .denied { return .skip(.permissionDenied) }
         switch candidate.token {
         case .none: return .skip(.noToken)
         case .dead: return .skip(.tokenDead)
         case .good: break
         }
-        guard receiver.kind == .device, candidate.app == .clip, candidate.permission == .ephemeral else {
+        guard receiver == .device, candidate.app == .clip, candidate.permission == .ephemeral else {
             return .send(expiresAt: lifetime(from: now))
         }
         // A launch that a skewed clock puts in the future counts as one of now.

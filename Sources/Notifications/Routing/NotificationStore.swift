@@ -82,7 +82,7 @@ public struct NotificationDraft: Sendable {
 
     /// The headers of a tenant with a collapse policy, which concerns notifications alone.
     public func headers(under policy: CollapsePolicy) -> NotificationHeaders {
-        guard router.receiver.kind == .device, headers.collapseID == nil,
+        guard router.receiver == .device, headers.collapseID == nil,
             let collapseID = policy.collapseID(of: business, url: url),
             let collapsing = try? NotificationHeaders(
                 pushType: headers.pushType, bundleID: clip.text, priority: headers.priority,

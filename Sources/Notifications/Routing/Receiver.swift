@@ -1,22 +1,35 @@
-/// Which of an instance's tokens a delivery goes to, or which channel.
-public struct Receiver: Sendable, Hashable {
-    public let kind: Kind
-    /// The type of the attributes for a start token, the activity's ID for an activity's, the channel's ID; empty for a
-    /// device's.
-    public let name: String
+/// What a delivery goes to: one of an instance's tokens, or a channel.
+public enum Receiver: Sendable, Hashable {
+    case token(TokenPlace)
+    /// By its ID.
+    case channel(String)
 
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case device
-        /// What starts Live Activities of a type.
-        case start
-        case activity
-        case channel
+    public static let device = Receiver.token(.device)
+
+    /// As it is stored; nil for a kind there is not.
+    public init?(kind: String, name: String) {
+        switch kind {
+        case "device": self = .device
+        case "start": self = .token(.start(attributesType: name))
+        case "activity": self = .token(.activity(name))
+        case "channel": self = .channel(name)
+        default: return nil
+        }
     }
 
-    public init(_ kind: Kind, name: String = "") {
-        self.kind = kind
-        self.name = name
+    /// How the database names the kind.
+    public var kind: String {
+        switch self {
+        case .token(let place): place.kind
+        case .channel: "channel"
+        }
     }
 
-    public static let device = Receiver(.device)
+    /// The place's name, or the channel's ID.
+    public var name: String {
+        switch self {
+        case .token(let place): place.name
+        case .channel(let id): id
+        }
+    }
 }

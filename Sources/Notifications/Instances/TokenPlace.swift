@@ -1,0 +1,29 @@
+/// Which of an instance's tokens: what it is for, and its name among those for the same.
+public enum TokenPlace: Sendable, Hashable {
+    /// Shows notifications on the device.
+    case device
+    /// Starts Live Activities whose attributes are of this type (iOS 17.2 and later). [Apple]
+    case start(attributesType: String)
+    /// Updates and ends the Live Activity with this ID.
+    case activity(String)
+
+    /// How the database names the kind.
+    public var kind: String {
+        switch self {
+        case .device: "device"
+        case .start: "start"
+        case .activity: "activity"
+        }
+    }
+
+    /// The type of the attributes, or the ID of the activity; empty for the device's token, of which there is one.
+    public var name: String {
+        switch self {
+        case .device: ""
+        case .start(let name), .activity(let name): name
+        }
+    }
+
+    /// The bytes of UTF-8 that a name may have [ours].
+    public static let nameLengths = 1...128
+}
