@@ -109,8 +109,8 @@ let package = Package(
         adapter(
             "Persistence",
             [
-                "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications", "PostgreSQL",
-                "RateLimiting", "Routing", "Tenancy", crypto,
+                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications",
+                "PostgreSQL", "RateLimiting", "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
         adapter(
@@ -184,7 +184,10 @@ let package = Package(
             "LocationsTests", ["Geodesy", "Invocation", "Locations", "Routing", "RoutingSupport", "Tenancy"]),
         tests(
             "NotificationsTests",
-            ["APNsPayload", "Invocation", "JSON", "Notifications", "Routing", "RoutingSupport", "Tenancy"]),
+            [
+                "APNsPayload", "Invocation", "JSON", "Notifications", "PropertyTesting", "Routing",
+                "RoutingSupport", "Tenancy",
+            ]),
         tests(
             "AdministrationTests",
             [
@@ -202,9 +205,9 @@ let package = Package(
         tests(
             "PersistenceTests",
             [
-                "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON", "Locations",
-                "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting", "Routing",
-                "Tenancy", "TestSupport",
+                "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON",
+                "Locations", "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting",
+                "Routing", "Tenancy", "TestSupport",
             ]),
         tests(
             "APNsSimulatorTests",
@@ -221,9 +224,8 @@ let package = Package(
         tests(
             "HTTPAPITests",
             [
-                "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications",
-                "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes,
-                hummingbird,
+                "APNsPayload", "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations",
+                "Notifications", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
                 hummingbirdCore,
                 hummingbirdTesting,
                 logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,

@@ -101,5 +101,5 @@ extension Query.StringInterpolation {
 
 extension UUID {
     /// Before every other.
-    fileprivate static let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    static let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

@@ -59,8 +59,8 @@ public struct NotificationComposer: Sendable {
                 if asked != nil, asked != headers.expiration { warnings.append(.expirationShortened) }
             }
             return ComposedNotification(
-                payload: try payload.encoded(for: headers.pushType), headers: headers, experience: experience,
-                warnings: warnings)
+                payload: try payload.encoded(for: headers.pushType, isBroadcast: request.isBroadcast),
+                headers: headers, experience: experience, warnings: warnings)
         } catch {
             throw .invalid(error)
         }

@@ -14,15 +14,18 @@ public struct NotificationRequest: Sendable, Hashable {
     public let headers: JSONObject
     /// When the clip was last launched, if that is known.
     public let launchedAt: Date?
+    /// Whether it goes to a channel, which allows more bytes.
+    public let isBroadcast: Bool
 
     public init(
         url: InvocationURL, aps: JSONObject, custom: JSONObject = [:], headers: JSONObject = [:],
-        launchedAt: Date? = nil
+        launchedAt: Date? = nil, isBroadcast: Bool = false
     ) {
         self.url = url
         self.aps = aps
         self.custom = custom
         self.headers = headers
         self.launchedAt = launchedAt
+        self.isBroadcast = isBroadcast
     }
 }

@@ -1,0 +1,153 @@
+import APNsPayload
+public import Foundation
+import Invocation
+import JSON
+public import Routing
+public import Tenancy
+
+/// Takes in notifications that are to be sent: composes each, has it stored with the decision for each instance, and tells
+/// who sends.
+///
+/// Safe to use from many threads.
+public struct NotificationIntake: Sendable {
+    private let store: any NotificationStore
+    private let composer = NotificationComposer()
+    private let onQueued: @Sendable () -> Void
+
+    /// - Parameter onQueued: Called when there is something to be sent.
+    public init(_ store: any NotificationStore, onQueued: @escaping @Sendable () -> Void = {}) {
+        self.store = store
+        self.onQueued = onQueued
+    }
+
+    /// What became of a submission.
+    public enum Outcome: Sendable, Hashable {
+        case accepted(NotificationTrace)
+        /// It was accepted before; this is what was answered then.
+        case repeated(NotificationTrace)
+        case refused(IntakeRefusal)
+    }
+
+    /// Stores a notification; when this returns it will be sent, whatever happens to this server.
+    /// - Throws: `NotificationStoreError.unavailable`.
+    public func accept(
+        _ submission: NotificationSubmission, of tenant: TenantID, in table: RoutingTable, at now: Date
+    ) async throws -> Outcome {
+        let draft: NotificationDraft
+        do throws(IntakeRefusal) {
+            draft = try self.draft(submission, of: tenant, in: table, at: now)
+        } catch {
+            // What was accepted once is so when it is repeated, though it would not be accepted now.
+            guard let key = submission.idempotencyKey,
+                let earlier = try await store.addition(with: key, of: tenant)
+            else { return .refused(error) }
+            return Self.outcome(of: earlier, onQueued)
+        }
+        return Self.outcome(of: try await store.add(draft, of: tenant), onQueued)
+    }
+
+    private static func outcome(of addition: Addition, _ onQueued: () -> Void) -> Outcome {
+        switch addition {
+        case .added(let trace):
+            if trace.counts.contains(where: { $0.state == .queued }) { onQueued() }
+            return .accepted(trace)
+        case .repeated(let trace): return .repeated(trace)
+        case .keyReused: return .refused(.idempotencyKeyReused)
+        case .audienceTooLarge: return .refused(.audienceTooLarge(limit: NotificationDraft.maximumAudience))
+        case .unknownChannel: return .refused(.unknownChannel)
+        }
+    }
+
+    private func draft(
+        _ submission: NotificationSubmission, of tenant: TenantID, in table: RoutingTable, at now: Date
+    ) throws(IntakeRefusal) -> NotificationDraft {
+        guard submission.notification.headers["id"] == nil else {
+            throw .composition(
+                .invalid(
+                    .invalid(field: "headers.id", reason: "is chosen for each delivery and must be left out")))
+        }
+        let notification: ComposedNotification
+        switch composer.compose(submission.notification, of: tenant, in: table, at: now) {
+        case .composed(let composed): notification = composed
+        case .refused(let refusal): throw .composition(refusal)
+        }
+        if let expiration = notification.headers.expiration, expiration != .immediate,
+            TimeInterval(expiration.epochSeconds) <= now.timeIntervalSince1970
+        {
+            throw .composition(
+                .invalid(.invalid(field: "headers.expiration", reason: "must be 0 or in the future")))
+        }
+        let business = Business(
+            of: submission.notification.url, notification.experience, of: tenant, in: table)
+        if submission.confirmedOnly {
+            if case .channel = submission.audience {
+                throw .wrongAudience("who follows a channel is not known, nor whether they were confirmed")
+            }
+            guard business.location != nil else {
+                throw .wrongAudience("nobody is confirmed at the target: its URL names no location")
+            }
+        }
+        return NotificationDraft(
+            notification, submission, business: business,
+            receiver: try Self.receiver(of: notification, for: submission.audience), at: now)
+    }
+
+    /// Live Activities are started by a token for their type, and changed by the token of each or on a channel.
+    private static func receiver(
+        of notification: ComposedNotification, for audience: Audience
+    ) throws(IntakeRefusal) -> Receiver {
+        let aps = notification.payload.json.objectValue?["aps"]?.objectValue
+        let event = aps?["event"]?.stringValue
+        let isActivity = notification.headers.pushType == .liveActivity
+        switch audience {
+        case .instance, .business, .urlPrefix:
+            guard isActivity else { return .device }
+            guard event == "start" else {
+                throw .wrongAudience("a Live Activity is updated and ended by activity or channel")
+            }
+            return .token(.start(attributesType: aps?["attributes-type"]?.stringValue ?? ""))
+        case .activity(_, let id):
+            guard isActivity, event != "start" else {
+                throw .wrongAudience("an activity takes updates and ends of push type liveactivity")
+            }
+            return .token(.activity(id))
+        case .channel(let id):
+            guard isActivity, event != "start" else {
+                throw .wrongAudience("a channel takes updates and ends of push type liveactivity")
+            }
+            return .channel(id)
+        }
+    }
+}
+
+/// Why a notification is not taken in.
+public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    case composition(CompositionRefusal)
+    case idempotencyKeyReused
+    case audienceTooLarge(limit: Int)
+    /// The tenant has no such channel of the clip in the environment.
+    case unknownChannel
+    /// What is to be sent does not go to those it is for.
+    case wrongAudience(String)
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .composition(let refusal): refusal.code
+        case .idempotencyKeyReused: "idempotency_key_reused"
+        case .audienceTooLarge: "audience_too_large"
+        case .unknownChannel: "unknown_channel"
+        case .wrongAudience: "wrong_audience"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .composition(let refusal): refusal.description
+        case .idempotencyKeyReused: "the Idempotency-Key was used for another request within 24 hours"
+        case .audienceTooLarge(let limit): "a notification goes to at most \(limit) instances"
+        case .unknownChannel: "the clip has no such channel in this environment"
+        case .wrongAudience(let reason): reason
+        }
+    }
+}

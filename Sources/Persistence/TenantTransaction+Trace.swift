@@ -1,0 +1,159 @@
+import APNsPayload
+import Foundation
+import JSON
+import Notifications
+import PostgreSQL
+import Tenancy
+
+extension TenantTransaction {
+    /// A notification with its deliveries behind the one named.
+    func trace(
+        _ id: NotificationID, after last: DeliveryID?, limit: Int
+    ) async throws -> NotificationTrace? {
+        guard let createdAt = id.uuid.time, let notification = try await notification(id, createdAt) else {
+            return nil
+        }
+        let counts = try await execute(
+            """
+            SELECT state, reason, count(*) FROM doorstep.deliveries
+            WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
+            GROUP BY state, reason
+            """
+        ).map { try DeliveryCount(row: $0) }
+        let deliveries = try await execute(
+            """
+            SELECT delivery_id, instance_id, token_kind, token_name, environment, state, reason, expires_at,
+                attempt, due_at, finished_at, answers::text, warnings::text
+            FROM doorstep.deliveries
+            WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
+                AND delivery_id > \(last?.uuid ?? .lowest)
+            ORDER BY delivery_id LIMIT \(limit + 1)
+            """
+        ).map { try RecordedDelivery(row: $0) }
+        return NotificationTrace(
+            notification: notification, counts: counts.ordered, deliveries: Array(deliveries.prefix(limit)),
+            hasMore: deliveries.count > limit)
+    }
+
+    private func notification(
+        _ id: NotificationID, _ createdAt: Date
+    ) async throws -> RecordedNotification? {
+        let rows = try await execute(
+            """
+            SELECT url, experience_url, bundle_id, location_identifier, audience::text, push_type, priority,
+                collapse_id, expiration, payload, warnings::text
+            FROM doorstep.notifications
+            WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
+            """)
+        return try rows.first.map { try RecordedNotification(row: $0, id: id, createdAt: createdAt) }
+    }
+}
+
+extension RecordedNotification {
+    fileprivate init(row: Row, id: NotificationID, createdAt: Date) throws {
+        let (
+            url, experienceURL, clip, location, audience, pushType, priority, collapseID, expiration, payload,
+            warnings
+        ) = try row.decode(
+            String.self, String.self, String.self, String?.self, String.self, String.self, Int16.self,
+            String?.self, Int?.self, [UInt8].self, String.self)
+        self = try PersistenceError.reading("notifications") {
+            guard let audience = try JSONValue(parsing: audience.utf8).objectValue,
+                let warnings = try JSONValue(parsing: warnings.utf8).arrayValue
+            else { throw PersistenceError.unreadable("notifications") }
+            return RecordedNotification(
+                id: id, createdAt: createdAt, url: url, experienceURL: experienceURL, clip: clip,
+                location: location, audience: audience,
+                headers: try NotificationHeaders(
+                    storedPushType: pushType, bundleID: clip, priority: priority, expiration: expiration,
+                    collapseID: collapseID),
+                payload: payload,
+                warnings: warnings.map {
+                    Warning(
+                        code: $0.objectValue?["code"]?.stringValue ?? "",
+                        detail: $0.objectValue?["detail"]?.stringValue ?? "")
+                })
+        }
+    }
+}
+
+extension NotificationHeaders {
+    /// Headers as a row of `notifications` holds them.
+    init(
+        storedPushType: String, bundleID: String, priority: Int16, expiration: Int?, collapseID: String?
+    ) throws {
+        guard let pushType = PushType(rawValue: storedPushType), let priority = Priority(rawValue: Int(priority))
+        else { throw PersistenceError.unreadable("notifications") }
+        try self.init(
+            pushType: pushType, bundleID: bundleID, priority: priority,
+            expiration: expiration.flatMap { Expiration(epochSeconds: $0) }, collapseID: collapseID)
+    }
+}
+
+extension DeliveryCount {
+    fileprivate init(row: Row) throws {
+        let (state, reason, count) = try row.decode(String.self, String?.self, Int.self)
+        guard let state = DeliveryState(rawValue: state) else { throw PersistenceError.unreadable("deliveries") }
+        self.init(state: state, reason: reason, count: count)
+    }
+}
+
+extension RecordedDelivery {
+    /// Takes the columns of ``TenantTransaction/trace(_:after:limit:)``.
+    init(row: Row) throws {
+        let (
+            id, instance, kind, name, environment, state, reason, expiresAt, attempt, dueAt, finishedAt, answers,
+            warnings
+        ) = try row.decode(
+            UUID.self, UUID?.self, String.self, String.self, String.self, String.self, String?.self,
+            Date?.self, Int16.self, Date?.self, Date?.self, String.self, String.self)
+        self = try PersistenceError.reading("deliveries") {
+            guard let receiver = Receiver(kind: kind, name: name),
+                let environment = APNsEnvironment(rawValue: environment),
+                let state = DeliveryState(rawValue: state),
+                let answers = try JSONValue(parsing: answers.utf8).arrayValue,
+                let warnings = try JSONValue(parsing: warnings.utf8).arrayValue
+            else { throw PersistenceError.unreadable("deliveries") }
+            return RecordedDelivery(
+                id: DeliveryID(id), instance: instance.map(InstanceID.init),
+                receiver: receiver, environment: environment, state: state, reason: reason,
+                expiresAt: expiresAt, attempt: Int(attempt), dueAt: dueAt, finishedAt: finishedAt,
+                answers: try answers.map { try DeliveryAnswer(stored: $0) },
+                warnings: warnings.compactMap(\.stringValue))
+        }
+    }
+}
+
+extension DeliveryAnswer {
+    /// As an element of the column `answers`; `at` is in milliseconds since 1970.
+    var stored: JSONValue {
+        var object: JSONObject = [
+            "attempt": JSONValue(attempt),
+            "at": JSONValue(Int((at.timeIntervalSince1970 * 1_000).rounded())),
+        ]
+        switch result {
+        case .answered(let status, let reason, let uniqueID):
+            object["status"] = JSONValue(status)
+            object["reason"] = reason.map { .string($0) }
+            object["uniqueID"] = uniqueID.map { .string($0) }
+        case .failed(let failure):
+            object["failure"] = .string(failure)
+        }
+        return .object(object)
+    }
+
+    fileprivate init(stored: JSONValue) throws {
+        var reader = try JSONObjectReader(stored)
+        let attempt = try reader.requiredInteger("attempt")
+        let at = Date(timeIntervalSince1970: Double(try reader.requiredInteger("at")) / 1_000)
+        if let failure = try reader.optionalString("failure") {
+            self.init(attempt: attempt, at: at, result: .failed(failure))
+        } else {
+            self.init(
+                attempt: attempt, at: at,
+                result: .answered(
+                    status: try reader.requiredInteger("status"), reason: try reader.optionalString("reason"),
+                    uniqueID: try reader.optionalString("uniqueID")))
+        }
+    }
+}
