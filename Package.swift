@@ -99,6 +99,7 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         adapter("PostgreSQL", ["CLibPQ"]),
         adapter("EmbeddedPostgreSQL", []),
+        adapter("LocalFiles", []),
         .systemLibrary(name: "CResolv", providers: [.apt(["libc6-dev"])]),
         adapter(
             "DomainProof",
@@ -109,7 +110,8 @@ let package = Package(
         adapter(
             "Persistence",
             [
-                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications",
+                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations",
+                "Notifications",
                 "PostgreSQL", "RateLimiting", "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
@@ -140,9 +142,11 @@ let package = Package(
             name: "Doorstep",
             dependencies: [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppSiteAssociation",
-                "DomainProof", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations",
+                "DomainProof", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation", "JSON", "LocalFiles",
+                "Locations",
                 "Notifications", "Persistence",
-                "PostgreSQL", "RateLimiting", "Routing", "Tenancy", argumentParser, crypto, logging, metrics,
+                "PostgreSQL", "RateLimiting", "Routing", "Tenancy", "WebhookClient", argumentParser, crypto,
+                logging, metrics,
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -225,7 +229,8 @@ let package = Package(
             "HTTPAPITests",
             [
                 "APNsPayload", "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations",
-                "Notifications", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
+                "Notifications", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
+                crypto, httpTypes, hummingbird,
                 hummingbirdCore,
                 hummingbirdTesting,
                 logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,

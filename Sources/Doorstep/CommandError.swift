@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Notifications
 
 /// Why a command could not do what it was asked.
 enum CommandError: Error, CustomStringConvertible {
@@ -8,6 +9,11 @@ enum CommandError: Error, CustomStringConvertible {
     case schemaIsBehind(Int)
     case noSigningSecret
     case weakSigningSecret
+    case noTokenSecret
+    case weakTokenSecret
+    case invalidAPNsKeys(String, String)
+    case noWebhook
+    case webhookNotTaken(WebhookReply)
     case signedURLNotFound(String)
     case unreadableFile(String)
     case unwritableFile(String)
@@ -35,6 +41,18 @@ enum CommandError: Error, CustomStringConvertible {
             "set DOORSTEP_SIGNING_SECRET, from which the tenants' signing keys are derived"
         case .weakSigningSecret:
             "each secret of DOORSTEP_SIGNING_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
+        case .noTokenSecret:
+            "set DOORSTEP_TOKEN_SECRET, by which push tokens are sealed"
+        case .weakTokenSecret:
+            "each secret of DOORSTEP_TOKEN_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
+        case .invalidAPNsKeys(let path, let reason):
+            "\(path) does not list keys for APNs: \(reason)"
+        case .noWebhook:
+            "the tenant has no webhook"
+        case .webhookNotTaken(.status(let status)):
+            "the webhook did not take the message: it answered \(status)"
+        case .webhookNotTaken(.noAnswer(let reason)):
+            "the webhook did not take the message: \(reason)"
         case .signedURLNotFound(let reason):
             "nothing was signed, since the signed URL would not be found: \(reason)"
         case .unreadableFile(let path):

@@ -25,7 +25,7 @@ public struct PostgresChannelStore: ChannelStore {
         }
     }
 
-    public func add(_ channel: Channel, of tenant: TenantID) async throws {
+    public func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws {
         try await transaction(of: tenant) { transaction in
             // Repeated when the answer to the first was lost.
             _ = try await transaction.execute(
@@ -39,17 +39,17 @@ public struct PostgresChannelStore: ChannelStore {
         }
     }
 
-    public func channels(of tenant: TenantID) async throws -> [Channel] {
+    public func channels(of tenant: TenantID) async throws -> [BroadcastChannel] {
         try await transaction(of: tenant, .readOnly) { try await $0.channels() }
     }
 
-    public func channel(_ id: ChannelID, of tenant: TenantID) async throws -> Channel? {
+    public func channel(_ id: ChannelID, of tenant: TenantID) async throws -> BroadcastChannel? {
         try await transaction(of: tenant, .readOnly) { transaction in
             try await transaction.channels().first { $0.id == id }
         }
     }
 
-    public func remove(_ channel: Channel, of tenant: TenantID) async throws {
+    public func remove(_ channel: BroadcastChannel, of tenant: TenantID) async throws {
         try await transaction(of: tenant) { transaction in
             _ = try await transaction.execute(
                 """
@@ -71,7 +71,7 @@ public struct PostgresChannelStore: ChannelStore {
 }
 
 extension TenantTransaction {
-    fileprivate func channels() async throws -> [Channel] {
+    fileprivate func channels() async throws -> [BroadcastChannel] {
         try await execute(
             """
             SELECT channel_id, bundle_id, environment, stores_last_message, created_at
@@ -85,7 +85,7 @@ extension TenantTransaction {
                 guard let id = ChannelID(id), let environment = APNsEnvironment(rawValue: environment) else {
                     throw PersistenceError.unreadable("channels")
                 }
-                return Channel(
+                return BroadcastChannel(
                     id: id, clip: try BundleID(clip), environment: environment,
                     storesLastMessage: storesLastMessage, createdAt: createdAt)
             }

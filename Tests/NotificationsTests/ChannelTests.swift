@@ -12,8 +12,8 @@ import Testing
 
     private final class MemoryStore: ChannelStore {
         let clip: BundleID
-        private let kept = Mutex<[Channel]>([])
-        var channels: [Channel] { kept.withLock { $0 } }
+        private let kept = Mutex<[BroadcastChannel]>([])
+        var channels: [BroadcastChannel] { kept.withLock { $0 } }
         let isLost: Bool
 
         init(isLost: Bool = false) throws {
@@ -24,17 +24,17 @@ import Testing
         func team(of clip: BundleID, of tenant: TenantID) throws -> TeamID? {
             clip == self.clip && tenant == ChannelTests.tenant ? try TeamID("ABCDE12345") : nil
         }
-        func add(_ channel: Channel, of tenant: TenantID) throws {
+        func add(_ channel: BroadcastChannel, of tenant: TenantID) throws {
             if isLost { throw Lost() }
             kept.withLock { $0.append(channel) }
         }
-        func channels(of tenant: TenantID) -> [Channel] {
+        func channels(of tenant: TenantID) -> [BroadcastChannel] {
             tenant == ChannelTests.tenant ? channels : []
         }
-        func channel(_ id: ChannelID, of tenant: TenantID) -> Channel? {
+        func channel(_ id: ChannelID, of tenant: TenantID) -> BroadcastChannel? {
             channels(of: tenant).first { $0.id == id }
         }
-        func remove(_ channel: Channel, of tenant: TenantID) {
+        func remove(_ channel: BroadcastChannel, of tenant: TenantID) {
             kept.withLock { $0.removeAll { $0 == channel } }
         }
     }
@@ -69,7 +69,9 @@ import Testing
         }
     }
 
-    private static func create(_ manager: ScriptedManager, _ store: MemoryStore) async throws -> Channel {
+    private static func create(
+        _ manager: ScriptedManager, _ store: MemoryStore
+    ) async throws -> BroadcastChannel {
         try await ChannelDirectory(manager, store).create(
             of: store.clip, .sandbox, storesLastMessage: true, of: tenant, at: now)
     }

@@ -15,7 +15,7 @@ import Testing
             #expect(try await store.team(of: clip, of: tenant)?.text == "ABCDE12345")
             #expect(try await store.team(of: try BundleID("com.example.Other.Clip"), of: tenant) == nil)
             let channels = try ["YQ==", "Yg==", "Yw=="].enumerated().map { number, id in
-                Channel(
+                BroadcastChannel(
                     id: try #require(ChannelID(id)), clip: clip,
                     environment: number == 0 ? .sandbox : .production, storesLastMessage: number == 1,
                     createdAt: Date(timeIntervalSince1970: 1_772_368_200 + Double(number)))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import LocalFiles
 
 /// Where an export is written.
 struct ExportFile: ParsableArguments {
@@ -49,8 +50,7 @@ struct ExportFile: ParsableArguments {
 
     /// What is no file, such as `/dev/null` or a pipe: to be written to, since another file must not take its place.
     private func device() throws(CommandError) -> FileHandle? {
-        var status = stat()
-        guard stat(output, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return nil }
+        guard let status = FileStatus(path: output), !status.isRegularFile else { return nil }
         let descriptor = open(output, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unwritableFile(output) }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

@@ -1,4 +1,5 @@
 import HTTPAPI
+import LocalFiles
 import Logging
 import ServiceLifecycle
 
@@ -20,7 +21,7 @@ struct ReceiptKeyService: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             // Of the start nothing is known but the keys: the first look reads the file once more.
-            var known: ReceiptKeyFile.Version?
+            var known: FileStatus?
             var failure: String?
             while !Task.isCancelled {
                 do {

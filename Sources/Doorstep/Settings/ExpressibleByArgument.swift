@@ -5,6 +5,7 @@ public import DomainProof
 import Foundation
 public import Invocation
 public import Locations
+public import Notifications
 public import RateLimiting
 public import Tenancy
 
@@ -23,6 +24,10 @@ extension TeamID: ExpressibleByArgument {
 }
 
 extension DomainName: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension WebhookURL: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 

@@ -30,13 +30,13 @@ public struct ChannelDirectory: Sendable {
     public func create(
         of clip: BundleID, _ environment: APNsEnvironment, storesLastMessage: Bool, of tenant: TenantID,
         at now: Date
-    ) async throws -> Channel {
+    ) async throws -> BroadcastChannel {
         guard let team = try await store.team(of: clip, of: tenant) else { throw Refusal.unknownClip }
         let made = try await manager.createChannel(
             of: clip, team: team, environment: environment, storesLastMessage: storesLastMessage
         ).get()
         guard let id = ChannelID(made) else { throw Refusal.refused(APNsAnswer(status: 200)) }
-        let channel = Channel(
+        let channel = BroadcastChannel(
             id: id, clip: clip, environment: environment, storesLastMessage: storesLastMessage, createdAt: now
         )
         do {
@@ -48,7 +48,7 @@ public struct ChannelDirectory: Sendable {
         return channel
     }
 
-    public func channels(of tenant: TenantID) async throws -> [Channel] {
+    public func channels(of tenant: TenantID) async throws -> [BroadcastChannel] {
         try await store.channels(of: tenant)
     }
 

@@ -5,13 +5,13 @@ public protocol ChannelStore: Sendable {
     /// The team of a tenant's clip; nil when the tenant has no such clip.
     func team(of clip: BundleID, of tenant: TenantID) async throws -> TeamID?
 
-    func add(_ channel: Channel, of tenant: TenantID) async throws
+    func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws
 
     /// By clip, environment and time of creation.
-    func channels(of tenant: TenantID) async throws -> [Channel]
+    func channels(of tenant: TenantID) async throws -> [BroadcastChannel]
 
     /// Nil when the tenant has no such channel.
-    func channel(_ id: ChannelID, of tenant: TenantID) async throws -> Channel?
+    func channel(_ id: ChannelID, of tenant: TenantID) async throws -> BroadcastChannel?
 
-    func remove(_ channel: Channel, of tenant: TenantID) async throws
+    func remove(_ channel: BroadcastChannel, of tenant: TenantID) async throws
 }

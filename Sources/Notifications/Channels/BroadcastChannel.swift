@@ -4,7 +4,7 @@ public import Tenancy
 /// A broadcast channel of a clip: whoever follows it gets what is sent to it, without a token of their own.
 ///
 /// Source: Apple, "Setting up broadcast push notifications".
-public struct Channel: Sendable, Hashable {
+public struct BroadcastChannel: Sendable, Hashable {
     public let id: ChannelID
     public let clip: BundleID
     public let environment: APNsEnvironment

@@ -1,0 +1,153 @@
+import Administration
+import ArgumentParser
+import Foundation
+import JSON
+import Notifications
+import Persistence
+import Tenancy
+import WebhookClient
+
+struct WebhookCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "webhook",
+        abstract: "Register, show, test and remove where a tenant is told of outcomes.",
+        discussion: """
+            Messages are signed as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature), and tried \
+            again for about three days until they are taken with a status from 200 to 299. The signing secret is stored \
+            sealed: DOORSTEP_TOKEN_SECRET must be set as it is for the server.
+            """,
+        subcommands: [Set.self, Rotate.self, Show.self, Test.self, Remove.self])
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Register a webhook and show its secret, once; or give the one that is there another URL.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "An https URL; http for this machine itself.") var url: WebhookURL
+
+        func run() async throws {
+            let secret: WebhookSecret? = try await tenant.withWebhooks { registry, tenant in
+                if try await registry.setWebhook(url, secret: nil, of: tenant) { return nil }
+                var generator = SystemRandomNumberGenerator()
+                let secret = WebhookSecret(using: &generator)
+                _ = try await registry.setWebhook(url, secret: secret, of: tenant)
+                return secret
+            }
+            var object: JSONObject = ["url": .string(url.text)]
+            object["secret"] = secret.map { .string($0.text) }
+            output.print(
+                object,
+                line: secret.map { "Registered \(url) with the secret \($0.text)" }
+                    ?? "Changed to \(url); the secret stays")
+        }
+    }
+
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Replace the secret, and show the new one, once.",
+            discussion: "What is sent from now on is signed with the new one.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var generator = SystemRandomNumberGenerator()
+            let secret = WebhookSecret(using: &generator)
+            let url = try await tenant.withWebhooks { registry, tenant in
+                let url = try await registry.registered(of: tenant).webhook.url
+                _ = try await registry.setWebhook(url, secret: secret, of: tenant)
+                return url
+            }
+            output.print(
+                ["url": .string(url.text), "secret": .string(secret.text)],
+                line: "The secret is now \(secret.text)")
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the webhook, and how many messages wait for it.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let registered = try await tenant.withWebhooks { try await $0.webhook(of: $1) }
+            output.print(
+                registered.map { [JSONObject($0)] } ?? [], columns: ["url", "created", "waiting"])
+        }
+    }
+
+    struct Test: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Send a message of the type doorstep.test now, once, and tell how it was answered.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var authorities: AuthorityOptions
+
+        func run() async throws {
+            let webhook = try await tenant.withWebhooks { try await $0.registered(of: $1).webhook }
+            let now = Date()
+            let body = JSONValue.object([
+                "type": "doorstep.test", "timestamp": .string(now.formatted(.iso8601)), "data": [:],
+            ])
+            let reply = try await AsyncHTTPWebhookSender.withSender(authorities: authorities.path()) {
+                sender in
+                await sender.send(
+                    WebhookMessage(id: UUID(), body: body.serialized(), attempt: 1), to: webhook, at: now)
+            }
+            guard reply.isTaken else { throw CommandError.webhookNotTaken(reply) }
+            output.print(["url": .string(webhook.url.text), "taken": true], line: "\(webhook.url) took it")
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove the webhook, and the messages that wait for it.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let count = try await tenant.withWebhooks { registry, tenant in
+                guard let count = try await registry.removeWebhook(of: tenant) else {
+                    throw CommandError.noWebhook
+                }
+                return count
+            }
+            output.print(
+                ["messages": JSONValue(count)],
+                line: "Removed the webhook and \(count) \(count == 1 ? "message" : "messages")")
+        }
+    }
+}
+
+extension TenantOptions {
+    fileprivate func withWebhooks<Result: Sendable>(
+        _ body: (any WebhookRegistry, TenantID) async throws -> Result
+    ) async throws -> Result {
+        guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
+        return try await withPool { pool, _, tenant in
+            try await body(PostgresWebhookRegistry(pool, keys: keys, actor: Self.actor), tenant.id)
+        }
+    }
+}
+
+extension WebhookRegistry {
+    fileprivate func registered(of tenant: TenantID) async throws -> RegisteredWebhook {
+        guard let registered = try await webhook(of: tenant) else { throw CommandError.noWebhook }
+        return registered
+    }
+}
+
+extension JSONObject {
+    fileprivate init(_ registered: RegisteredWebhook) {
+        self = [
+            "url": .string(registered.webhook.url.text), "created": JSONValue(registered.createdAt),
+            "waiting": JSONValue(registered.waitingCount),
+        ]
+    }
+}

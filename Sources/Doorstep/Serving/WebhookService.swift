@@ -1,0 +1,47 @@
+import Logging
+import Metrics
+import Notifications
+import ServiceLifecycle
+import WebhookClient
+
+/// Brings messages to tenants' webhooks as long as the server runs.
+///
+/// What is under way when it ends is sent again by whichever server runs next.
+struct WebhookService: Service {
+    private let store: any WebhookStore
+    private let logger: Logger
+    private let authorities: String?
+
+    init(_ store: any WebhookStore, authorities: String?, logger: Logger) {
+        self.store = store
+        self.authorities = authorities
+        self.logger = logger
+    }
+
+    func run() async throws {
+        try await AsyncHTTPWebhookSender.withSender(authorities: authorities) { sender in
+            let dispatcher = WebhookDispatcher(store, sender, onEvent: report)
+            await cancelWhenGracefulShutdown { await dispatcher.run() }
+        }
+    }
+
+    @Sendable private func report(_ event: WebhookDispatcher.Event) {
+        switch event {
+        case .replied(let tenant, let reply, let attempt):
+            Counter(
+                label: "doorstep_webhook_attempts_total",
+                dimensions: [("result", reply.isTaken ? "taken" : "not_taken")]
+            ).increment()
+            guard !reply.isTaken else { return }
+            logger.info(
+                "a webhook did not take a message",
+                metadata: ["tenant": "\(tenant)", "reply": "\(reply)", "attempt": "\(attempt)"])
+        case .gaveUp(let tenant, let reply):
+            Counter(label: "doorstep_webhook_messages_given_up_total").increment()
+            logger.warning(
+                "a message for a webhook is given up", metadata: ["tenant": "\(tenant)", "reply": "\(reply)"])
+        case .failed(let error):
+            logger.warning("webhooks are not served yet", metadata: ["error": "\(error)"])
+        }
+    }
+}
