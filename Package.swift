@@ -238,7 +238,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "DomainSupport", "Doorstep", "EmbeddedPostgreSQL", "JSON", "PostgreSQL", "TestSupport",
+                "APNsSimulator", "DomainSupport", "Doorstep", "EmbeddedPostgreSQL", "JSON", "Notifications",
+                "PostgreSQL",
+                "PropertyTesting", "TestSupport", crypto,
                 asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
     ]

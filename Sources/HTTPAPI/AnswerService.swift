@@ -38,11 +38,12 @@ struct AnswerService: Sendable {
             throw .unauthorized
         }
         usage.record(caller.key, of: caller.tenant, at: now)
-        let standing = try limiter.admit(caller, from: request.client)
-        do {
+        var standing = RequestStanding()
+        do throws(Problem) {
+            standing = try limiter.admit(caller, from: request.client)
             try Self.check(request, of: caller)
         } catch {
-            throw error.with(standing)
+            throw error.of(caller, standing)
         }
         return Admission(request: request, caller: caller, standing: standing, state: state)
     }
@@ -133,13 +134,15 @@ extension AnswerService.Admission {
     }
 
     /// The same of a refusal.
-    func refused(by problem: Problem) -> Problem { problem.with(standing) }
+    func refused(by problem: Problem) -> Problem { problem.of(caller, standing) }
 }
 
 extension Problem {
-    fileprivate func with(_ standing: RequestStanding) -> Problem {
+    fileprivate func of(_ caller: KeyHolder, _ standing: RequestStanding) -> Problem {
         var problem = self
-        problem.standing = standing
+        problem.caller = caller
+        // A limit that was reached has told its own.
+        if problem.standing == RequestStanding() { problem.standing = standing }
         return problem
     }
 }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 public import JSON
+import Routing
 
 /// A refusal as RFC 9457 describes it, with the stable `code` that clients branch on.
 ///
@@ -15,6 +16,8 @@ public struct Problem: Error, CustomStringConvertible {
     var headers: HTTPFields = [:]
     /// Of the request's limits.
     var standing = RequestStanding()
+    /// Whose request it is, where that is known.
+    var caller: KeyHolder?
     /// For how long the answer is held back, if it is.
     var pause: Pause?
 

@@ -4,7 +4,7 @@ import TestSupport
 
 /// A migrated database with one tenant, and the command that works on it.
 struct Installation: Sendable {
-    let binary: DoorstepBinary
+    var binary: DoorstepBinary
     let databaseURL: String
     let publishable: String
     let secret: String

@@ -1,7 +1,10 @@
 import Foundation
 import HTTPTypes
 import JSON
+import RateLimiting
 import Routing
+import RoutingSupport
+import Synchronization
 import Tenancy
 import Testing
 
@@ -168,6 +171,27 @@ import Testing
             String(api.publishable.text.dropFirst(8)),
         ] {
             #expect(!log.contains(canary), "\(canary)")
+        }
+    }
+
+    /// Whoever runs the server can tell whose requests are refused.
+    @Test func theLogSaysWhoWasRefused() async throws {
+        let limit = try #require(RateLimit(perSecond: 1, burst: 2))
+        let api = TestAPI(limits: RequestLimits(key: limit))
+        for path in TestAPI.Path.allCases {
+            let before = api.log.lines.withLock(\.count)
+            try await api.test(over: [path]) { client in
+                for _ in 0..<3 {
+                    _ = try await client.send(
+                        .get, "/v1/locations?url=https://example.com", key: api.confirmer)
+                }
+            }
+            let lines = api.log.lines.withLock { $0.dropFirst(before) }
+            for status in ["403", "429"] {
+                let line = try #require(lines.first { $0.contains("\"status\": \(status)") }, "\(path)")
+                #expect(line.contains(TenantID(number: 1).description), "\(line)")
+                #expect(line.contains(KeyID(UUID(number: 4)).description), "\(line)")
+            }
         }
     }
 }

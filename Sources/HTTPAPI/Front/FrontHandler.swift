@@ -250,6 +250,7 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
             answer = try shared.service.answer(
                 admission, as: head.route, body: body ?? ByteBuffer(), at: now)
         } catch {
+            caller = error.caller
             answer = Answer(error, requestID: requestID)
         }
         var buffer = context.channel.allocator.buffer(capacity: 384 + (answer.body?.count ?? 0))

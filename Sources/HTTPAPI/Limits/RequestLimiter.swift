@@ -76,7 +76,7 @@ struct RequestLimiter: Sendable {
 /// How much of its limits a request has left.
 ///
 /// Told in the fields `RateLimit-Policy` and `RateLimit`. Source: IETF, draft-ietf-httpapi-ratelimit-headers-10.
-struct RequestStanding: Sendable {
+struct RequestStanding: Sendable, Equatable {
     var client: RateLimitState?
     var key: RateLimitState?
 

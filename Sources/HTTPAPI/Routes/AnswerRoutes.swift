@@ -57,6 +57,7 @@ struct AnswerRoutes {
                 return Response(try await answer(admission, body))
             }
         } catch let problem as Problem {
+            context.caller = problem.caller ?? context.caller
             if problem.pause != nil { try? await Task.sleep(for: Pause.duration) }
             throw problem
         }

@@ -1,0 +1,243 @@
+import APNsSimulator
+import Crypto
+import EmbeddedPostgreSQL
+import Foundation
+import JSON
+import Notifications
+import PostgreSQL
+import PropertyTesting
+import Synchronization
+import TestSupport
+import Testing
+
+/// Delivery while everything that can fails: the server is killed, PostgreSQL is stopped at once, APNs cuts connections,
+/// resets streams, goes away and never answers; in an order that a seed decides.
+@Suite struct DeliveryChaosTests {
+    /// How many faults there are: `DOORSTEP_TEST_CYCLES`, 20 unless it is set.
+    private static let cycles =
+        ProcessInfo.processInfo.environment["DOORSTEP_TEST_CYCLES"].flatMap { Int($0) } ?? 20
+    private static let seed =
+        ProcessInfo.processInfo.environment["DOORSTEP_TEST_SEED"].flatMap { UInt64($0) }
+        ?? .random(in: .min ... .max)
+
+    @Test func whatIsAcceptedIsNeitherLostNorDoubledWithoutNeed() async throws {
+        print("delivery chaos: seed \(Self.seed), \(Self.cycles) cycles")
+        let directory = try TemporaryDirectory()
+        let postgres = MortalPostgres(directory)
+        try await postgres.start()
+        do {
+            try await Self.run(postgres, directory)
+            try postgres.leave()
+        } catch {
+            try? postgres.leave()
+            throw error
+        }
+    }
+
+    private static func run(_ postgres: MortalPostgres, _ directory: TemporaryDirectory) async throws {
+        var installation = try await Installation.make(postgres.conninfo)
+        try await installation.binary.succeed(
+            "tenant", "limit", Installation.tenant, "--key", "1000000", "--client", "1000000")
+        let key = P256.Signing.PrivateKey()
+        var options = APNsSimulator.Options(
+            teams: [
+                .init(id: "ABCDE12345", keys: [.init(id: "CHAOSKEY01", publicKey: key.publicKey.pemRepresentation)])
+            ])
+        options.environment = .production
+        options.devices = [
+            .init(token: Device.token(Device.goneNumber), state: .unregistered(since: Date()))
+        ]
+        try await APNsSimulator.withSimulator(options) { simulator in
+            installation.binary.environment.merge(
+                try delivery(to: simulator, key, directory)
+            ) { $1 }
+            let server = try SupervisedServer(installation.binary)
+            try await server.start()
+            do {
+                let devices = try await register(server, installation)
+                let sender = NotificationLoad(server, installation, deviceCount: devices.count)
+                async let running: Void = sender.run()
+                await inflict(on: server, postgres, simulator, sender)
+                simulator.setRules([])
+                sender.stop()
+                await running
+                #expect(sender.problems == [], "seed \(seed)")
+                try await expectIntegrity(of: sender.accepted, devices, postgres, simulator)
+                try await server.stop()
+            } catch {
+                server.kill()
+                throw error
+            }
+        }
+    }
+
+    /// The server's settings, with short waits: a loan of a delivery lasts for two timeouts.
+    private static func delivery(
+        to simulator: APNsSimulator, _ key: P256.Signing.PrivateKey, _ directory: TemporaryDirectory
+    ) throws -> [String: String] {
+        let files = [
+            ("AuthKey.p8", key.pemRepresentation), ("ca.pem", try #require(simulator.authority)),
+            ("keys.json", #"{"keys": [{"team": "ABCDE12345", "id": "CHAOSKEY01", "file": "AuthKey.p8"}]}"#),
+        ]
+        for (name, text) in files {
+            let path = directory.path(name)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        }
+        return [
+            "DOORSTEP_TOKEN_SECRET": "a secret of the tests that is long enough too",
+            "DOORSTEP_APNS_KEYS": directory.path("keys.json"),
+            "DOORSTEP_APNS_CA_FILE": directory.path("ca.pem"),
+            "DOORSTEP_APNS_PRODUCTION": "127.0.0.1:\(simulator.port)", "DOORSTEP_APNS_TIMEOUT": "1",
+        ]
+    }
+
+    // MARK: Devices
+
+    struct Device {
+        let instance: String
+        let number: Int
+
+        static let count = 20
+        /// The one that APNs says is gone.
+        static let goneNumber = 7
+
+        var token: String { Self.token(number) }
+
+        static func token(_ number: Int) -> String {
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 64 - digits.count) + digits
+        }
+    }
+
+    private static func register(
+        _ server: SupervisedServer, _ installation: Installation
+    ) async throws -> [Device] {
+        try await (0..<Device.count).asyncMap { number in
+            let device = Device(instance: UUID().uuidString.lowercased(), number: number)
+            let status = try await server.send(
+                "PUT", "/v1/instances/\(device.instance)", key: installation.publishable,
+                [
+                    "url": .string(NotificationLoad.url), "token": .string(device.token),
+                    "environment": "production", "permission": "ephemeral",
+                ]
+            ).status
+            #expect((200...201).contains(status))
+            return device
+        }
+    }
+
+    // MARK: Faults
+
+    private static func inflict(
+        on server: SupervisedServer, _ postgres: MortalPostgres, _ simulator: APNsSimulator, _ sender: NotificationLoad
+    ) async {
+        var random = SplitMix64(seed: seed)
+        for cycle in 1...cycles {
+            await sender.wait(forMore: 1 + random.below(6))
+            do {
+                switch random.below(7) {
+                case 0:
+                    server.kill()
+                    try await server.start()
+                case 1:
+                    try await postgres.stopImmediately()
+                    try await postgres.start()
+                case 2: simulator.cutConnections()
+                case 3: simulator.goAway(reason: "Shutdown")
+                case 4: simulator.add(Rule(.never, times: 1 + random.below(20)))
+                case 5: simulator.add(Rule(.reset(code: [2, 7, 8][random.below(3)]), times: 1 + random.below(20)))
+                default: simulator.add(Rule(.cut, times: 1 + random.below(3)))
+                }
+            } catch {
+                Issue.record("cycle \(cycle) of seed \(seed): \(error)")
+                return
+            }
+        }
+    }
+
+    // MARK: What must hold
+
+    private struct Stored {
+        let id: String
+        let notification: String
+        let instance: String
+        let state: String
+        let reason: String?
+        let lostReplies: Int
+    }
+
+    private static func expectIntegrity(
+        of accepted: [String], _ devices: [Device], _ postgres: MortalPostgres, _ simulator: APNsSimulator
+    ) async throws {
+        let stored = try await postgres.withPool { pool in
+            try await waitUntilNothingIsDue(pool)
+            return try await pool.withConnection { connection in
+                try await connection.execute(
+                    """
+                    SELECT delivery_id::text, notification_id::text, instance_id::text, state, reason, lost_replies
+                    FROM doorstep.deliveries
+                    """
+                ).map { row in
+                    let (id, notification, instance, state, reason, lost) = try row.decode(
+                        String.self, String.self, String.self, String.self, String?.self, Int16.self)
+                    return Stored(
+                        id: id, notification: notification, instance: instance, state: state, reason: reason,
+                        lostReplies: Int(lost))
+                }
+            }
+        }
+        let taken = Dictionary(
+            grouping: simulator.received.filter { $0.status == 200 || $0.status == nil }, by: \.id)
+        let tokens = Dictionary(uniqueKeysWithValues: devices.map { ($0.instance, $0.token) })
+        let gone = Device.token(Device.goneNumber)
+        // Lost: what a client was told is accepted is there, with a delivery for each instance.
+        #expect(Set(stored.map(\.notification)) == Set(accepted), "seed \(seed)")
+        #expect(stored.count == accepted.count * devices.count, "seed \(seed)")
+        #expect(Set(taken.keys).isSubset(of: Set(stored.map(\.id))), "seed \(seed)")
+        for delivery in stored {
+            let requests = taken[delivery.id] ?? []
+            let comment: Comment = "seed \(seed): \(delivery), taken \(requests.map(\.status))"
+            #expect(requests.allSatisfy { $0.device == tokens[delivery.instance] }, comment)
+            // Doubled: only where a reply was lost, and so often at most.
+            #expect(requests.count <= 1 + delivery.lostReplies, comment)
+            switch delivery.state {
+            case "delivered": #expect(requests.contains { $0.status == 200 }, comment)
+            case "uncertain": #expect(delivery.lostReplies > 0, comment)
+            case "refused":
+                #expect(tokens[delivery.instance] == gone && delivery.reason == "Unregistered", comment)
+            case "skipped":
+                #expect(tokens[delivery.instance] == gone && delivery.reason == "token_dead", comment)
+            default: Issue.record(comment)
+            }
+        }
+        let counts = Dictionary(grouping: stored, by: \.state).mapValues(\.count)
+        let doubled = taken.values.filter { $0.count > 1 }.count
+        print("delivery chaos: \(accepted.count) notifications, \(counts), \(doubled) sent more than once")
+        #expect(counts["delivered", default: 0] > 0, "seed \(seed)")
+    }
+
+    private static func waitUntilNothingIsDue(_ pool: ConnectionPool) async throws {
+        let deadline = ContinuousClock.now + .seconds(300)
+        while true {
+            let due: Int = try await pool.withConnection {
+                try await $0.execute("SELECT count(*) FROM doorstep.deliveries WHERE due_at IS NOT NULL").one()
+                    .decode(at: 0)
+            }
+            if due == 0 { return }
+            guard .now < deadline else {
+                Issue.record("seed \(seed): \(due) deliveries are still due")
+                return
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}

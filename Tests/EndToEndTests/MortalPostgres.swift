@@ -1,0 +1,45 @@
+import EmbeddedPostgreSQL
+import Foundation
+import PostgreSQL
+import Synchronization
+
+/// A PostgreSQL of a test's own that is stopped at once and started again.
+final class MortalPostgres: Sendable {
+    private let directory: TemporaryDirectory
+    private let memberships = Mutex<[PrivateServer]>([])
+
+    private static let options = PrivateServerOptions(
+        settings: ["shared_buffers": "16MB", "max_connections": "40"])
+
+    init(_ directory: TemporaryDirectory) {
+        self.directory = directory
+    }
+
+    var conninfo: String { memberships.withLock { $0.last?.conninfo ?? "" } }
+
+    func start() async throws {
+        let server = try await PrivateServer.startOrJoin(
+            directory: directory.path("postgres"), options: Self.options)
+        memberships.withLock { $0.append(server) }
+    }
+
+    /// What `pg_ctl stop -m immediate` does: connections are cut, and what is not written is recovered at the next start.
+    func stopImmediately() async throws {
+        let path = directory.path("postgres/data/postmaster.pid")
+        let file = try String(contentsOfFile: path, encoding: .utf8)
+        guard let process = file.split(separator: "\n").first.flatMap({ pid_t($0) }),
+            kill(process, SIGQUIT) == 0
+        else { throw DoorstepBinary.Failed(description: "PostgreSQL does not run") }
+        while kill(process, 0) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    func leave() throws {
+        for server in memberships.withLock({ $0 }) { try server.leave() }
+    }
+
+    func withPool<Result: Sendable>(_ body: (ConnectionPool) async throws -> Result) async throws -> Result {
+        try await ConnectionPool.withPool(
+            PoolConfiguration(conninfo: conninfo, maximumConnections: 1, statementTimeout: .seconds(120)),
+            body)
+    }
+}
