@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Glibc
 
 /// Where an export is written.
 struct ExportFile: ParsableArguments {
