@@ -156,7 +156,7 @@ let package = Package(
             dependencies: [
                 "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Geodesy", "Invocation", "JSON",
                 "Locations", "Notifications", "Persistence",
-                "PostgreSQL", "Routing", "Tenancy", argumentParser, logging,
+                "PostgreSQL", "Routing", "Tenancy", argumentParser, crypto, logging,
             ],
             swiftSettings: settings),
 

@@ -95,6 +95,24 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         }
     }
 
+    /// Gives up what would have been given up so much later, for tests: they wait for no clock.
+    func expire(after time: Duration) async {
+        for pool in contents.withLock({ Array($0.pools.values) }) {
+            try? await pool.eventLoop.submit { pool.value.expire(at: .now() + TimeAmount(time)) }.get()
+        }
+    }
+
+    /// How many requests wait for room, for tests.
+    var waiting: Int {
+        get async {
+            var count = 0
+            for pool in contents.withLock({ Array($0.pools.values) }) {
+                count += (try? await pool.eventLoop.submit { pool.value.waitingCount }.get()) ?? 0
+            }
+            return count
+        }
+    }
+
     // MARK: Notifications
 
     /// Sends a notification or a broadcast.

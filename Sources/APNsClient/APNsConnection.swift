@@ -146,6 +146,8 @@ final class APNsConnection: ChannelDuplexHandler {
             }
             return
         }
+        // After the last answer on a connection that is left, nothing that goes wrong matters.
+        if isLeaving, streams.isEmpty { return cut() }
         logger.info("APNs connection failed", metadata: ["error": "\(type(of: error))"])
         logger.debug("APNs connection failed", metadata: ["error": "\(error)"])
         cut()

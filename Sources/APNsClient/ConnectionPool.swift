@@ -80,6 +80,8 @@ final class ConnectionPool {
         finishWhenDrained()
     }
 
+    var waitingCount: Int { waiting.count }
+
     // MARK: Writing
 
     private func writeWaiting() {
@@ -161,6 +163,9 @@ final class ConnectionPool {
                     ]
                     // APNs changes its settings as its load does; it is not to be taken for an attacker.
                     configuration.controlFrameRateLimit.maximumCount = 10_000
+                    // Answers to requests that were given up, and to what a GOAWAY leaves out, may still come.
+                    configuration.maximumRecentlyResetStreams = 100_000
+                    configuration.maximumConnectionGlitches = 100_000
                     var stream = NIOHTTP2Handler.StreamConfiguration()
                     stream.streamResetFrameRateLimit.maximumCount = 100_000
                     stream.streamErrorRateLimit.maximumCount = 100_000
@@ -282,7 +287,7 @@ final class ConnectionPool {
         }
     }
 
-    private func expire(at now: NIODeadline) {
+    func expire(at now: NIODeadline) {
         // Those that wait are in the order of their deadlines, but for those that were returned, which are older.
         while let exchange = waiting.first, exchange.deadline <= now {
             waiting.removeFirst()

@@ -7,6 +7,8 @@ extension APNsSimulator {
         public var host = "127.0.0.1"
         /// 0 for one that is free.
         public var port = 0
+        /// For control by plain HTTP on the loopback address: 0 for one that is free, nil for none.
+        public var controlPort: Int?
         /// Which of Apple's services it plays: the sandbox adds `apns-unique-id` to what it takes.
         public var environment = APNsEnvironment.sandbox
         /// The teams whose provider tokens are good.

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
@@ -12,17 +13,23 @@ import NIOSSL
 public final class APNsSimulator: Sendable {
     /// The port for HTTP/2 over TLS.
     public let port: Int
+    /// The port for plain HTTP on the loopback address, by which others control it; nil unless it was asked for.
+    public let controlPort: Int?
     /// The PEM of the certificate to trust it by; nil when its own files were given.
     public let authority: String?
     private let state: SimulatorState
-    private let server: any Channel
+    let server: any Channel
+    private let control: (any Channel)?
     private let group: MultiThreadedEventLoopGroup
 
     private init(
-        state: SimulatorState, server: any Channel, group: MultiThreadedEventLoopGroup, authority: String?
+        state: SimulatorState, server: any Channel, control: (any Channel)?,
+        group: MultiThreadedEventLoopGroup, authority: String?
     ) {
         self.state = state
         self.server = server
+        self.control = control
+        controlPort = control?.localAddress?.port
         self.group = group
         self.authority = authority
         port = server.localAddress?.port ?? 0
@@ -64,12 +71,30 @@ public final class APNsSimulator: Sendable {
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .childChannelInitializer { channel in initialize(channel, tls: context, state: state) }
                 .bind(host: options.host, port: options.port).get()
+            let control = try await control(options, state, group)
             return APNsSimulator(
-                state: state, server: server, group: group, authority: certificate.authority)
+                state: state, server: server, control: control, group: group,
+                authority: certificate.authority)
         } catch {
             try? await group.shutdownGracefully()
             throw error
         }
+    }
+
+    private static func control(
+        _ options: Options, _ state: SimulatorState, _ group: MultiThreadedEventLoopGroup
+    ) async throws -> (any Channel)? {
+        guard let port = options.controlPort else { return nil }
+        return try await ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(SimulatorControl(SimulatorActions(state: state)))
+                }
+            }
+            .bind(host: "127.0.0.1", port: port).get()
     }
 
     private static func initialize(
@@ -84,6 +109,9 @@ public final class APNsSimulator: Sendable {
             connection.initialSettings = SimulatedConnection.initialSettings(state.options)
             // A provider under test may well reset streams and ping as it likes.
             connection.controlFrameRateLimit.maximumCount = 100_000
+            // What it has under way when a GOAWAY leaves it out comes all the same, and is no error.
+            connection.maximumRecentlyResetStreams = 100_000
+            connection.maximumConnectionGlitches = 100_000
             var stream = NIOHTTP2Handler.StreamConfiguration()
             stream.streamResetFrameRateLimit.maximumCount = 100_000
             stream.streamErrorRateLimit.maximumCount = 100_000
@@ -133,7 +161,7 @@ public final class APNsSimulator: Sendable {
     }
 
     private func fire(_ event: SimulatorEvent) {
-        for channel in state.channels { channel.pipeline.fireUserInboundEventTriggered(event) }
+        SimulatorActions(state: state).fire(event)
     }
 
     // MARK: What it was sent

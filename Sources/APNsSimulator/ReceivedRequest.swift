@@ -41,6 +41,8 @@ public struct ReceivedRequest: Sendable {
 /// How often things happened since the start.
 public struct SimulatorCounters: Sendable, Hashable {
     public var connections = 0
+    /// Connections that a rule refused; they are not among the others.
+    public var refusedConnections = 0
     /// Connections that are open.
     public var openConnections = 0
     /// Requests that were looked at.

@@ -22,11 +22,13 @@ final class SimulatedConnection: ChannelInboundHandler {
     private var arriving: [HTTP2StreamID: Arriving] = [:]
     private var answering: Set<HTTP2StreamID> = []
     private var highestStream: HTTP2StreamID = .rootStream
+    private var highestHandled: HTTP2StreamID = .rootStream
     /// The last stream that is looked at; nil unless the connection is going away.
     private var lastStream: HTTP2StreamID?
     /// The limits that were announced and that the client has not confirmed, after the one it has.
     private var limits: [Int]
     private var isTrusted = false
+    private var isClosing = false
     private var consumed = 0
     private var hasWritten = false
 
@@ -40,6 +42,9 @@ final class SimulatedConnection: ChannelInboundHandler {
     private static let maximumBody = 16_384
     /// Given to the client at first and whenever it is half used, so that it never waits for it.
     private static let window = 1 << 24
+
+    /// How long a connection that is going away may take.
+    private static let patience = TimeAmount.seconds(60)
 
     init(_ state: SimulatorState) {
         self.state = state
@@ -81,7 +86,6 @@ final class SimulatedConnection: ChannelInboundHandler {
         case .rstStream:
             arriving[frame.streamID] = nil
             answering.remove(frame.streamID)
-            closeWhenDone(context: context)
         case .settings(.ack):
             if limits.count > 1 { limits.removeFirst() }
         default: break
@@ -98,7 +102,6 @@ final class SimulatedConnection: ChannelInboundHandler {
         case SimulatorEvent.goAway(let reason):
             goAway(reason: reason, last: highestStream, context: context)
             flush(context: context)
-            closeWhenDone(context: context)
         case SimulatorEvent.streams(let count):
             announce(streams: count, context: context)
             flush(context: context)
@@ -110,7 +113,8 @@ final class SimulatedConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A stream's error has already reset the stream. Any other, the client hears of by the connection's end.
-        if error is NIOHTTP2Errors.StreamError { return }
+        // And on a connection that is going away, what was turned away still comes, for streams that are no more.
+        if error is NIOHTTP2Errors.StreamError || isClosing { return }
         context.close(promise: nil)
     }
 
@@ -164,14 +168,18 @@ final class SimulatedConnection: ChannelInboundHandler {
             ? [UInt8](repeating: UInt8(ascii: " "), count: Self.maximumBody)
             : request.body.map { Array($0.readableBytesView) } ?? []
         let decision = state.decide(
-            headers: request.headers, body: body, connection: number, history: &history)
+            headers: request.headers, body: body, connection: number, history: &history,
+            // A GOAWAY leaves out all streams from a number on (RFC 9113 §6.8).
+            canTurnAway: stream > highestHandled)
         switch decision {
         case .answer(let reply, let id, let delay):
+            highestHandled = max(highestHandled, stream)
             answer(reply, id: id, on: stream, of: request, after: delay, context: context)
         case .streams(let count, let reply, let id, let delay):
+            highestHandled = max(highestHandled, stream)
             announce(streams: count, context: context)
             answer(reply, id: id, on: stream, of: request, after: delay, context: context)
-        case .never: break
+        case .never: highestHandled = max(highestHandled, stream)
         case .reset(let code):
             answering.remove(stream)
             write(.rstStream(HTTP2ErrorCode(networkCode: code)), on: stream, context: context)
@@ -180,13 +188,11 @@ final class SimulatedConnection: ChannelInboundHandler {
         case .goAway(let reason, let reply, let id):
             guard let reply else {
                 answering.remove(stream)
-                let previous = answering.union(arriving.keys).filter { $0 < stream }.max()
-                let handled = HTTP2StreamID(max(Int(stream) - 2, Int(previous ?? .rootStream), 0))
-                goAway(reason: reason, last: handled, context: context)
-                flush(context: context)
-                return closeWhenDone(context: context)
+                goAway(reason: reason, last: highestHandled, context: context)
+                return
             }
-            goAway(reason: reason, last: stream, context: context)
+            highestHandled = max(highestHandled, stream)
+            goAway(reason: reason, last: highestHandled, context: context)
             answer(reply, id: id, on: stream, of: request, after: .zero, context: context)
         }
         if !isTrusted, history.team != nil {
@@ -242,7 +248,6 @@ final class SimulatedConnection: ChannelInboundHandler {
             // The rest of the request is not wanted (RFC 9113 §8.1).
             write(.rstStream(.noError), on: stream, context: context)
         }
-        closeWhenDone(context: context)
     }
 
     private func announce(streams: Int, context: ChannelHandlerContext) {
@@ -258,6 +263,15 @@ final class SimulatedConnection: ChannelInboundHandler {
         for stream in arriving.keys where stream > last {
             arriving[stream] = nil
             state.turnedAway()
+        }
+        // The client closes when it has its answers. Closed from here, TCP would throw away what is on its way to it.
+        if !isClosing {
+            isClosing = true
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            context.eventLoop.scheduleTask(in: Self.patience) {
+                let (connection, context) = bound.value
+                if context.channel.isActive { connection.cut(context: context) }
+            }
         }
         let debug = JSONValue.object(["reason": .string(reason)]).serialized()
         write(
@@ -286,13 +300,6 @@ final class SimulatedConnection: ChannelInboundHandler {
     private func cut(context: ChannelHandlerContext) {
         let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
         (tls ?? context).close(promise: nil)
-    }
-
-    /// A connection that is going away ends when all that it accepted has been answered.
-    private func closeWhenDone(context: ChannelHandlerContext) {
-        guard lastStream != nil, arriving.isEmpty, answering.isEmpty else { return }
-        flush(context: context)
-        context.close(promise: nil)
     }
 }
 

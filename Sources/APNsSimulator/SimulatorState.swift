@@ -59,7 +59,11 @@ final class SimulatorState: Sendable {
     }
 
     func ruleForConnection() -> Rule? {
-        contents.withLock { $0.rules.ruleForConnection() }
+        change { contents in
+            let rule = contents.rules.ruleForConnection()
+            if case .refuseTLS? = rule?.effect { contents.counters.refusedConnections += 1 }
+            return rule
+        }
     }
 
     func noteStreams(_ open: Int, allowed: Int) {
@@ -70,7 +74,8 @@ final class SimulatorState: Sendable {
     }
 
     func decide(
-        headers: HPACKHeaders, body: [UInt8], connection: Int, history: inout RequestJudge.ConnectionHistory
+        headers: HPACKHeaders, body: [UInt8], connection: Int, history: inout RequestJudge.ConnectionHistory,
+        canTurnAway: Bool
     ) -> Decision {
         let method = headers.first(name: ":method") ?? ""
         let path = headers.first(name: ":path") ?? ""
@@ -87,7 +92,7 @@ final class SimulatorState: Sendable {
             case .cut:
                 contents.counters.turnedAway += 1
                 return .cut
-            case .goAway(let reason, accepting: false):
+            case .goAway(let reason, accepting: false) where canTurnAway:
                 contents.counters.turnedAway += 1
                 return .goAway(reason: reason, nil, id: "")
             default: break
@@ -117,7 +122,7 @@ final class SimulatorState: Sendable {
             guard let reply else { return .never }
             let delay = rule?.delay ?? .zero
             switch rule?.effect {
-            case .goAway(let reason, accepting: true): return .goAway(reason: reason, reply, id: id)
+            case .goAway(let reason, _): return .goAway(reason: reason, reply, id: id)
             case .streams(let count): return .streams(count, reply, id: id, delay: delay)
             default: return .answer(reply, id: id, delay: delay)
             }

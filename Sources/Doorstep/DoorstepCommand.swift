@@ -18,6 +18,6 @@ struct DoorstepCommand: AsyncParsableCommand {
             DomainCommand.self, LocationCommand.self, ExperienceCommand.self, CodeCommand.self,
             KeyCommand.self, ReceiptKeyCommand.self, LookUpCommand.self, ConfirmCommand.self,
             PayloadCommand.self, DiagnoseCommand.self, ConfirmationCommand.self, WebhookCommand.self,
-            PostgresCommand.self,
+            APNsSimulatorCommand.self, PostgresCommand.self,
         ])
 }

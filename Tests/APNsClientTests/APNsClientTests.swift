@@ -52,9 +52,9 @@ import Testing
 
     @Test func thousandsAtOnceAreSentOnceEach() async throws {
         try await SimulatedService.lend(settings: { $0.connections = 2 }) { service in
-            let outcomes = try await service.send(5_000)
-            #expect(outcomes.count { $0.isAccepted } == 5_000)
-            #expect(service.timesReceived.count == 5_000)
+            let outcomes = try await service.send(1_000)
+            #expect(outcomes.count { $0.isAccepted } == 1_000)
+            #expect(service.timesReceived.count == 1_000)
             #expect(service.timesReceived.values.allSatisfy { $0 == 1 })
             #expect(service.simulator.counters.verifiedTokens == 1)
             #expect(service.simulator.counters.streamOverruns == 0)

@@ -1,4 +1,3 @@
-import APNsClient
 import APNsPayload
 import APNsSimulator
 import Crypto
@@ -7,6 +6,8 @@ import Logging
 import Notifications
 import Synchronization
 import Tenancy
+
+@testable import APNsClient
 
 /// A client and the simulator it sends to.
 struct SimulatedService {
@@ -53,6 +54,10 @@ struct SimulatedService {
             settings.production = settings.sandbox
             settings.authorities = authorities
             settings.connections = 1
+            // Nothing is to be late because the machine is busy; what is to be is made so.
+            settings.requestTimeout = .seconds(600)
+            settings.connectTimeout = .seconds(600)
+            settings.pingTimeout = .seconds(600)
             settings.firstPause = .milliseconds(10)
             changeSettings(&settings)
             let log = RecordedLog()
@@ -99,6 +104,16 @@ struct SimulatedService {
     /// Whether APNs takes another notification.
     func isAccepted(team: TeamID = team) async throws -> Bool {
         await client.send(try Self.request(team: team)).isAccepted
+    }
+
+    /// The time of all requests is over.
+    func expire() async {
+        await client.expire(after: .seconds(601))
+    }
+
+    /// Returns when so many requests wait for room.
+    func waitUntilThereAreWaiting(_ count: Int) async {
+        while await client.waiting < count { await Task.yield() }
     }
 
     /// Sends so many at once.

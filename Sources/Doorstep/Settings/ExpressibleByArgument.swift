@@ -55,6 +55,7 @@ extension ExperienceKind: ExpressibleByArgument {}
 extension InvocationSource: ExpressibleByArgument {}
 extension ConfirmationRequest.LocationAccess: ExpressibleByArgument {}
 extension Scope: ExpressibleByArgument {}
+extension APNsEnvironment: ExpressibleByArgument {}
 
 extension RateLimit: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
