@@ -9,6 +9,8 @@ enum CommandError: Error, CustomStringConvertible {
     case noSigningSecret
     case weakSigningSecret
     case signedURLNotFound(String)
+    case noTokenSecret
+    case weakTokenSecret
     case unreadableFile(String)
     case unwritableFile(String)
     case fileExists(String)
@@ -37,6 +39,10 @@ enum CommandError: Error, CustomStringConvertible {
             "each secret of DOORSTEP_SIGNING_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
         case .signedURLNotFound(let reason):
             "nothing was signed, since the signed URL would not be found: \(reason)"
+        case .noTokenSecret:
+            "set DOORSTEP_TOKEN_SECRET, by which push tokens are sealed"
+        case .weakTokenSecret:
+            "each secret of DOORSTEP_TOKEN_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
         case .unreadableFile(let path):
             "\(path) cannot be read"
         case .unwritableFile(let path):
