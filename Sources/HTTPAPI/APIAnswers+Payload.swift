@@ -71,7 +71,7 @@ extension JSONObjectReader {
 }
 
 extension Problem {
-    fileprivate init(_ refusal: CompositionRefusal) {
+    init(_ refusal: CompositionRefusal) {
         var members = JSONObject()
         switch refusal {
         case .doesNotMatch, .launchTooLongAgo: break

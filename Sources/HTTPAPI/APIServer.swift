@@ -45,16 +45,19 @@ public struct APIServer: Service {
         public var table: LiveRoutingTable
         /// Learns which keys are used.
         public var usage: any KeyUsageRecorder
+        /// Nil where push tokens cannot be opened.
+        public var notifications: NotificationAnswers?
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
 
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
-            metrics: @escaping @Sendable () -> String
+            notifications: NotificationAnswers? = nil, metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
             self.table = table
             self.usage = usage
+            self.notifications = notifications
             self.metrics = metrics
         }
     }
@@ -138,7 +141,7 @@ public struct APIServer: Service {
 
     /// The routes that wait for the database.
     private static func storedRoutes(_ dependencies: Dependencies) -> [StoredRoute] {
-        []
+        NotificationRoutes(dependencies.notifications).routes
     }
 }
 

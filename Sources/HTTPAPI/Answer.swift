@@ -10,6 +10,8 @@ struct Answer {
     /// Set for a refusal: its content type and what else belongs into its header.
     var problem: Problem?
     var standing = RequestStanding()
+    /// What else belongs into the header of an answer that is no refusal.
+    var headers: HTTPFields = [:]
 
     enum Caching {
         /// For this request alone.
@@ -28,6 +30,13 @@ struct Answer {
 
     /// An answer for this request alone.
     init(uncached body: [UInt8]) {
+        self.body = body
+        caching = .none
+    }
+
+    /// An answer for this request alone, with another status than 200.
+    init(_ status: HTTPResponse.Status, uncached body: [UInt8]? = nil) {
+        self.status = status
         self.body = body
         caching = .none
     }

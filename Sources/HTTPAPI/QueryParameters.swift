@@ -46,6 +46,11 @@ struct QueryParameters {
         return unread.remove(at: index).value
     }
 
+    /// - Returns: UTF-8; nil when the parameter is not there.
+    mutating func optional(_ name: String) -> [UInt8]? {
+        unread.firstIndex { $0.name == name }.map { unread.remove(at: $0).value }
+    }
+
     /// Refuses parameters that were not asked for.
     func finish() throws(Problem) {
         guard let name = unread.map(\.name).min() else { return }

@@ -5,7 +5,7 @@ import NIOCore
 
 extension Response {
     init(_ answer: Answer) {
-        var headers = answer.problem?.headers ?? [:]
+        var headers = answer.problem?.headers ?? answer.headers
         if answer.body != nil {
             headers[.contentType] = answer.problem == nil ? "application/json" : "application/problem+json"
         }

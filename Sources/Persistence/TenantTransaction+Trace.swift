@@ -102,15 +102,21 @@ extension DeliveryCount {
 }
 
 extension RecordedDelivery {
-    /// Takes the columns of ``TenantTransaction/trace(_:after:limit:)``.
+    /// Takes columns by their names.
     init(row: Row) throws {
-        let (
-            id, instance, kind, name, environment, state, reason, expiresAt, attempt, dueAt, finishedAt,
-            answers,
-            warnings
-        ) = try row.decode(
-            UUID.self, UUID?.self, String.self, String.self, String.self, String.self, String?.self,
-            Date?.self, Int16.self, Date?.self, Date?.self, String.self, String.self)
+        let id: UUID = try row.decode("delivery_id")
+        let instance: UUID? = try row.decode("instance_id")
+        let kind: String = try row.decode("token_kind")
+        let name: String = try row.decode("token_name")
+        let environment: String = try row.decode("environment")
+        let state: String = try row.decode("state")
+        let reason: String? = try row.decode("reason")
+        let expiresAt: Date? = try row.decode("expires_at")
+        let attempt: Int16 = try row.decode("attempt")
+        let dueAt: Date? = try row.decode("due_at")
+        let finishedAt: Date? = try row.decode("finished_at")
+        let answers: String = try row.decode("answers")
+        let warnings: String = try row.decode("warnings")
         self = try PersistenceError.reading("deliveries") {
             guard let receiver = Receiver(kind: kind, name: name),
                 let environment = APNsEnvironment(rawValue: environment),

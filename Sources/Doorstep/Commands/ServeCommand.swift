@@ -4,6 +4,7 @@ import HTTPAPI
 import Locations
 import Logging
 import Metrics
+import Notifications
 import Persistence
 import PostgreSQL
 import Routing
@@ -79,6 +80,10 @@ struct ServeCommand: AsyncParsableCommand {
         if signatures.isEmpty {
             logger.notice("DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused")
         }
+        let keys = try TokenSecrets.sealingKeys()
+        if keys == nil {
+            logger.notice("DOORSTEP_TOKEN_SECRET is not set: no instances are registered")
+        }
         let issuer = try receipts.makeIssuer()
         let file = (tableFile ?? Environment.text("DOORSTEP_TABLE_FILE")).map(TableFile.init(path:))
         try await database.withPool(maximumConnections: poolSize, trapsSignals: false) { pool in
@@ -91,15 +96,18 @@ struct ServeCommand: AsyncParsableCommand {
                 logger.info("the use of keys is not written down yet", metadata: ["error": "\(error)"])
             }
             let figures = ServerFigures(routing.table, confirmations)
+            // What is queued waits in the database for a server that has a sender.
+            let delivery = keys.map { Delivery(pool, keys: $0, sender: nil, logger: logger) }
             let server = APIServer(
                 settings,
                 APIServer.Dependencies(
                     answers: APIAnswers(
                         directory: LocationDirectory(signatures: signatures, recorder: confirmations),
                         receipts: issuer),
-                    table: routing.table, usage: usage,
+                    table: routing.table, usage: usage, notifications: delivery?.answers,
                     metrics: {
                         figures.update()
+                        delivery?.updateFigures()
                         return registry.exposition()
                     }), logger: logger,
                 onListening: { port in
@@ -114,6 +122,7 @@ struct ServeCommand: AsyncParsableCommand {
             if let issuer, let keys = receipts.keys.file {
                 services.append(ReceiptKeyService(keys, issuer, logger: logger))
             }
+            if let dispatching = delivery?.service { services.append(dispatching) }
             services.append(server)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(

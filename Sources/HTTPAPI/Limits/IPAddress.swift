@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 
 /// An address of IPv6, or of IPv4 as the IPv6 address that stands for it (RFC 4291 §2.5.5.2).
@@ -15,16 +14,24 @@ struct IPAddress: Hashable, Sendable {
     init?(_ address: SocketAddress) {
         switch address {
         case .v4(let address):
-            self.init(v4: UInt32(bigEndian: address.address.sin_addr.s_addr))
+            let number = withUnsafeBytes(of: address.address) {
+                $0.loadUnaligned(fromByteOffset: Self.v4Offset, as: UInt32.self)
+            }
+            self.init(v4: UInt32(bigEndian: number))
         case .v6(let address):
-            self = withUnsafeBytes(of: address.address.sin6_addr) { bytes in
-                IPAddress(
-                    high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                    low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+            self = withUnsafeBytes(of: address.address) { bytes in
+                let high = bytes.loadUnaligned(fromByteOffset: Self.v6Offset, as: UInt64.self)
+                let low = bytes.loadUnaligned(fromByteOffset: Self.v6Offset + 8, as: UInt64.self)
+                return IPAddress(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
             }
         case .unixDomainSocket: return nil
         }
     }
+
+    // Where Linux has the address in `sockaddr_in` and `sockaddr_in6` (ip(7), ipv6(7)). By their names the members cannot
+    // be asked for: of which module the structures are depends on what else the compiler has read before.
+    private static let v4Offset = 4
+    private static let v6Offset = 8
 
     /// Takes an address as text, without a port.
     init?(_ text: some StringProtocol) {

@@ -43,14 +43,10 @@ extension Audience {
             let id = try activity.requiredString("activity")
             let instance = try activity.requiredString("instance")
             try activity.finish()
-            guard Self.nameLengths.contains(id.utf8.count) else {
-                throw .invalid(path: activity.path(of: "activity"), reason: "must have 1 to 128 bytes")
-            }
+            try Self.check(id, at: activity.path(of: "activity"))
             self = .activity(try Self.instance(instance, at: activity.path(of: "instance")), id)
         } else if let channel {
-            guard Self.nameLengths.contains(channel.utf8.count) else {
-                throw .invalid(path: object.path(of: "channel"), reason: "must have 1 to 128 bytes")
-            }
+            try Self.check(channel, at: object.path(of: "channel"))
             self = .channel(channel)
         } else {
             guard business == true else {
@@ -60,8 +56,11 @@ extension Audience {
         }
     }
 
-    /// In bytes, as the table of tokens has them.
-    private static let nameLengths = 1...128
+    private static func check(_ name: String, at path: String) throws(JSONFieldError) {
+        guard TokenPlace.nameLengths.contains(name.utf8.count), !name.utf8.contains(0) else {
+            throw .invalid(path: path, reason: "must have 1 to 128 bytes, without the character 0")
+        }
+    }
 
     private static func instance(_ text: String, at path: String) throws(JSONFieldError) -> InstanceID {
         guard let uuid = UUID(uuidString: text) else { throw .invalid(path: path, reason: "must be a UUID") }

@@ -1,0 +1,37 @@
+import Logging
+import Notifications
+import ServiceLifecycle
+
+/// Sends what is due as long as the server runs; when it ends, what is under way is finished and the rest given back.
+struct DispatchService: Service {
+    private let dispatcher: Dispatcher
+
+    init(_ dispatcher: Dispatcher) {
+        self.dispatcher = dispatcher
+    }
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await dispatcher.run()
+        } onGracefulShutdown: {
+            dispatcher.shutDown()
+        }
+    }
+}
+
+extension Dispatcher.Event {
+    /// Says what an operator has to know; each delivery is told of by metrics alone.
+    func log(to logger: Logger) {
+        switch self {
+        case .attempted, .decided: break
+        case .failed(let error):
+            logger.warning("the outbox does not answer: trying again", metadata: ["error": "\(error)"])
+        case .recovered:
+            logger.notice("the outbox answers again")
+        case .abandoned(let count):
+            logger.error(
+                "what became of deliveries is not written down: they are sent again, with the same IDs",
+                metadata: ["count": "\(count)"])
+        }
+    }
+}

@@ -1,0 +1,100 @@
+public import Foundation
+public import Notifications
+public import PostgreSQL
+public import Tenancy
+
+/// A tenant's deliveries in PostgreSQL, as `doorstep_admin`.
+public struct PostgresDeliveryLedger: DeliveryLedger {
+    private let pool: ConnectionPool
+
+    public init(_ pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    public func deliveries(
+        _ selection: DeliverySelection, of tenant: TenantID, limit: Int
+    ) async throws -> [ListedDelivery] {
+        try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+            try await transaction.execute(
+                """
+                SELECT d.delivery_id, d.instance_id, d.token_kind, d.token_name, d.environment, d.state, d.reason,
+                    d.expires_at, d.attempt, d.due_at, d.finished_at, d.answers::text, d.warnings::text,
+                    d.notification_id, d.created_at
+                FROM doorstep.deliveries d
+                WHERE d.tenant_id = \(tenant.uuid) AND \(selection)
+                ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT \(limit)
+                """
+            ).map { row in
+                ListedDelivery(
+                    notification: NotificationID(try row.decode("notification_id", as: UUID.self)),
+                    createdAt: try row.decode("created_at", as: Date.self),
+                    delivery: try RecordedDelivery(row: row))
+            }
+        }
+    }
+
+    public func retry(
+        _ selection: DeliverySelection, of tenant: TenantID, at now: Date
+    ) async throws -> RetryCounts {
+        let oldest = now.addingTimeInterval(-DeliveryVerdict.lifetime)
+        let states = DeliveryState.retriable.map(\.rawValue)
+        return try await pool.withTenantTransaction(tenant, as: .admin) { transaction in
+            let selected: Int = try await transaction.execute(
+                """
+                SELECT count(*) FROM doorstep.deliveries d
+                WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
+                """
+            ).one().decode(at: 0)
+            let queued = try await transaction.execute(
+                """
+                UPDATE doorstep.deliveries d
+                SET state = 'queued', due_at = now(), finished_at = NULL, lost_replies = 0
+                WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
+                    AND CASE WHEN d.expires_at IS NULL THEN d.created_at > \(oldest) ELSE d.expires_at > \(now) END
+                """
+            ).affectedRows
+            return RetryCounts(queued: queued, tooLate: max(0, selected - queued))
+        }
+    }
+
+    public func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID? {
+        // Both IDs have the time of the notification.
+        guard let createdAt = delivery.uuid.time else { return nil }
+        return try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+            try await transaction.execute(
+                """
+                SELECT notification_id FROM doorstep.deliveries
+                WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt)
+                    AND delivery_id = \(delivery.uuid)
+                """
+            ).first.map { NotificationID(try $0.decode(at: 0)) }
+        }
+    }
+}
+
+extension Query.StringInterpolation {
+    /// The condition of a selection of deliveries `d`.
+    fileprivate mutating func appendInterpolation(_ selection: DeliverySelection) {
+        appendLiteral("true")
+        if !selection.ids.isEmpty {
+            appendLiteral(" AND (d.created_at, d.delivery_id) IN (SELECT * FROM unnest(")
+            // A text that is no ID of ours is of no day.
+            appendInterpolation(selection.ids.map { $0.uuid.time ?? .distantPast })
+            appendLiteral(", ")
+            appendInterpolation(selection.ids.map(\.uuid))
+            appendLiteral("))")
+        }
+        if let state = selection.state {
+            appendLiteral(" AND d.state = ")
+            appendInterpolation(state.rawValue)
+        }
+        if let reason = selection.reason {
+            appendLiteral(" AND d.reason = ")
+            appendInterpolation(reason)
+        }
+        if let since = selection.since {
+            appendLiteral(" AND d.created_at >= ")
+            appendInterpolation(since)
+        }
+    }
+}

@@ -1,0 +1,316 @@
+import Foundation
+import Notifications
+import Synchronization
+import Tenancy
+import Testing
+
+@Suite struct DispatcherTests {
+    private static let tenants = (1...3).map { number in
+        TenantID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number))))
+    }
+
+    private static let sent = PushOutcome.answered(APNsAnswer(status: 200))
+
+    @Test func whatIsDueIsSentAndCompleted() async throws {
+        let outbox = MemoryOutbox()
+        try outbox.add(10, of: Self.tenants[0])
+        let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
+        async let run: Void = dispatcher.run()
+        await outbox.waitForCompletions(10)
+        #expect(dispatcher.inFlight == 0 || outbox.completedCount == 10)
+        dispatcher.shutDown()
+        await run
+        #expect(outbox.completions.allSatisfy { $0.verdict.next == .delivered })
+        #expect(dispatcher.inFlight == 0)
+    }
+
+    /// No clock moves: only the wake-up can have done it.
+    @Test func whoIsWokenLooksAtOnce() async throws {
+        let outbox = MemoryOutbox()
+        let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
+        async let run: Void = dispatcher.run()
+        await outbox.waitForLooks(1)
+        try outbox.add(1, of: Self.tenants[0])
+        dispatcher.wake()
+        await outbox.waitForCompletions(1)
+        dispatcher.shutDown()
+        await run
+    }
+
+    @Test func turnsAreTakenAndRoomIsLeft() async throws {
+        let outbox = MemoryOutbox()
+        try outbox.add(1_000, of: Self.tenants[0])
+        try outbox.add(5, of: Self.tenants[1])
+        try outbox.add(1_000, of: Self.tenants[2])
+        var settings = Dispatcher.Settings()
+        settings.maximumInFlight = 40
+        settings.batch = 10
+        let gate = Gate()
+        let dispatcher = Dispatcher(
+            outbox, Answering { _ in await gate.pass(); return Self.sent }, settings: settings, clock: StandingClock())
+        async let run: Void = dispatcher.run()
+        // 40 are taken while none has an answer.
+        await outbox.waitForClaims(40)
+        #expect(outbox.claims.prefix(3).map(\.tenant) == Self.tenants)
+        #expect(outbox.claims.prefix(3).map(\.count) == [10, 5, 10])
+        let perTenant = Dictionary(grouping: outbox.claims, by: \.tenant).mapValues { $0.reduce(0) { $0 + $1.count } }
+        #expect(perTenant.values.allSatisfy { $0 <= 30 })
+        gate.open()
+        await outbox.waitForCompletions(2_005)
+        dispatcher.shutDown()
+        await run
+        #expect(Set(outbox.completions.map(\.delivery.id)).count == 2_005)
+        #expect(outbox.mostLent <= 40)
+    }
+
+    @Test func oneTenantAloneLeavesAQuarter() async throws {
+        let outbox = MemoryOutbox()
+        try outbox.add(1_000, of: Self.tenants[0])
+        var settings = Dispatcher.Settings()
+        settings.maximumInFlight = 40
+        let gate = Gate()
+        let dispatcher = Dispatcher(
+            outbox, Answering { _ in await gate.pass(); return Self.sent }, settings: settings, clock: StandingClock())
+        async let run: Void = dispatcher.run()
+        await outbox.waitForClaims(30)
+        try outbox.add(1, of: Self.tenants[1])
+        dispatcher.wake()
+        await outbox.waitForClaims(31)
+        #expect(outbox.claims.last?.tenant == Self.tenants[1])
+        dispatcher.shutDown()
+        gate.open()
+        await run
+        #expect(outbox.completions.count == 31)
+    }
+
+    @Test func whatIsSentWhenTheServerEndsIsFinishedAndTheRestGivenBack() async throws {
+        let outbox = MemoryOutbox()
+        try outbox.add(4, of: Self.tenants[0])
+        let gate = Gate()
+        let begun = Gate()
+        let dispatcher = Dispatcher(
+            outbox,
+            Answering { request in
+                begun.open()
+                await gate.pass()
+                return .notSent(.shuttingDown)
+            }, clock: StandingClock())
+        async let run: Void = dispatcher.run()
+        await begun.pass()
+        await outbox.waitForClaims(4)
+        dispatcher.shutDown()
+        gate.open()
+        await run
+        #expect(outbox.completions.count == 4)
+        #expect(outbox.completions.allSatisfy { $0.verdict.next == .retry(after: 0) && $0.verdict.lostReplies == 0 })
+    }
+
+    /// Outcomes are kept while the outbox is away, and nothing new is taken meanwhile.
+    @Test func outcomesWaitForTheOutbox() async throws {
+        let outbox = MemoryOutbox()
+        try outbox.add(20, of: Self.tenants[0])
+        outbox.failCompletions(3)
+        var settings = Dispatcher.Settings()
+        settings.maximumInFlight = 8
+        let events = Mutex<[String]>([])
+        let dispatcher = Dispatcher(
+            outbox, Answering { _ in Self.sent }, settings: settings, clock: RacingClock(),
+            onEvent: { event in
+                switch event {
+                case .failed: events.withLock { $0.append("failed") }
+                case .recovered: events.withLock { $0.append("recovered") }
+                case .attempted, .decided, .abandoned: break
+                }
+            })
+        async let run: Void = dispatcher.run()
+        await outbox.waitForCompletions(20)
+        dispatcher.shutDown()
+        await run
+        #expect(events.withLock { $0.count { $0 == "failed" } } == 3)
+        #expect(events.withLock { $0.contains("recovered") })
+        #expect(Set(outbox.completions.map(\.delivery.id)).count == 20)
+        #expect(outbox.mostLent <= 8)
+    }
+
+    @Test func aServerThatEndsGivesUpInTheEnd() async throws {
+        let outbox = MemoryOutbox()
+        try outbox.add(3, of: Self.tenants[0])
+        outbox.failCompletions(.max)
+        let abandoned = Mutex(0)
+        let dispatcher = Dispatcher(
+            outbox, Answering { _ in Self.sent }, clock: RacingClock(),
+            onEvent: { if case .abandoned(let count) = $0 { abandoned.withLock { $0 = count } } })
+        async let run: Void = dispatcher.run()
+        await outbox.waitForClaims(3)
+        dispatcher.shutDown()
+        await run
+        #expect(abandoned.withLock { $0 } == 3)
+    }
+
+    @Test func whatHasNowhereToGoIsNotSent() async throws {
+        let outbox = MemoryOutbox()
+        try outbox.add(2, of: Self.tenants[0], destination: .nowhere("token_dead"))
+        let dispatcher = Dispatcher(
+            outbox,
+            Answering { _ in
+                Issue.record("sent")
+                return Self.sent
+            }, clock: StandingClock())
+        async let run: Void = dispatcher.run()
+        await outbox.waitForCompletions(2)
+        dispatcher.shutDown()
+        await run
+        #expect(outbox.completions.allSatisfy { $0.verdict.next == .refused && $0.answer == nil })
+    }
+}
+
+private struct Answering: PushSender {
+    let answer: @Sendable (PushRequest) async -> PushOutcome
+
+    init(_ answer: @escaping @Sendable (PushRequest) async -> PushOutcome) {
+        self.answer = answer
+    }
+
+    func send(_ request: PushRequest) async -> PushOutcome { await answer(request) }
+}
+
+/// Lets everybody pass once it is open.
+private final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiters.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+/// A clock that moves as fast as it is asked: every sleep is over at once.
+private struct RacingClock: Clock {
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        await Task.yield()
+    }
+}
+
+/// A clock by which short waits are over at once, and polls never are.
+private struct StandingClock: Clock {
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        guard deadline - .now > .milliseconds(100) else { return await Task.yield() }
+        try await Task.sleep(for: .seconds(86_400))
+    }
+}
+
+/// An outbox in memory, whose every use is counted.
+private final class MemoryOutbox: Outbox {
+    struct Claim: Sendable {
+        let tenant: TenantID
+        let count: Int
+    }
+
+    private struct State {
+        var due: [TenantID: [ClaimedDelivery]] = [:]
+        var claims: [Claim] = []
+        var completions: [Completion] = []
+        var looks = 0
+        var failures = 0
+        var mostLent = 0
+        var waiters: [(isOver: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+
+        var claimed: Int { claims.reduce(0) { $0 + $1.count } }
+    }
+
+    private let state = Mutex(State())
+
+    var claims: [Claim] { state.withLock { $0.claims.filter { $0.count > 0 } } }
+    var completions: [Completion] { state.withLock(\.completions) }
+    var completedCount: Int { completions.count }
+    var mostLent: Int { state.withLock(\.mostLent) }
+
+    func add(
+        _ count: Int, of tenant: TenantID, destination: ClaimedDelivery.Destination = .channel("c")
+    ) throws {
+        let deliveries = try (0..<count).map { _ in
+            // It is taken while the tests run, not in the past that the others are about.
+            try VerdictTests.delivery(age: -Date().timeIntervalSince1970 + 1_772_368_200, destination: destination)
+        }
+        change { $0.due[tenant, default: []] += deliveries }
+    }
+
+    func failCompletions(_ count: Int) { change { $0.failures = count } }
+
+    func waitForCompletions(_ count: Int) async { await wait { $0.completions.count >= count } }
+    func waitForClaims(_ count: Int) async { await wait { $0.claimed >= count } }
+    func waitForLooks(_ count: Int) async { await wait { $0.looks >= count } }
+
+    private func wait(until isOver: @escaping @Sendable (State) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            change { $0.waiters.append((isOver, continuation)) }
+        }
+    }
+
+    private func change(_ change: (inout State) -> Void) {
+        let woken = state.withLock { state in
+            change(&state)
+            let now = state
+            let woken = state.waiters.filter { $0.isOver(now) }.map(\.continuation)
+            state.waiters.removeAll { $0.isOver(now) }
+            return woken
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    func tenantsWithDueDeliveries() async throws -> [DueTenant] {
+        change { $0.looks += 1 }
+        return state.withLock { state in
+            state.due.filter { !$0.value.isEmpty }.keys.sorted { $0.description < $1.description }.map {
+                DueTenant(tenant: $0, overdue: .zero)
+            }
+        }
+    }
+
+    func claim(_ limit: Int, of tenant: TenantID, for lease: Duration) async throws -> [ClaimedDelivery] {
+        var taken: [ClaimedDelivery] = []
+        change { state in
+            taken = Array(state.due[tenant, default: []].prefix(limit))
+            state.due[tenant]?.removeFirst(taken.count)
+            state.claims.append(Claim(tenant: tenant, count: taken.count))
+            state.mostLent = max(state.mostLent, state.claimed - state.completions.count)
+        }
+        return taken
+    }
+
+    func complete(_ completions: [Completion], of tenant: TenantID) async throws -> Int {
+        var fails = false
+        change { state in
+            fails = state.failures > 0
+            if fails { state.failures -= 1 } else { state.completions += completions }
+        }
+        if fails { throw NotificationStoreError.unavailable }
+        return completions.count
+    }
+}

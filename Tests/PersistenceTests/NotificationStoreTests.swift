@@ -1,0 +1,305 @@
+import APNsPayload
+import Foundation
+import Invocation
+import JSON
+import Notifications
+import PostgreSQL
+import PropertyTesting
+import Tenancy
+import TestSupport
+import Testing
+
+@testable import Persistence
+
+@Suite struct NotificationStoreTests {
+    // MARK: Audiences
+
+    @Test func theDecisionForEachInstanceIsStoredAndAnswered() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let hour: TimeInterval = 3_600
+            func register(_ change: (inout Restaurants.Instance) -> Void) async throws -> InstanceID {
+                var instance = Restaurants.Instance()
+                change(&instance)
+                return try await restaurants.register(instance)
+            }
+            let expected: [InstanceID: String] = [
+                try await register { _ in }: "queued",
+                try await register { $0.permission = .denied }: "permission_denied",
+                try await register { $0.token = nil }: "no_token",
+                try await register { $0.isRetired = true }: "token_dead",
+                try await register { $0.environment = .sandbox }: "wrong_environment",
+                try await register { $0.app = .full; $0.permission = .authorized }: "queued",
+            ]
+            // Launched elsewhere, or too long ago: not of the audience.
+            _ = try await register { $0.url = Restaurants.b; $0.location = "b" }
+            _ = try await register { $0.launched = 8 * hour + 60 }
+            let outcome = try await restaurants.accept(
+                restaurants.submission(environment: .production))
+            let trace = try #require(outcome.trace)
+            #expect(trace.decisions == expected)
+            #expect(try await restaurants.trace(trace).decisions == expected)
+            let deliveries = try await restaurants.trace(trace).deliveries
+            #expect(deliveries.map(\.id) == trace.deliveries.map(\.id))
+            for delivery in deliveries where delivery.state == .queued {
+                let end = restaurants.now.addingTimeInterval(-60 + 8 * hour)
+                let difference = delivery.expiresAt.map { abs($0.timeIntervalSince(end)) }
+                // The full app's has none.
+                #expect(difference.map { $0 < 0.001 } ?? true)
+            }
+        }
+    }
+
+    @Test func oneInstanceIsAnsweredForWhereverItWasLaunched() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            for (url, location, launched, expected) in [
+                (Restaurants.a, "a", 60, "queued"), (Restaurants.b, "b", 60, "other_business"),
+                (Restaurants.a, "a", 8 * 3_600 + 1, "window_closed"),
+            ] as [(String, String, TimeInterval, String)] {
+                let id = try await restaurants.register(
+                    Restaurants.Instance(launched: launched, url: url, location: location))
+                let trace = try await restaurants.send(to: .instance(id))
+                #expect(trace.decisions == [id: expected])
+            }
+            let nobody = try await restaurants.send(to: .instance(InstanceID(UUID())))
+            #expect(nobody.deliveries.isEmpty && nobody.counts.isEmpty)
+        }
+    }
+
+    @Test func anotherTenantsInstanceIsNobody() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let other = try await restaurants.stores.createTenant("other")
+            try await Restaurants.open(of: other, restaurants.stores)
+            let id = try await restaurants.register(Restaurants.Instance(), of: other)
+            let own = try await restaurants.register(Restaurants.Instance())
+            #expect(try await restaurants.send(to: .instance(id)).deliveries.isEmpty)
+            let trace = try await restaurants.send()
+            #expect(trace.decisions == [own: "queued"])
+            #expect(
+                try await restaurants.notifications.trace(
+                    trace.notification.id, of: other, after: nil, limit: 10) == nil)
+        }
+    }
+
+    @Test func onlyThoseConfirmedAtTheLocationWithin8HoursAreMeant() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let confirmed = try await restaurants.register(Restaurants.Instance(confirmed: 60))
+            let longAgo = try await restaurants.register(Restaurants.Instance(confirmed: 9 * 3_600))
+            let never = try await restaurants.register(Restaurants.Instance())
+            let outcome = try await restaurants.accept(try restaurants.submission(confirmedOnly: true))
+            #expect(
+                try #require(outcome.trace).decisions
+                    == [confirmed: "queued", longAgo: "not_confirmed", never: "not_confirmed"])
+        }
+    }
+
+    /// The database's search against ``URLPrefix/matches(_:)``.
+    @Test func aPrefixFindsThoseLaunchedByURLsThatItMatches() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let base = "https://example.com/restaurants/a"
+            let urls = [
+                base, base + "/order", base + "/order/1", base + "/order/12", base + "/order/1/x",
+                base + "/order?id=1", base + "/order?id=12", base + "/order?x=1&id=1", base + "/order/1?id=1",
+                base + "x/order", base + "/Order/1", base + "/order-1", base + "/order%2F1", base + "/order0",
+                base + "/order/1?q=?id=1", "https://example.com/restaurants/a/order?id=1&id=2",
+            ]
+            var instances: [InstanceID: InvocationURL] = [:]
+            for url in urls {
+                let url = try InvocationURL(url)
+                let id = try await restaurants.register(
+                    Restaurants.Instance(url: url.canonicalWithoutFragment))
+                instances[id] = url
+            }
+            let prefixes = urls + ["https://example.com", "https://example.com/restaurants", "https://example.co"]
+            for text in prefixes {
+                let prefix = try URLPrefix(text)
+                let trace = try await restaurants.send(to: .urlPrefix(prefix))
+                let expected = Set(instances.filter { prefix.matches($0.value) }.keys)
+                #expect(Set(trace.decisions.keys) == expected, "\(text)")
+            }
+        }
+    }
+
+    @Test func tooManyAreRefusedAndNothingIsKept() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(NotificationDraft.maximumAudience)
+            let all = try await restaurants.send()
+            #expect(all.counts.map(\.count) == [10_000])
+            #expect(all.deliveries.count == 1_000 && all.hasMore)
+            try await restaurants.register(Restaurants.Instance())
+            let key = IdempotencyKey("too-many", digest: [UInt8](repeating: 1, count: 32))
+            let outcome = try await restaurants.accept(try restaurants.submission(key: key))
+            #expect(outcome.refusal == "audience_too_large")
+            #expect(try await restaurants.stores.count("SELECT count(*) FROM doorstep.notifications") == 1)
+            #expect(try await restaurants.stores.count("SELECT count(*) FROM doorstep.idempotency_keys") == 0)
+        }
+    }
+
+    @Test func liveActivitiesGoToTheirTokens() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let id = try await restaurants.register(Restaurants.Instance(permission: .denied))
+            var activity = Restaurants.Instance(id: id, url: Restaurants.a + "/x", place: .activity("A1"))
+            activity.token = .random()
+            try await restaurants.register(activity)
+            let update: JSONObject = ["timestamp": 1, "event": "update", "content-state": ["minutes": 5]]
+            func send(_ audience: Audience, _ aps: JSONObject) async throws -> NotificationIntake.Outcome {
+                try await restaurants.accept(
+                    try restaurants.submission(to: audience, aps: aps, headers: ["pushType": "liveactivity"]))
+            }
+            #expect(try await send(.activity(id, "A1"), update).trace?.decisions == [id: "queued"])
+            #expect(try await send(.activity(id, "A2"), update).trace?.decisions == [id: "no_token"])
+            #expect(try await send(.business, update).refusal == "wrong_audience")
+            let start: JSONObject = [
+                "timestamp": 1, "event": "start", "content-state": ["minutes": 5], "attributes-type": "Order",
+                "attributes": [:], "alert": ["title": "T", "body": "B"],
+            ]
+            #expect(try await send(.business, start).trace?.decisions == [id: "no_token"])
+            #expect(try await send(.activity(id, "A1"), start).refusal == "wrong_audience")
+            #expect(try await send(.channel("C"), update).refusal == "unknown_channel")
+        }
+    }
+
+    @Test func whatMayOverwriteAnotherBusinessIsSaid() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let id = try await restaurants.register(Restaurants.Instance())
+            try await restaurants.register(
+                Restaurants.Instance(id: id, url: Restaurants.b, location: "b", token: nil))
+            #expect(try await restaurants.send().deliveries.map(\.warnings) == [[]])
+            #expect(try await restaurants.send().deliveries.map(\.warnings) == [[]])
+            let other = try await restaurants.send(Restaurants.b)
+            #expect(other.deliveries.map(\.warnings) == [["may_overwrite"]])
+            #expect(try await restaurants.trace(other).deliveries.map(\.warnings) == [["may_overwrite"]])
+        }
+    }
+
+    @Test(arguments: ["none", "business", "url"]) func theTenantsPolicyMakesCollapseIDs(policy: String) async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.stores.administer(
+                restaurants.tenant, "UPDATE doorstep.tenants SET collapse_policy = '\(policy)'")
+            func collapseID(_ url: String, _ headers: JSONObject = [:]) async throws -> String? {
+                try await restaurants.send(url, headers: headers).notification.headers.collapseID
+            }
+            let a = try await collapseID(Restaurants.a)
+            #expect((a == nil) == (policy == "none"))
+            #expect((a?.utf8.count ?? 1) <= 64)
+            #expect(try await collapseID(Restaurants.a) == a)
+            if policy != "none" {
+                #expect(try await collapseID(Restaurants.b) != a)
+                #expect(try await collapseID(Restaurants.a + "/order/1") != a || policy == "business")
+            }
+            #expect(try await collapseID(Restaurants.a, ["collapseID": "own"]) == "own")
+        }
+    }
+
+    // MARK: Days
+
+    @Test func aDayThatNobodyHasMadeIsMade() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.register(Restaurants.Instance())
+            try await restaurants.stores.database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    let days = try await connection.execute(
+                        """
+                        SELECT inhrelid::regclass::text FROM pg_inherits
+                        WHERE inhparent IN ('doorstep.notifications'::regclass, 'doorstep.deliveries'::regclass)
+                        """
+                    ).map { try $0.decode(at: 0, as: String.self) }
+                    for day in days { try await connection.execute("DROP TABLE \(unsafeSQL: day)") }
+                }
+            }
+            let trace = try await restaurants.send()
+            #expect(try await restaurants.trace(trace).deliveries.count == 1)
+        }
+    }
+
+    // MARK: Idempotency
+
+    @Test func aHundredRequestsWithOneKeyAreOne() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(50)
+            let key = IdempotencyKey("order-1", digest: [UInt8](repeating: 7, count: 32))
+            let outcomes = try await withThrowingTaskGroup { group in
+                for _ in 0..<100 {
+                    group.addTask { try await restaurants.accept(try restaurants.submission(key: key)) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let traces = outcomes.compactMap(\.trace)
+            #expect(traces.count == 100)
+            #expect(Set(traces).count == 1)
+            #expect(outcomes.count(where: { !$0.isRepeated }) == 1)
+            #expect(try await restaurants.stores.count("SELECT count(*) FROM doorstep.notifications") == 1)
+            #expect(try await restaurants.stores.count("SELECT count(*) FROM doorstep.deliveries") == 50)
+        }
+    }
+
+    @Test func aKeyIsForOneRequestOfOneTenantForADay() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let id = try await restaurants.register(Restaurants.Instance())
+            let digest = [UInt8](repeating: 7, count: 32)
+            let key = IdempotencyKey("k", digest: digest)
+            let first = try await restaurants.accept(try restaurants.submission(key: key))
+            // What was sent meanwhile does not change the answer.
+            for delivery in try await restaurants.outbox.claim(10, of: restaurants.tenant, for: .seconds(60)) {
+                try await restaurants.outbox.complete(
+                    [.answered(delivery, APNsAnswer(status: 200))], of: restaurants.tenant)
+            }
+            let again = try await restaurants.accept(try restaurants.submission(key: key))
+            #expect(again.isRepeated && again.trace == first.trace)
+            #expect(again.trace?.decisions == [id: "queued"])
+            let changed = IdempotencyKey("k", digest: [UInt8](repeating: 8, count: 32))
+            #expect(
+                try await restaurants.accept(try restaurants.submission(key: changed)).refusal
+                    == "idempotency_key_reused")
+            // What would be refused now was accepted then.
+            #expect(
+                try await restaurants.accept(
+                    try restaurants.submission("https://example.org/unknown", key: key)
+                ).trace == first.trace)
+            let other = try await restaurants.stores.createTenant("other")
+            try await Restaurants.open(of: other, restaurants.stores)
+            let theirs = try await restaurants.intake.accept(
+                restaurants.submission(key: key), of: other, in: try await restaurants.stores.loadTable(),
+                at: restaurants.now)
+            #expect(!theirs.isRepeated && theirs.trace != nil)
+            try await restaurants.stores.database.withSuperuser { pool in
+                try await pool.withConnection {
+                    try await $0.execute(
+                        "UPDATE doorstep.idempotency_keys SET created_at = now() - interval '25 hours'")
+                }
+            }
+            let later = try await restaurants.accept(try restaurants.submission(key: key))
+            #expect(!later.isRepeated && later.trace?.notification.id != first.trace?.notification.id)
+        }
+    }
+
+    @Test func pagesOfATraceFollowEachOther() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(25)
+            let trace = try await restaurants.send()
+            var ids: [DeliveryID] = []
+            var last: DeliveryID?
+            repeat {
+                let page = try #require(
+                    try await restaurants.notifications.trace(
+                        trace.notification.id, of: restaurants.tenant, after: last, limit: 10))
+                ids += page.deliveries.map(\.id)
+                last = page.hasMore ? page.deliveries.last?.id : nil
+            } while last != nil
+            #expect(ids == trace.deliveries.map(\.id))
+            #expect(Set(ids).count == 25)
+        }
+    }
+}
+
+extension Completion {
+    /// What an answer of APNs makes of a delivery.
+    static func answered(_ delivery: ClaimedDelivery, _ answer: APNsAnswer) -> Completion {
+        Completion(
+            delivery: delivery,
+            verdict: DeliveryVerdict(on: .answered(answer), of: delivery, at: Date(), random: 0),
+            answer: DeliveryAnswer(
+                attempt: delivery.attempt, at: Date(timeIntervalSince1970: 1_772_368_200),
+                result: .answered(
+                    status: answer.status, reason: answer.reason?.rawValue, uniqueID: answer.uniqueID)))
+    }
+}

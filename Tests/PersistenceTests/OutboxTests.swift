@@ -1,0 +1,365 @@
+import APNsPayload
+import Foundation
+import JSON
+import Notifications
+import PostgreSQL
+import Synchronization
+import Tenancy
+import TestSupport
+import Testing
+
+@testable import Persistence
+
+@Suite struct OutboxTests {
+    private static let minute = Duration.seconds(60)
+
+    @Test func whatIsClaimedHasAllThatIsSent() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let token = PushToken.random()
+            let clip = try await restaurants.register(Restaurants.Instance(token: token))
+            let full = try await restaurants.register(
+                Restaurants.Instance(app: .full, environment: .sandbox, permission: .authorized))
+            let trace = try await restaurants.send(headers: ["priority": 5, "collapseID": "c"])
+            let sender = ScriptedSender()
+            await Self.dispatch(2, restaurants, sender)
+            let sent = sender.sent
+            #expect(sent.count == 2)
+            for request in sent {
+                let isClip = request.environment == .production
+                #expect(request.headers.topic == (isClip ? "com.example.MyApp.Clip" : "com.example.MyApp"))
+                #expect(request.headers.priority == .powerAware)
+                #expect(request.headers.collapseID == "c")
+                let delivery = try #require(
+                    trace.deliveries.first { $0.instance == (isClip ? clip : full) })
+                #expect(request.headers.id == delivery.id.description)
+                #expect(
+                    request.headers.expiration?.epochSeconds
+                        == delivery.expiresAt.map { Int($0.timeIntervalSince1970) })
+                #expect(request.payload == trace.notification.payload)
+                #expect(request.team.text == "ABCDE12345")
+                if isClip { #expect(request.destination == .device(token)) }
+            }
+            let stored = try await restaurants.trace(trace).deliveries
+            #expect(stored.allSatisfy { $0.state == .delivered && $0.attempt == 1 && $0.dueAt == nil })
+            #expect(stored.allSatisfy { $0.answers.map(\.result) == [.answered(status: 200, reason: nil, uniqueID: nil)] })
+        }
+    }
+
+    /// Lets a server run until it has completed so many.
+    private static func dispatch(
+        _ count: Int, _ restaurants: Restaurants, _ sender: ScriptedSender
+    ) async {
+        let outbox = WatchedOutbox(restaurants.outbox)
+        let dispatcher = Dispatcher(outbox, sender)
+        async let run: Void = dispatcher.run()
+        await outbox.completed.wait(for: count)
+        dispatcher.shutDown()
+        await run
+    }
+
+    @Test func nothingIsLentTwiceWhileTheLoanLasts() async throws {
+        try await Restaurants.withRestaurants(connections: 8) { restaurants in
+            try await restaurants.registerMany(1_000)
+            let trace = try await restaurants.send()
+            let claims = try await withThrowingTaskGroup { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        var ids: [DeliveryID] = []
+                        while case let claimed = try await restaurants.outbox.claim(
+                            37, of: restaurants.tenant, for: Self.minute), !claimed.isEmpty
+                        {
+                            ids += claimed.map(\.id)
+                        }
+                        return ids
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            // Those that others had locked just then are left.
+            let left = try await restaurants.outbox.claim(1_000, of: restaurants.tenant, for: Self.minute)
+            let all = claims + left.map(\.id)
+            #expect(all.count == 1_000)
+            #expect(Set(all).count == 1_000)
+            #expect(try await restaurants.trace(trace).counts.map(\.state) == [.sending])
+            #expect(try await restaurants.outbox.tenantsWithDueDeliveries().isEmpty)
+        }
+    }
+
+    @Test func aCompletionThatComesTooLateDoesNothing() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.register(Restaurants.Instance())
+            let trace = try await restaurants.send()
+            let outbox = restaurants.outbox
+            let first = try await outbox.claim(1, of: restaurants.tenant, for: Self.minute)
+            try await restaurants.passTime()
+            let second = try await outbox.claim(1, of: restaurants.tenant, for: Self.minute)
+            #expect(first.map(\.id) == second.map(\.id))
+            #expect(second.map(\.attempt) == [2] && second.map(\.lostReplies) == [1])
+            let late = Completion.answered(first[0], APNsAnswer(status: 400, reason: .badDeviceToken))
+            #expect(try await outbox.complete([late], of: restaurants.tenant) == 0)
+            #expect(try await restaurants.trace(trace).deliveries.map(\.state) == [.sending])
+            let right = Completion.answered(second[0], APNsAnswer(status: 200))
+            #expect(try await outbox.complete([right], of: restaurants.tenant) == 1)
+            #expect(try await outbox.complete([right], of: restaurants.tenant) == 0)
+            let stored = try await restaurants.trace(trace).deliveries
+            #expect(stored.map(\.state) == [.delivered])
+            #expect(stored.map(\.answers.count) == [1])
+        }
+    }
+
+    /// Refused, and the token of no use since before or after it was registered last.
+    @Test(arguments: [
+        (APNsReason.badDeviceToken, nil, true), (.unregistered, -30, true), (.unregistered, -90, false),
+        (.expiredToken, nil, true), (.deviceTokenNotForTopic, nil, true), (.payloadTooLarge, nil, false),
+        (.badTopic, nil, false),
+    ] as [(APNsReason, TimeInterval?, Bool)])
+    func tokensAreRetiredUnlessRegisteredSince(
+        reason: APNsReason, invalidSince: TimeInterval?, isRetired: Bool
+    ) async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            // Registered 60 seconds ago.
+            let id = try await restaurants.register(Restaurants.Instance())
+            let trace = try await restaurants.send()
+            let claimed = try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute)
+            let answer = APNsAnswer(
+                status: reason.status ?? 0, reason: reason,
+                invalidSince: invalidSince.map { restaurants.now.addingTimeInterval($0) })
+            try await restaurants.outbox.complete([.answered(claimed[0], answer)], of: restaurants.tenant)
+            let stored = try await restaurants.trace(trace).deliveries
+            #expect(stored.map(\.state) == [.refused] && stored.map(\.reason) == [reason.rawValue])
+            #expect(
+                try await restaurants.send(to: .instance(id)).decisions == [id: isRetired ? "token_dead" : "queued"])
+        }
+    }
+
+    @Test func aTokenThatWasReplacedMeanwhileStands() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let id = try await restaurants.register(Restaurants.Instance())
+            try await restaurants.send()
+            let claimed = try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute)
+            let new = PushToken.random()
+            try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) { transaction in
+                _ = try await transaction.execute(
+                    """
+                    UPDATE doorstep.push_tokens
+                    SET digest = \(Restaurants.keys.digests(of: new, of: restaurants.tenant)[0])
+                    WHERE tenant_id = \(restaurants.tenant.uuid)
+                    """)
+            }
+            let answer = APNsAnswer(status: 410, reason: .unregistered, invalidSince: Date())
+            try await restaurants.outbox.complete([.answered(claimed[0], answer)], of: restaurants.tenant)
+            #expect(try await restaurants.send(to: .instance(id)).decisions == [id: "queued"])
+        }
+    }
+
+    @Test func whatHasBeenQueuedGoesToTheInstanceAsItIsThen() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let gone = try await restaurants.register(Restaurants.Instance())
+            let upgraded = try await restaurants.register(Restaurants.Instance())
+            let trace = try await restaurants.send()
+            try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) { transaction in
+                try await transaction.execute(
+                    "DELETE FROM doorstep.instances WHERE instance_id = \(gone.uuid)")
+                try await transaction.execute(
+                    """
+                    UPDATE doorstep.instances SET app = 'full', permission = 'authorized'
+                    WHERE instance_id = \(upgraded.uuid)
+                    """)
+            }
+            let sender = ScriptedSender()
+            await Self.dispatch(2, restaurants, sender)
+            #expect(sender.sent.map(\.headers.topic) == ["com.example.MyApp"])
+            let stored = try await restaurants.trace(trace).deliveries
+            #expect(
+                Set(stored.map { "\($0.state.rawValue) \($0.reason ?? "-")" })
+                    == ["refused no_token", "delivered -"])
+        }
+    }
+
+    @Test func retriesWaitAndCount() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.register(Restaurants.Instance(permission: .authorized))
+            let trace = try await restaurants.send()
+            for attempt in 1...DeliveryVerdict.maximumPostponements + 1 {
+                let claimed = try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute)
+                #expect(claimed.map(\.attempt) == [attempt] && claimed.map(\.postponements) == [attempt - 1])
+                let answer = APNsAnswer(status: 503, reason: .serviceUnavailable)
+                try await restaurants.outbox.complete([.answered(claimed[0], answer)], of: restaurants.tenant)
+                #expect(try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute).isEmpty)
+                let stored = try #require(try await restaurants.trace(trace).deliveries.first)
+                let isLast = attempt > DeliveryVerdict.maximumPostponements
+                #expect(stored.state == (isLast ? .refused : .queued))
+                #expect(stored.dueAt.map { $0.timeIntervalSinceNow > 800 } ?? isLast)
+                try await restaurants.passTime()
+            }
+        }
+    }
+
+    @Test func fairBetweenTenantsHoweverMuchOneHasDue() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let small = try await restaurants.stores.createTenant("small")
+            try await Restaurants.open(of: small, restaurants.stores)
+            let table = try await restaurants.stores.loadTable()
+            try await restaurants.registerMany(10_000)
+            for _ in 0..<10 { try await restaurants.send() }
+            try await restaurants.register(Restaurants.Instance(), of: small)
+            let order = Mutex<[TenantID]>([])
+            let served = Tally()
+            let outbox = WatchedOutbox(restaurants.outbox) { tenant, count in
+                order.withLock { $0 += [TenantID](repeating: tenant, count: count) }
+                if tenant == small { served.add() }
+            }
+            _ = try await restaurants.intake.accept(
+                restaurants.submission(), of: small, in: table, at: restaurants.now)
+            #expect(
+                try await restaurants.stores.count(
+                    "SELECT count(*) FROM doorstep.deliveries WHERE state = 'queued'") == 100_001)
+            var settings = Dispatcher.Settings()
+            settings.maximumInFlight = 1_000
+            settings.batch = 200
+            let dispatcher = Dispatcher(outbox, ScriptedSender(), settings: settings)
+            async let run: Void = dispatcher.run()
+            await served.wait(for: 1)
+            dispatcher.shutDown()
+            await run
+            // One batch of the large one at most before it, whichever is first.
+            let position = try #require(order.withLock { $0.firstIndex(of: small) })
+            #expect(position <= settings.batch)
+        }
+    }
+
+    @Test func anotherServerTakesOverWhatOneThatDiedWasSending() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(20)
+            let trace = try await restaurants.send()
+            let taken = Tally()
+            let hung = ScriptedSender { _ in
+                taken.add()
+                // Until the server dies.
+                try? await Task.sleep(for: .seconds(600))
+                return .unanswered(.connectionClosed)
+            }
+            let dead = Dispatcher(WatchedOutbox(restaurants.outbox, losesCompletions: true), hung)
+            let process = Task { await dead.run() }
+            await taken.wait(for: 20)
+            process.cancel()
+            await process.value
+            #expect(try await restaurants.trace(trace).counts.map(\.state) == [.sending])
+            try await restaurants.passTime()
+            let sender = ScriptedSender()
+            await Self.dispatch(20, restaurants, sender)
+            #expect(try await restaurants.trace(trace).counts.map(\.state) == [.delivered])
+            #expect(Set(sender.sent.map(\.headers.id)) == Set(hung.sent.map(\.headers.id)))
+            #expect(sender.sent.count == 20)
+            let stored = try await restaurants.trace(trace).deliveries
+            #expect(stored.allSatisfy { $0.attempt == 2 && $0.answers.map(\.attempt) == [2] })
+        }
+    }
+
+    /// Backends are killed all the while; in the end each delivery was delivered, and none is lost.
+    @Test func killedConnectionsLoseNothing() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(2_000)
+            let trace = try await restaurants.send()
+            var settings = Dispatcher.Settings()
+            settings.batch = 50
+            settings.retryInterval = .milliseconds(5)
+            settings.pollInterval = .milliseconds(20)
+            settings.lease = .seconds(1)
+            settings.lastTries = 1_000
+            let sender = ScriptedSender()
+            let dispatcher = Dispatcher(restaurants.outbox, sender, settings: settings)
+            let run = Task { await dispatcher.run() }
+            let killed = try await restaurants.stores.database.withSuperuser { pool in
+                var killed = 0
+                while try await restaurants.stores.count(
+                    "SELECT count(*) FROM doorstep.deliveries WHERE state <> 'delivered'") > 0
+                {
+                    killed += try await pool.withConnection {
+                        try await $0.execute(
+                            """
+                            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                            WHERE datname = current_database() AND usename = 'doorstep_test_serve'
+                            ORDER BY random() LIMIT 1
+                            """
+                        ).count
+                    }
+                }
+                return killed
+            }
+            dispatcher.shutDown()
+            await run.value
+            #expect(killed > 0)
+            #expect(Set(sender.sent.map(\.headers.id)).count == 2_000)
+            let counts = try #require(
+                try await restaurants.notifications.trace(
+                    trace.notification.id, of: restaurants.tenant, after: nil, limit: 1)
+            ).counts
+            #expect(counts == [DeliveryCount(state: .delivered, reason: nil, count: 2_000)])
+        }
+    }
+}
+
+/// An outbox whose use is watched, and whose completions can be lost.
+private final class WatchedOutbox: Outbox {
+    private let outbox: PostgresOutbox
+    private let losesCompletions: Bool
+    private let onClaim: @Sendable (TenantID, Int) -> Void
+    let completed = Tally()
+
+    init(
+        _ outbox: PostgresOutbox, losesCompletions: Bool = false,
+        onClaim: @escaping @Sendable (TenantID, Int) -> Void = { _, _ in }
+    ) {
+        self.outbox = outbox
+        self.losesCompletions = losesCompletions
+        self.onClaim = onClaim
+    }
+
+    func tenantsWithDueDeliveries() async throws -> [DueTenant] {
+        try await outbox.tenantsWithDueDeliveries()
+    }
+
+    func claim(_ limit: Int, of tenant: TenantID, for lease: Duration) async throws -> [ClaimedDelivery] {
+        let claimed = try await outbox.claim(limit, of: tenant, for: lease)
+        onClaim(tenant, claimed.count)
+        return claimed
+    }
+
+    func complete(_ completions: [Completion], of tenant: TenantID) async throws -> Int {
+        guard !losesCompletions else { throw NotificationStoreError.unavailable }
+        let count = try await outbox.complete(completions, of: tenant)
+        completed.add(count)
+        return count
+    }
+}
+
+/// Counts, and lets one task wait for a number.
+private final class Tally: Sendable {
+    private struct State {
+        var count = 0
+        var waiter: (number: Int, continuation: CheckedContinuation<Void, Never>)?
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ number: Int = 1) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.count += number
+            guard let waiter = state.waiter, state.count >= waiter.number else { return nil }
+            state.waiter = nil
+            return waiter.continuation
+        }
+        waiter?.resume()
+    }
+
+    func wait(for number: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.count < number { state.waiter = (number, continuation) }
+                return state.count >= number
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}
