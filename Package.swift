@@ -99,7 +99,7 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         adapter("PostgreSQL", ["CLibPQ"]),
         adapter("EmbeddedPostgreSQL", []),
-        adapter("LocalFiles", []),
+        adapter("Platform", []),
         .systemLibrary(name: "CResolv", providers: [.apt(["libc6-dev"])]),
         adapter(
             "DomainProof",
@@ -125,7 +125,8 @@ let package = Package(
         adapter(
             "APNsSimulator",
             [
-                "APNsPayload", "JSON", "Notifications", crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+                "APNsPayload", "JSON", "Notifications", "Platform", crypto, nioCore, nioHPACK, nioHTTP1,
+                nioHTTP2,
                 nioPosix, nioSSL, nioTLS, swiftASN1, x509,
             ]),
         adapter(
@@ -142,7 +143,7 @@ let package = Package(
             name: "Doorstep",
             dependencies: [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppSiteAssociation",
-                "DomainProof", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation", "JSON", "LocalFiles",
+                "DomainProof", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Platform",
                 "Locations",
                 "Notifications", "Persistence",
                 "PostgreSQL", "RateLimiting", "Routing", "Tenancy", "WebhookClient", argumentParser, crypto,
@@ -155,7 +156,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Geodesy", "Invocation", "JSON",
-                "Locations", "Notifications", "Persistence",
+                "Locations", "Notifications", "Persistence", "Platform",
                 "PostgreSQL", "Routing", "Tenancy", argumentParser, crypto, logging,
             ],
             swiftSettings: settings),

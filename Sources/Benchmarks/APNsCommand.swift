@@ -7,6 +7,7 @@ import Foundation
 import JSON
 import Logging
 import Notifications
+import Platform
 import Tenancy
 
 struct APNsCommand: AsyncParsableCommand {
@@ -50,10 +51,10 @@ struct APNsCommand: AsyncParsableCommand {
             // Connections, tokens and code paths are warm.
             try await send(5_000, by: client, team: team, bundleID: clip)
             let start = ContinuousClock.now
-            let (used, served) = (Duration.processorTime, try await simulator.processorTime())
+            let (used, served) = (ProcessorTime.ofProcess, try await simulator.processorTime())
             let accepted = try await send(requests, by: client, team: team, bundleID: clip)
             let elapsed = ContinuousClock.now - start
-            let all = Duration.processorTime - used
+            let all = ProcessorTime.ofProcess - used
             let simulated = try await simulator.processorTime() - served
             await client.shutDown()
             report(accepted: accepted, elapsed: elapsed, all: all, simulated: simulated)

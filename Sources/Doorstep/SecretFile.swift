@@ -1,5 +1,5 @@
 import Foundation
-import LocalFiles
+import Platform
 
 /// A file that holds secrets, and that nobody reads but its owner and its group.
 struct SecretFile {

@@ -6,6 +6,7 @@ import HummingbirdHTTP2
 public import Logging
 import NIOCore
 import NIOSSL
+public import Notifications
 public import RateLimiting
 public import Routing
 public import ServiceLifecycle
@@ -47,17 +48,21 @@ public struct APIServer: Service {
         public var usage: any KeyUsageRecorder
         /// Nil where push tokens cannot be opened.
         public var notifications: NotificationAnswers?
+        /// Has broadcast channels made; nil where APNs cannot be reached.
+        public var channels: ChannelDirectory?
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
 
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
-            notifications: NotificationAnswers? = nil, metrics: @escaping @Sendable () -> String
+            notifications: NotificationAnswers? = nil, channels: ChannelDirectory? = nil,
+            metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
             self.table = table
             self.usage = usage
             self.notifications = notifications
+            self.channels = channels
             self.metrics = metrics
         }
     }
@@ -142,6 +147,7 @@ public struct APIServer: Service {
     /// The routes that wait for the database.
     private static func storedRoutes(_ dependencies: Dependencies) -> [StoredRoute] {
         NotificationRoutes(dependencies.notifications).routes
+            + ChannelRoutes(directory: dependencies.channels).routes
     }
 }
 

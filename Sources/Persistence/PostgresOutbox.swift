@@ -65,9 +65,14 @@ public struct PostgresOutbox: Outbox {
         let dead = completions.compactMap(DeadToken.init)
         return try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             try await transaction.useIndexes()
-            let count = try await transaction.complete(completions)
+            let (completed, hasWebhook) = try await transaction.complete(completions)
             if !dead.isEmpty { try await transaction.retire(dead) }
-            return count
+            if hasWebhook {
+                let events = completions.filter { completed.contains($0.delivery.id.uuid) }.compactMap(
+                    OutcomeEvent.init)
+                try await transaction.tell(events, at: Date())
+            }
+            return completed.count
         }
     }
 }
@@ -201,8 +206,11 @@ extension ClaimedDelivery {
 
 extension TenantTransaction {
     /// - Returns: How many were still lent by the attempt that completes them.
-    fileprivate func complete(_ completions: [Completion]) async throws -> Int {
-        try await execute(
+    /// - Returns: Those that were still lent by the attempt that completes them, and whether anybody wants to be told.
+    fileprivate func complete(
+        _ completions: [Completion]
+    ) async throws -> (completed: Set<UUID>, hasWebhook: Bool) {
+        let rows = try await execute(
             """
             UPDATE doorstep.deliveries d
             SET state = c.state, reason = nullif(c.reason, ''), lost_replies = c.lost_replies,
@@ -222,8 +230,10 @@ extension TenantTransaction {
             WHERE d.tenant_id = \(tenant.uuid) AND d.created_at = c.created_at
                 AND d.notification_id = c.notification_id AND d.delivery_id = c.delivery_id
                 AND d.attempt = c.attempt AND d.state = 'sending'
-            """
-        ).affectedRows
+            RETURNING d.delivery_id, EXISTS (SELECT FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid))
+            """)
+        let returned = try rows.map { try $0.decode(UUID.self, Bool.self) }
+        return (Set(returned.map(\.0)), returned.first?.1 ?? false)
     }
 
     /// Of a delivery that is tried for very long the first answer and the last ones are kept.
@@ -242,6 +252,20 @@ extension TenantTransaction {
                 AND t.name = r.name AND t.digest = decode(r.digest, 'hex') AND t.retired_at IS NULL
                 AND t.registered_at <= r.since
             """)
+    }
+}
+
+extension OutcomeEvent {
+    /// Nil for a delivery that is tried again.
+    fileprivate init?(_ completion: Completion) {
+        let delivery = completion.delivery
+        let state = completion.verdict.next.state
+        guard state != .queued else { return nil }
+        var instance: InstanceID?
+        if case .device(_, _, let id, _, _) = delivery.destination { instance = id }
+        self.init(
+            delivery: delivery.id.uuid, notification: delivery.notification.id.uuid, instance: instance,
+            state: state.rawValue, reason: completion.verdict.reason, attempts: delivery.attempt)
     }
 }
 

@@ -41,7 +41,9 @@ import Testing
         let key = P256.Signing.PrivateKey()
         var options = APNsSimulator.Options(
             teams: [
-                .init(id: "ABCDE12345", keys: [.init(id: "CHAOSKEY01", publicKey: key.publicKey.pemRepresentation)])
+                .init(
+                    id: "ABCDE12345",
+                    keys: [.init(id: "CHAOSKEY01", publicKey: key.publicKey.pemRepresentation)])
             ])
         options.environment = .production
         options.devices = [
@@ -130,7 +132,8 @@ import Testing
     // MARK: Faults
 
     private static func inflict(
-        on server: SupervisedServer, _ postgres: MortalPostgres, _ simulator: APNsSimulator, _ sender: NotificationLoad
+        on server: SupervisedServer, _ postgres: MortalPostgres, _ simulator: APNsSimulator,
+        _ sender: NotificationLoad
     ) async {
         var random = SplitMix64(seed: seed)
         for cycle in 1...cycles {
@@ -146,7 +149,9 @@ import Testing
                 case 2: simulator.cutConnections()
                 case 3: simulator.goAway(reason: "Shutdown")
                 case 4: simulator.add(Rule(.never, times: 1 + random.below(20)))
-                case 5: simulator.add(Rule(.reset(code: [2, 7, 8][random.below(3)]), times: 1 + random.below(20)))
+                case 5:
+                    simulator.add(
+                        Rule(.reset(code: [2, 7, 8][random.below(3)]), times: 1 + random.below(20)))
                 default: simulator.add(Rule(.cut, times: 1 + random.below(3)))
                 }
             } catch {
@@ -221,7 +226,8 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(300)
         while true {
             let due: Int = try await pool.withConnection {
-                try await $0.execute("SELECT count(*) FROM doorstep.deliveries WHERE due_at IS NOT NULL").one()
+                try await $0.execute("SELECT count(*) FROM doorstep.deliveries WHERE due_at IS NOT NULL")
+                    .one()
                     .decode(at: 0)
             }
             if due == 0 { return }
@@ -235,7 +241,9 @@ import Testing
 }
 
 extension Sequence {
-    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+    fileprivate func asyncMap<Result>(
+        _ transform: (Element) async throws -> Result
+    ) async rethrows -> [Result] {
         var results: [Result] = []
         for element in self { results.append(try await transform(element)) }
         return results

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import LocalFiles
+import Platform
 
 /// Where an export is written.
 struct ExportFile: ParsableArguments {

@@ -62,6 +62,8 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var logLevel: String?
     @OptionGroup(title: "Limits") var limits: LimitSettings
+    @OptionGroup(title: "Notifications") var apns: APNsOptions
+    @OptionGroup(title: "Webhooks") var webhookAuthorities: AuthorityOptions
 
     func run() async throws {
         let settings = try settings()
@@ -84,6 +86,11 @@ struct ServeCommand: AsyncParsableCommand {
         if keys == nil {
             logger.notice("DOORSTEP_TOKEN_SECRET is not set: no instances are registered")
         }
+        let apns = try self.apns.makeClient(logger: logger)
+        if apns == nil {
+            logger.notice("DOORSTEP_APNS_KEYS is not set: no notifications are delivered from here")
+        }
+        let apnsTimeout = Duration.seconds(try self.apns.requestTimeout())
         let issuer = try receipts.makeIssuer()
         let file = (tableFile ?? Environment.text("DOORSTEP_TABLE_FILE")).map(TableFile.init(path:))
         try await database.withPool(maximumConnections: poolSize, trapsSignals: false) { pool in
@@ -97,7 +104,9 @@ struct ServeCommand: AsyncParsableCommand {
             }
             let figures = ServerFigures(routing.table, confirmations)
             // What is queued waits in the database for a server that has a sender.
-            let delivery = keys.map { Delivery(pool, keys: $0, sender: nil, logger: logger) }
+            let delivery = keys.map {
+                Delivery(pool, keys: $0, sender: apns, timeout: apnsTimeout, logger: logger)
+            }
             let server = APIServer(
                 settings,
                 APIServer.Dependencies(
@@ -105,6 +114,7 @@ struct ServeCommand: AsyncParsableCommand {
                         directory: LocationDirectory(signatures: signatures, recorder: confirmations),
                         receipts: issuer),
                     table: routing.table, usage: usage, notifications: delivery?.answers,
+                    channels: apns.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
                     metrics: {
                         figures.update()
                         delivery?.updateFigures()
@@ -122,6 +132,13 @@ struct ServeCommand: AsyncParsableCommand {
             if let issuer, let keys = receipts.keys.file {
                 services.append(ReceiptKeyService(keys, issuer, logger: logger))
             }
+            if let keys {
+                services.append(
+                    WebhookService(
+                        PostgresWebhookStore(pool, keys: keys), authorities: try webhookAuthorities.path(),
+                        logger: logger))
+            }
+            if let apns { services.append(apns) }
             if let dispatching = delivery?.service { services.append(dispatching) }
             services.append(server)
             let group = ServiceGroup(

@@ -13,11 +13,18 @@ struct Delivery: Sendable {
     private let dispatcher: Dispatcher?
     private let figures = DeliveryFigures()
 
-    /// - Parameter sender: Nil for a server that only takes in: what it queues, another one sends.
-    init(_ pool: ConnectionPool, keys: SealingKeys, sender: (any PushSender)?, logger: Logger) {
-        let dispatcher = sender.map { [figures] sender in
+    /// - Parameters:
+    ///   - sender: Nil for a server that only takes in: what it queues, another one sends.
+    ///   - timeout: How long the sender takes at most; a delivery is lent for twice that.
+    init(
+        _ pool: ConnectionPool, keys: SealingKeys, sender: (any PushSender)?, timeout: Duration,
+        logger: Logger
+    ) {
+        var settings = Dispatcher.Settings()
+        settings.lease = timeout * 2
+        let dispatcher = sender.map { [figures, settings] sender in
             Dispatcher(
-                PostgresOutbox(pool, keys: keys), sender,
+                PostgresOutbox(pool, keys: keys), sender, settings: settings,
                 onEvent: { event in
                     figures.count(event)
                     event.log(to: logger)

@@ -1,6 +1,6 @@
 import HTTPAPI
-import LocalFiles
 import Logging
+import Platform
 import ServiceLifecycle
 
 /// Signs receipts by the keys of a file, also when the file has changed.

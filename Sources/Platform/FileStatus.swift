@@ -2,8 +2,8 @@ public import Glibc
 
 /// What the file system says of a file. Equal for one file that has not been changed.
 ///
-/// A module of its own, since the members of `stat` are visible only where nothing else that is imported brings a
-/// declaration of it along.
+/// In a module that imports nothing else: the members of C structures are visible only where no other module that is
+/// imported brings their declarations along.
 public struct FileStatus: Sendable, Hashable {
     private let device: dev_t
     private let number: ino_t
