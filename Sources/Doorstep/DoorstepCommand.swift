@@ -17,6 +17,7 @@ struct DoorstepCommand: AsyncParsableCommand {
             ServeCommand.self, MigrateCommand.self, StatusCommand.self, TenantCommand.self, ClipCommand.self,
             DomainCommand.self, LocationCommand.self, ExperienceCommand.self, CodeCommand.self,
             KeyCommand.self, ReceiptKeyCommand.self, LookUpCommand.self, ConfirmCommand.self,
-            PayloadCommand.self, DiagnoseCommand.self, ConfirmationCommand.self, PostgresCommand.self,
+            PayloadCommand.self, DiagnoseCommand.self, ConfirmationCommand.self, InstanceCommand.self,
+            PostgresCommand.self,
         ])
 }

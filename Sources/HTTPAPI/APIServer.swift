@@ -6,6 +6,7 @@ import HummingbirdHTTP2
 public import Logging
 import NIOCore
 import NIOSSL
+public import Notifications
 public import RateLimiting
 public import Routing
 public import ServiceLifecycle
@@ -45,16 +46,19 @@ public struct APIServer: Service {
         public var table: LiveRoutingTable
         /// Learns which keys are used.
         public var usage: any KeyUsageRecorder
+        /// Nil where push tokens cannot be sealed.
+        public var instances: InstanceRegistrar?
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
 
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
-            metrics: @escaping @Sendable () -> String
+            instances: InstanceRegistrar? = nil, metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
             self.table = table
             self.usage = usage
+            self.instances = instances
             self.metrics = metrics
         }
     }
@@ -138,7 +142,7 @@ public struct APIServer: Service {
 
     /// The routes that wait for the database.
     private static func storedRoutes(_ dependencies: Dependencies) -> [StoredRoute] {
-        []
+        InstanceRoutes(dependencies.instances, dependencies.answers).routes
     }
 }
 

@@ -32,6 +32,13 @@ struct Answer {
         caching = .none
     }
 
+    /// An answer for this request alone, with another status than 200.
+    init(_ status: HTTPResponse.Status, uncached body: [UInt8]? = nil) {
+        self.status = status
+        self.body = body
+        caching = .none
+    }
+
     /// The answer with its validator, or 304 when the client has it (RFC 9110 §13.1.2).
     init(cacheable body: [UInt8], ifNoneMatch: Span<UInt8>?) {
         let tag = Self.tag(of: body)

@@ -188,13 +188,6 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
 }
 
 extension PostgreSQLError {
-    /// Whether a row was on its way to the default partition while its day got one of its own.
-    ///
-    /// A partition's bounds are the one check that has no name (PostgreSQL, `ExecPartitionCheckEmitError`).
-    fileprivate var isOfAnotherPartition: Bool {
-        isCheckViolation() && serverError?.constraint == nil
-    }
-
     /// Whether somebody else held what was needed for too long.
     fileprivate var isOfLock: Bool { sqlState == "55P03" }
 

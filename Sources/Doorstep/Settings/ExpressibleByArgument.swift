@@ -5,6 +5,7 @@ public import DomainProof
 import Foundation
 public import Invocation
 public import Locations
+public import Notifications
 public import RateLimiting
 public import Tenancy
 
@@ -39,6 +40,13 @@ extension LocationIdentifier: ExpressibleByArgument {
 }
 
 extension KeyID: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let uuid = UUID(uuidString: argument) else { return nil }
+        self.init(uuid)
+    }
+}
+
+extension InstanceID: ExpressibleByArgument {
     public init?(argument: String) {
         guard let uuid = UUID(uuidString: argument) else { return nil }
         self.init(uuid)
