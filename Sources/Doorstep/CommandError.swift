@@ -14,6 +14,8 @@ enum CommandError: Error, CustomStringConvertible {
     case invalidAPNsKeys(String, String)
     case noWebhook
     case webhookNotTaken(WebhookReply)
+    case unreadableTokens(Int)
+    case unknownInstances([InstanceID])
     case signedURLNotFound(String)
     case unreadableFile(String)
     case unwritableFile(String)
@@ -53,6 +55,10 @@ enum CommandError: Error, CustomStringConvertible {
             "the webhook did not take the message: it answered \(status)"
         case .webhookNotTaken(.noAnswer(let reason)):
             "the webhook did not take the message: \(reason)"
+        case .unreadableTokens(let count):
+            "\(count) \(count == 1 ? "token is" : "tokens are") sealed by no secret of DOORSTEP_TOKEN_SECRET: keep the one that did"
+        case .unknownInstances(let ids):
+            "the tenant has no instance \(ids.map(\.description).joined(separator: ", "))"
         case .signedURLNotFound(let reason):
             "nothing was signed, since the signed URL would not be found: \(reason)"
         case .unreadableFile(let path):

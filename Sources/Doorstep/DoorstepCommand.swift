@@ -17,8 +17,7 @@ struct DoorstepCommand: AsyncParsableCommand {
             ServeCommand.self, MigrateCommand.self, StatusCommand.self, TenantCommand.self, ClipCommand.self,
             DomainCommand.self, LocationCommand.self, ExperienceCommand.self, CodeCommand.self,
             KeyCommand.self, ReceiptKeyCommand.self, LookUpCommand.self, ConfirmCommand.self,
-            PayloadCommand.self, SendCommand.self, DeliveryCommand.self, WebhookCommand.self,
-            DiagnoseCommand.self,
-            ConfirmationCommand.self, APNsSimulatorCommand.self, PostgresCommand.self,
+            PayloadCommand.self, InstanceCommand.self, SendCommand.self, DeliveryCommand.self, WebhookCommand.self,
+            DiagnoseCommand.self, ConfirmationCommand.self, APNsSimulatorCommand.self, PostgresCommand.self,
         ])
 }

@@ -46,6 +46,8 @@ public struct APIServer: Service {
         public var table: LiveRoutingTable
         /// Learns which keys are used.
         public var usage: any KeyUsageRecorder
+        /// Nil where push tokens cannot be sealed.
+        public var instances: InstanceRegistrar?
         /// Nil where push tokens cannot be opened.
         public var notifications: NotificationAnswers?
         /// Has broadcast channels made; nil where APNs cannot be reached.
@@ -55,12 +57,13 @@ public struct APIServer: Service {
 
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
-            notifications: NotificationAnswers? = nil, channels: ChannelDirectory? = nil,
-            metrics: @escaping @Sendable () -> String
+            instances: InstanceRegistrar? = nil, notifications: NotificationAnswers? = nil,
+            channels: ChannelDirectory? = nil, metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
             self.table = table
             self.usage = usage
+            self.instances = instances
             self.notifications = notifications
             self.channels = channels
             self.metrics = metrics
@@ -146,7 +149,8 @@ public struct APIServer: Service {
 
     /// The routes that wait for the database.
     private static func storedRoutes(_ dependencies: Dependencies) -> [StoredRoute] {
-        NotificationRoutes(dependencies.notifications).routes
+        InstanceRoutes(dependencies.instances, dependencies.answers).routes
+            + NotificationRoutes(dependencies.notifications).routes
             + ChannelRoutes(directory: dependencies.channels).routes
     }
 }

@@ -12,6 +12,7 @@ import Locations
 import Logging
 import Metrics
 import NIOCore
+import Notifications
 import RateLimiting
 import Routing
 import RoutingSupport
@@ -39,6 +40,10 @@ struct TestAPI: Sendable {
     let recorder = MemoryRecorder()
     let usage = MemoryUsage()
     let log = LogCapture()
+    let instances = MemoryInstanceStore()
+    /// False for a server that cannot seal tokens.
+    var hasInstances = true
+    var signatures: any PlaceSignatures = NoSignatures()
     /// Of the server.
     var settings = APIServer.Settings()
     /// Of the tenant whose keys are good.
@@ -96,9 +101,9 @@ struct TestAPI: Sendable {
     var dependencies: APIServer.Dependencies {
         APIServer.Dependencies(
             answers: APIAnswers(
-                directory: LocationDirectory(signatures: NoSignatures(), recorder: recorder),
+                directory: LocationDirectory(signatures: signatures, recorder: recorder),
                 receipts: receipts, metrics: metrics),
-            table: table, usage: usage,
+            table: table, usage: usage, instances: hasInstances ? InstanceRegistrar(instances) : nil,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }
 

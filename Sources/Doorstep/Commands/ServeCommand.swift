@@ -21,7 +21,8 @@ struct ServeCommand: AsyncParsableCommand {
             of doorstep_app and doorstep_router and nothing more.
 
             DOORSTEP_SIGNING_SECRET, in the environment alone, is what signed places in URLs are checked with: 32 bytes \
-            or more; several, separated by commas, while one is replaced.
+            or more; several, separated by commas, while one is replaced. DOORSTEP_TOKEN_SECRET, of the same kind, is \
+            what push tokens are sealed with in the database: without it no instances are registered and nothing is sent.
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -55,6 +56,7 @@ struct ServeCommand: AsyncParsableCommand {
             default: 90)
             """)
     var confirmationRetention: Int?
+    @OptionGroup var retention: NotificationRetention
     @Option(
         name: .customLong("log-level"),
         help:
@@ -91,6 +93,7 @@ struct ServeCommand: AsyncParsableCommand {
             logger.notice("DOORSTEP_APNS_KEYS is not set: no notifications are delivered from here")
         }
         let apnsTimeout = Duration.seconds(try self.apns.requestTimeout())
+        let notificationRetention = try self.retention.checked()
         let issuer = try receipts.makeIssuer()
         let file = (tableFile ?? Environment.text("DOORSTEP_TABLE_FILE")).map(TableFile.init(path:))
         try await database.withPool(maximumConnections: poolSize, trapsSignals: false) { pool in
@@ -113,7 +116,9 @@ struct ServeCommand: AsyncParsableCommand {
                     answers: APIAnswers(
                         directory: LocationDirectory(signatures: signatures, recorder: confirmations),
                         receipts: issuer),
-                    table: routing.table, usage: usage, notifications: delivery?.answers,
+                    table: routing.table, usage: usage,
+                    instances: keys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
+                    notifications: delivery?.answers,
                     channels: apns.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
                     metrics: {
                         figures.update()
@@ -126,7 +131,11 @@ struct ServeCommand: AsyncParsableCommand {
             // Ended in the opposite order: the last request's confirmation finds its queue still at work.
             var services: [any Service] = [
                 routing,
-                RetentionService(ConfirmationDays(pool, retention: retention), logger: logger),
+                UpkeepService(ConfirmationDays(pool, retention: retention), logger: logger),
+                UpkeepService(
+                    NotificationUpkeep(
+                        pool, instanceRetention: notificationRetention.instances,
+                        notificationRetention: notificationRetention.notifications), logger: logger),
                 RecordingService(confirmations, logger: logger), KeyUsageService(usage),
             ]
             if let issuer, let keys = receipts.keys.file {
