@@ -94,7 +94,8 @@ let package = Package(
         adapter(
             "Persistence",
             [
-                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations", "Notifications",
+                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations",
+                "Notifications",
                 "PostgreSQL", "RateLimiting", "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
@@ -181,7 +182,8 @@ let package = Package(
             "HTTPAPITests",
             [
                 "APNsPayload", "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations",
-                "Notifications", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
+                "Notifications", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
+                crypto, httpTypes, hummingbird,
                 hummingbirdCore,
                 hummingbirdTesting,
                 logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,

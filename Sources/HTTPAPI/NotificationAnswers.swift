@@ -54,9 +54,11 @@ public struct NotificationAnswers: Sendable {
         switch try await intake.accept(submission, of: tenant, in: table, at: now) {
         case .accepted(let trace):
             counters.count(trace.counts)
-            return Sent(id: trace.notification.id, body: JSONValue(answered: trace).serialized(), isRepeated: false)
+            return Sent(
+                id: trace.notification.id, body: JSONValue(answered: trace).serialized(), isRepeated: false)
         case .repeated(let trace):
-            return Sent(id: trace.notification.id, body: JSONValue(answered: trace).serialized(), isRepeated: true)
+            return Sent(
+                id: trace.notification.id, body: JSONValue(answered: trace).serialized(), isRepeated: true)
         case .refused(let refusal):
             throw Problem(refusal)
         }
@@ -135,7 +137,8 @@ extension NotificationSubmission {
             NotificationRequest(
                 url: try InvocationURL(requested: url), aps: aps, custom: custom, headers: headers,
                 isBroadcast: isBroadcast),
-            to: audience, confirmedOnly: confirmedOnly, environment: environment, idempotencyKey: idempotencyKey)
+            to: audience, confirmedOnly: confirmedOnly, environment: environment,
+            idempotencyKey: idempotencyKey)
     }
 }
 
@@ -174,14 +177,18 @@ extension JSONValue {
             trace.deliveries.map { delivery in
                 var object = JSONObject(delivery)
                 object["environment"] = .string(delivery.environment.rawValue)
-                object["receiver"] = ["kind": .string(delivery.receiver.kind), "name": .string(delivery.receiver.name)]
+                object["receiver"] = [
+                    "kind": .string(delivery.receiver.kind), "name": .string(delivery.receiver.name),
+                ]
                 object["attempts"] = JSONValue(delivery.attempt)
                 object["dueAt"] = delivery.dueAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null
-                object["finishedAt"] = delivery.finishedAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null
+                object["finishedAt"] =
+                    delivery.finishedAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null
                 object["answers"] = .array(delivery.answers.map { JSONValue($0) })
                 return .object(object)
             })
-        object["next"] = trace.hasMore ? trace.deliveries.last.map { .string($0.id.description) } ?? .null : .null
+        object["next"] =
+            trace.hasMore ? trace.deliveries.last.map { .string($0.id.description) } ?? .null : .null
         self = .object(object)
     }
 
@@ -211,7 +218,8 @@ extension JSONObject {
             "url": .string(notification.url),
             // Payloads lead to advanced experiences alone.
             "experience": [
-                "url": .string(notification.experienceURL), "kind": "advanced", "clip": .string(notification.clip),
+                "url": .string(notification.experienceURL), "kind": "advanced",
+                "clip": .string(notification.clip),
             ],
             "headers": .object(headers),
             "payload": (try? JSONValue(parsing: notification.payload)) ?? .null,

@@ -118,7 +118,8 @@ extension TenantTransaction {
     fileprivate func notifications(of rows: QueryResult) async throws -> [UUID: ClaimedNotification] {
         var keys: [UUID: Date] = [:]
         for row in rows {
-            keys[try row.decode("notification_id", as: UUID.self)] = try row.decode("created_at", as: Date.self)
+            keys[try row.decode("notification_id", as: UUID.self)] = try row.decode(
+                "created_at", as: Date.self)
         }
         let found = try await execute(
             """
@@ -130,7 +131,8 @@ extension TenantTransaction {
             JOIN doorstep.clips c ON c.tenant_id = n.tenant_id AND c.bundle_id = n.bundle_id
             """)
         return Dictionary(
-            try found.map { try ClaimedNotification(row: $0) }.map { ($0.id.uuid, $0) }, uniquingKeysWith: { $1 })
+            try found.map { try ClaimedNotification(row: $0) }.map { ($0.id.uuid, $0) },
+            uniquingKeysWith: { $1 })
     }
 }
 
@@ -139,14 +141,16 @@ extension ClaimedNotification {
         let (
             id, createdAt, team, clip, parent, pushType, priority, collapseID, expiration, payload
         ) = try row.decode(
-            UUID.self, Date.self, String.self, String.self, String.self, String.self, Int16.self, String?.self,
+            UUID.self, Date.self, String.self, String.self, String.self, String.self, Int16.self,
+            String?.self,
             Int?.self, [UInt8].self)
         self = try PersistenceError.reading("notifications") {
             let headers = try NotificationHeaders(
                 storedPushType: pushType, bundleID: clip, priority: priority, expiration: expiration,
                 collapseID: collapseID)
             return ClaimedNotification(
-                id: NotificationID(id), createdAt: createdAt, team: try TeamID(team), clip: try BundleID(clip),
+                id: NotificationID(id), createdAt: createdAt, team: try TeamID(team),
+                clip: try BundleID(clip),
                 fullApp: try BundleID(parent), pushType: headers.pushType, priority: headers.priority,
                 collapseID: headers.collapseID, expiration: headers.expiration, payload: payload)
         }
@@ -158,7 +162,8 @@ extension ClaimedDelivery {
         row: Row, of notification: ClaimedNotification, opening keys: SealingKeys, _ tenant: TenantID
     ) throws {
         let (
-            _, _, id, instance, kind, name, environment, attempt, lostReplies, expiresAt, postponements, app, sealed,
+            _, _, id, instance, kind, name, environment, attempt, lostReplies, expiresAt, postponements, app,
+            sealed,
             digest, isRetired
         ) = try row.decode(
             Date.self, UUID.self, UUID.self, UUID?.self, String.self, String.self, String.self, Int16.self,

@@ -82,7 +82,8 @@ extension NotificationHeaders {
     init(
         storedPushType: String, bundleID: String, priority: Int16, expiration: Int?, collapseID: String?
     ) throws {
-        guard let pushType = PushType(rawValue: storedPushType), let priority = Priority(rawValue: Int(priority))
+        guard let pushType = PushType(rawValue: storedPushType),
+            let priority = Priority(rawValue: Int(priority))
         else { throw PersistenceError.unreadable("notifications") }
         try self.init(
             pushType: pushType, bundleID: bundleID, priority: priority,
@@ -93,7 +94,9 @@ extension NotificationHeaders {
 extension DeliveryCount {
     fileprivate init(row: Row) throws {
         let (state, reason, count) = try row.decode(String.self, String?.self, Int.self)
-        guard let state = DeliveryState(rawValue: state) else { throw PersistenceError.unreadable("deliveries") }
+        guard let state = DeliveryState(rawValue: state) else {
+            throw PersistenceError.unreadable("deliveries")
+        }
         self.init(state: state, reason: reason, count: count)
     }
 }

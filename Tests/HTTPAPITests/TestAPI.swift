@@ -12,6 +12,7 @@ import Locations
 import Logging
 import Metrics
 import NIOCore
+import Notifications
 import RateLimiting
 import Routing
 import RoutingSupport
@@ -39,6 +40,9 @@ struct TestAPI: Sendable {
     let recorder = MemoryRecorder()
     let usage = MemoryUsage()
     let log = LogCapture()
+    let notifications = MemoryNotifications()
+    /// False for a server that cannot open tokens.
+    var hasNotifications = true
     /// Of the server.
     var settings = APIServer.Settings()
     /// Of the tenant whose keys are good.
@@ -99,7 +103,20 @@ struct TestAPI: Sendable {
                 directory: LocationDirectory(signatures: NoSignatures(), recorder: recorder),
                 receipts: receipts, metrics: metrics),
             table: table, usage: usage,
+            notifications: hasNotifications ? NotificationAnswers(notifications, metrics: metrics) : nil,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
+    }
+
+    /// Lets a key of a tenant that there is not yet in.
+    func admit(_ key: APIKey, of tenant: TenantID) throws {
+        guard var table = table.current?.table else { return }
+        try table.set(.tenants, .tenant(tenant))
+        try table.set(
+            .keys,
+            .key(
+                tenant, KeyID(UUID(number: 90)), Array(SHA256.hash(data: Array(key.text.utf8))),
+                kind: key.kind))
+        self.table.replace(by: table, from: .database, asOf: Date())
     }
 
     /// The host that requests name, proved for the tenant.

@@ -47,13 +47,18 @@ import Testing
         settings.batch = 10
         let gate = Gate()
         let dispatcher = Dispatcher(
-            outbox, Answering { _ in await gate.pass(); return Self.sent }, settings: settings, clock: StandingClock())
+            outbox,
+            Answering { _ in
+                await gate.pass(); return Self.sent
+            }, settings: settings, clock: StandingClock())
         async let run: Void = dispatcher.run()
         // 40 are taken while none has an answer.
         await outbox.waitForClaims(40)
         #expect(outbox.claims.prefix(3).map(\.tenant) == Self.tenants)
         #expect(outbox.claims.prefix(3).map(\.count) == [10, 5, 10])
-        let perTenant = Dictionary(grouping: outbox.claims, by: \.tenant).mapValues { $0.reduce(0) { $0 + $1.count } }
+        let perTenant = Dictionary(grouping: outbox.claims, by: \.tenant).mapValues {
+            $0.reduce(0) { $0 + $1.count }
+        }
         #expect(perTenant.values.allSatisfy { $0 <= 30 })
         gate.open()
         await outbox.waitForCompletions(2_005)
@@ -70,7 +75,10 @@ import Testing
         settings.maximumInFlight = 40
         let gate = Gate()
         let dispatcher = Dispatcher(
-            outbox, Answering { _ in await gate.pass(); return Self.sent }, settings: settings, clock: StandingClock())
+            outbox,
+            Answering { _ in
+                await gate.pass(); return Self.sent
+            }, settings: settings, clock: StandingClock())
         async let run: Void = dispatcher.run()
         await outbox.waitForClaims(30)
         try outbox.add(1, of: Self.tenants[1])
@@ -102,7 +110,10 @@ import Testing
         gate.open()
         await run
         #expect(outbox.completions.count == 4)
-        #expect(outbox.completions.allSatisfy { $0.verdict.next == .retry(after: 0) && $0.verdict.lostReplies == 0 })
+        #expect(
+            outbox.completions.allSatisfy {
+                $0.verdict.next == .retry(after: 0) && $0.verdict.lostReplies == 0
+            })
     }
 
     /// Outcomes are kept while the outbox is away, and nothing new is taken meanwhile.
@@ -239,7 +250,8 @@ private final class MemoryOutbox: Outbox {
         var looks = 0
         var failures = 0
         var mostLent = 0
-        var waiters: [(isOver: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiters: [(isOver: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
+            []
 
         var claimed: Int { claims.reduce(0) { $0 + $1.count } }
     }
@@ -256,7 +268,8 @@ private final class MemoryOutbox: Outbox {
     ) throws {
         let deliveries = try (0..<count).map { _ in
             // It is taken while the tests run, not in the past that the others are about.
-            try VerdictTests.delivery(age: -Date().timeIntervalSince1970 + 1_772_368_200, destination: destination)
+            try VerdictTests.delivery(
+                age: -Date().timeIntervalSince1970 + 1_772_368_200, destination: destination)
         }
         change { $0.due[tenant, default: []] += deliveries }
     }

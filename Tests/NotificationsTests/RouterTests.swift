@@ -33,11 +33,13 @@ import Testing
     }
 
     /// Source: Apple, "Enabling notifications in App Clips": "up to 8 hours after each launch".
-    @Test(arguments: [
-        (0, true), (-7.999 * hour, true), (-8 * hour, false), (-8.001 * hour, false), (-100 * hour, false),
-        // A clock that is ahead.
-        (hour, true),
-    ] as [(TimeInterval, Bool)])
+    @Test(
+        arguments: [
+            (0, true), (-7.999 * hour, true), (-8 * hour, false), (-8.001 * hour, false),
+            (-100 * hour, false),
+            // A clock that is ahead.
+            (hour, true),
+        ] as [(TimeInterval, Bool)])
     func anEphemeralPermissionLasts8Hours(launched: TimeInterval, isOpen: Bool) throws {
         let decision = try Self.router().decide(try Self.candidate(launched: launched), at: Self.now)
         guard isOpen else {

@@ -28,10 +28,14 @@ import Testing
                 try await register { $0.token = nil }: "no_token",
                 try await register { $0.isRetired = true }: "token_dead",
                 try await register { $0.environment = .sandbox }: "wrong_environment",
-                try await register { $0.app = .full; $0.permission = .authorized }: "queued",
+                try await register {
+                    $0.app = .full; $0.permission = .authorized
+                }: "queued",
             ]
             // Launched elsewhere, or too long ago: not of the audience.
-            _ = try await register { $0.url = Restaurants.b; $0.location = "b" }
+            _ = try await register {
+                $0.url = Restaurants.b; $0.location = "b"
+            }
             _ = try await register { $0.launched = 8 * hour + 60 }
             let outcome = try await restaurants.accept(
                 restaurants.submission(environment: .production))
@@ -109,7 +113,8 @@ import Testing
                     Restaurants.Instance(url: url.canonicalWithoutFragment))
                 instances[id] = url
             }
-            let prefixes = urls + ["https://example.com", "https://example.com/restaurants", "https://example.co"]
+            let prefixes =
+                urls + ["https://example.com", "https://example.com/restaurants", "https://example.co"]
             for text in prefixes {
                 let prefix = try URLPrefix(text)
                 let trace = try await restaurants.send(to: .urlPrefix(prefix))
@@ -171,7 +176,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["none", "business", "url"]) func theTenantsPolicyMakesCollapseIDs(policy: String) async throws {
+    @Test(arguments: ["none", "business", "url"]) func theTenantsPolicyMakesCollapseIDs(
+        policy: String
+    ) async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.stores.administer(
                 restaurants.tenant, "UPDATE doorstep.tenants SET collapse_policy = '\(policy)'")
@@ -239,7 +246,8 @@ import Testing
             let key = IdempotencyKey("k", digest: digest)
             let first = try await restaurants.accept(try restaurants.submission(key: key))
             // What was sent meanwhile does not change the answer.
-            for delivery in try await restaurants.outbox.claim(10, of: restaurants.tenant, for: .seconds(60)) {
+            for delivery in try await restaurants.outbox.claim(10, of: restaurants.tenant, for: .seconds(60))
+            {
                 try await restaurants.outbox.complete(
                     [.answered(delivery, APNsAnswer(status: 200))], of: restaurants.tenant)
             }

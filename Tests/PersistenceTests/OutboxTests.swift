@@ -41,7 +41,10 @@ import Testing
             }
             let stored = try await restaurants.trace(trace).deliveries
             #expect(stored.allSatisfy { $0.state == .delivered && $0.attempt == 1 && $0.dueAt == nil })
-            #expect(stored.allSatisfy { $0.answers.map(\.result) == [.answered(status: 200, reason: nil, uniqueID: nil)] })
+            #expect(
+                stored.allSatisfy {
+                    $0.answers.map(\.result) == [.answered(status: 200, reason: nil, uniqueID: nil)]
+                })
         }
     }
 
@@ -108,11 +111,12 @@ import Testing
     }
 
     /// Refused, and the token of no use since before or after it was registered last.
-    @Test(arguments: [
-        (APNsReason.badDeviceToken, nil, true), (.unregistered, -30, true), (.unregistered, -90, false),
-        (.expiredToken, nil, true), (.deviceTokenNotForTopic, nil, true), (.payloadTooLarge, nil, false),
-        (.badTopic, nil, false),
-    ] as [(APNsReason, TimeInterval?, Bool)])
+    @Test(
+        arguments: [
+            (APNsReason.badDeviceToken, nil, true), (.unregistered, -30, true), (.unregistered, -90, false),
+            (.expiredToken, nil, true), (.deviceTokenNotForTopic, nil, true), (.payloadTooLarge, nil, false),
+            (.badTopic, nil, false),
+        ] as [(APNsReason, TimeInterval?, Bool)])
     func tokensAreRetiredUnlessRegisteredSince(
         reason: APNsReason, invalidSince: TimeInterval?, isRetired: Bool
     ) async throws {
@@ -128,7 +132,9 @@ import Testing
             let stored = try await restaurants.trace(trace).deliveries
             #expect(stored.map(\.state) == [.refused] && stored.map(\.reason) == [reason.rawValue])
             #expect(
-                try await restaurants.send(to: .instance(id)).decisions == [id: isRetired ? "token_dead" : "queued"])
+                try await restaurants.send(to: .instance(id)).decisions == [
+                    id: isRetired ? "token_dead" : "queued"
+                ])
         }
     }
 
@@ -185,7 +191,8 @@ import Testing
                 #expect(claimed.map(\.attempt) == [attempt] && claimed.map(\.postponements) == [attempt - 1])
                 let answer = APNsAnswer(status: 503, reason: .serviceUnavailable)
                 try await restaurants.outbox.complete([.answered(claimed[0], answer)], of: restaurants.tenant)
-                #expect(try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute).isEmpty)
+                #expect(
+                    try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute).isEmpty)
                 let stored = try #require(try await restaurants.trace(trace).deliveries.first)
                 let isLast = attempt > DeliveryVerdict.maximumPostponements
                 #expect(stored.state == (isLast ? .refused : .queued))

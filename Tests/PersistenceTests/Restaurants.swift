@@ -145,7 +145,8 @@ struct Restaurants: Sendable {
     // MARK: Sending
 
     func submission(
-        _ url: String = Restaurants.a, to audience: Audience = .business, aps: JSONObject = ["alert": "Ready."],
+        _ url: String = Restaurants.a, to audience: Audience = .business,
+        aps: JSONObject = ["alert": "Ready."],
         headers: JSONObject = [:], confirmedOnly: Bool = false, environment: APNsEnvironment? = nil,
         key: IdempotencyKey? = nil
     ) throws -> NotificationSubmission {
@@ -181,7 +182,8 @@ struct Restaurants: Sendable {
         try await stores.database.withSuperuser { pool in
             try await pool.withConnection {
                 try await $0.execute(
-                    "UPDATE doorstep.deliveries SET due_at = now() - interval '1 second' WHERE due_at IS NOT NULL")
+                    "UPDATE doorstep.deliveries SET due_at = now() - interval '1 second' WHERE due_at IS NOT NULL"
+                )
             }
         }
     }
@@ -215,7 +217,9 @@ extension NotificationTrace {
     var decisions: [InstanceID: String] {
         Dictionary(
             deliveries.compactMap { delivery in
-                delivery.instance.map { ($0, delivery.state == .skipped ? delivery.reason ?? "" : delivery.state.rawValue) }
+                delivery.instance.map {
+                    ($0, delivery.state == .skipped ? delivery.reason ?? "" : delivery.state.rawValue)
+                }
             }, uniquingKeysWith: { $1 })
     }
 }
@@ -225,7 +229,11 @@ final class ScriptedSender: PushSender {
     private let requests = Mutex<[PushRequest]>([])
     private let answer: @Sendable (PushRequest) async -> PushOutcome
 
-    init(_ answer: @escaping @Sendable (PushRequest) async -> PushOutcome = { _ in .answered(APNsAnswer(status: 200)) }) {
+    init(
+        _ answer: @escaping @Sendable (PushRequest) async -> PushOutcome = { _ in
+            .answered(APNsAnswer(status: 200))
+        }
+    ) {
         self.answer = answer
     }
 

@@ -1,3 +1,4 @@
+import Administration
 import ArgumentParser
 import Foundation
 import HTTPAPI
@@ -21,7 +22,8 @@ struct DeliveryCommand: AsyncParsableCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "skipped, queued, sending, delivered, refused, uncertain or expired.") var state: DeliveryState?
+        @Option(help: "skipped, queued, sending, delivered, refused, uncertain or expired.") var state:
+            DeliveryState?
         @Option(help: "The reason, such as Unregistered or window_closed.") var reason: String?
         @Option(help: "Of notifications made since, as 2026-03-01T12:30:00Z.") var since: Moment?
         @Option(help: "How many, at most.") var limit = 1_000
@@ -43,7 +45,8 @@ struct DeliveryCommand: AsyncParsableCommand {
 
     struct Trace: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Answer GET /v1/notifications/{id}: all that is known of a notification, or of one delivery.")
+            abstract:
+                "Answer GET /v1/notifications/{id}: all that is known of a notification, or of one delivery.")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -59,7 +62,8 @@ struct DeliveryCommand: AsyncParsableCommand {
                     let ledger = PostgresDeliveryLedger(pool)
                     if let delivery, let owner = try await ledger.notification(of: delivery, of: tenant.id) {
                         return try await answers.trace(
-                            owner.description, after: delivery.predecessor.description, limit: "1", of: tenant.id)
+                            owner.description, after: delivery.predecessor.description, limit: "1",
+                            of: tenant.id)
                     }
                     return try await answers.trace(id, after: after, limit: String(limit), of: tenant.id)
                 }
@@ -71,14 +75,17 @@ struct DeliveryCommand: AsyncParsableCommand {
         }
 
         private func print(_ answer: JSONValue) throws {
-            guard output.format == .table, let object = answer.objectValue else { return answer.printPretty() }
+            guard output.format == .table, let object = answer.objectValue else {
+                return answer.printPretty()
+            }
             var notification = object
             notification["deliveries"] = nil
             JSONValue.object(notification).printPretty()
             let deliveries = object["deliveries"]?.arrayValue?.compactMap(\.objectValue) ?? []
             Swift.print(
                 Table(
-                    deliveries, columns: ["id", "instance", "state", "reason", "attempts", "expiresAt", "answers"]))
+                    deliveries,
+                    columns: ["id", "instance", "state", "reason", "attempts", "expiresAt", "answers"]))
         }
     }
 
@@ -110,7 +117,8 @@ struct DeliveryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let selection = DeliverySelection(
-                ids: ids.compactMap { UUID(uuidString: $0).map(DeliveryID.init) }, state: state, reason: reason,
+                ids: ids.compactMap { UUID(uuidString: $0).map(DeliveryID.init) }, state: state,
+                reason: reason,
                 since: since?.date)
             let counts = try await tenant.withPool { pool, _, tenant in
                 try await PostgresDeliveryLedger(pool).retry(selection, of: tenant.id, at: Date())
@@ -131,8 +139,6 @@ struct Moment: ExpressibleByArgument {
         self.date = date
     }
 }
-
-extension DeliveryState: ExpressibleByArgument {}
 
 extension DeliveryID {
     /// The ID right before this one.

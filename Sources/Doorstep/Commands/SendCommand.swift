@@ -1,3 +1,4 @@
+import Administration
 import ArgumentParser
 import Foundation
 import HTTPAPI
@@ -25,7 +26,8 @@ struct SendCommand: AsyncParsableCommand {
         name: .customLong("url-prefix"),
         help: ArgumentHelp("For all that were launched by a URL that begins so.", valueName: "url"))
     var urlPrefix: String?
-    @Flag(name: .customLong("confirmed-only"), help: "Only for those confirmed at the location within 8 hours.")
+    @Flag(
+        name: .customLong("confirmed-only"), help: "Only for those confirmed at the location within 8 hours.")
     var confirmedOnly = false
     @Option(help: "Only for instances of production or sandbox.") var environment: String?
     @Option(

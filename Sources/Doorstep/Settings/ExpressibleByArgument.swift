@@ -5,6 +5,7 @@ public import DomainProof
 import Foundation
 public import Invocation
 public import Locations
+public import Notifications
 public import RateLimiting
 public import Tenancy
 
@@ -50,6 +51,7 @@ extension ExperienceKind: ExpressibleByArgument {}
 extension InvocationSource: ExpressibleByArgument {}
 extension ConfirmationRequest.LocationAccess: ExpressibleByArgument {}
 extension Scope: ExpressibleByArgument {}
+extension DeliveryState: ExpressibleByArgument {}
 
 extension RateLimit: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }

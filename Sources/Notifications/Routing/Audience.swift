@@ -1,6 +1,6 @@
+import Foundation
 public import Invocation
 public import JSON
-import Foundation
 
 /// Whom a notification is for.
 public enum Audience: Sendable, Hashable {

@@ -64,7 +64,8 @@ public struct NotificationIntake: Sendable {
         guard submission.notification.headers["id"] == nil else {
             throw .composition(
                 .invalid(
-                    .invalid(field: "headers.id", reason: "is chosen for each delivery and must be left out")))
+                    .invalid(field: "headers.id", reason: "is chosen for each delivery and must be left out"))
+            )
         }
         let notification: ComposedNotification
         switch composer.compose(submission.notification, of: tenant, in: table, at: now) {
