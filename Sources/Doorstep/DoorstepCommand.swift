@@ -17,7 +17,8 @@ struct DoorstepCommand: AsyncParsableCommand {
             ServeCommand.self, MigrateCommand.self, StatusCommand.self, TenantCommand.self, ClipCommand.self,
             DomainCommand.self, LocationCommand.self, ExperienceCommand.self, CodeCommand.self,
             KeyCommand.self, ReceiptKeyCommand.self, LookUpCommand.self, ConfirmCommand.self,
-            PayloadCommand.self, InstanceCommand.self, SendCommand.self, DeliveryCommand.self, WebhookCommand.self,
+            PayloadCommand.self, InstanceCommand.self, SendCommand.self, DeliveryCommand.self,
+            WebhookCommand.self,
             DiagnoseCommand.self, ConfirmationCommand.self, APNsSimulatorCommand.self, PostgresCommand.self,
         ])
 }

@@ -277,7 +277,8 @@ import Testing
             #expect(Set(operations.map { "\($0.method) \($0.path)" }) == Set(routes))
             #expect(
                 Set(operations.filter(\.needsKey).map(\.id))
-                    == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation)))
+                    == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation))
+                    .union(NotificationRouteTests.operations).union(ChannelRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }
     }

@@ -44,6 +44,10 @@ struct TestAPI: Sendable {
     /// False for a server that cannot seal tokens.
     var hasInstances = true
     var signatures: any PlaceSignatures = NoSignatures()
+    let notifications = MemoryNotifications()
+    let channels = MemoryChannels()
+    /// False for a server that cannot open tokens.
+    var hasNotifications = true
     /// Of the server.
     var settings = APIServer.Settings()
     /// Of the tenant whose keys are good.
@@ -104,7 +108,21 @@ struct TestAPI: Sendable {
                 directory: LocationDirectory(signatures: signatures, recorder: recorder),
                 receipts: receipts, metrics: metrics),
             table: table, usage: usage, instances: hasInstances ? InstanceRegistrar(instances) : nil,
+            notifications: hasNotifications ? NotificationAnswers(notifications, metrics: metrics) : nil,
+            channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
+    }
+
+    /// Lets a key of a tenant that there is not yet in.
+    func admit(_ key: APIKey, of tenant: TenantID) throws {
+        guard var table = table.current?.table else { return }
+        try table.set(.tenants, .tenant(tenant))
+        try table.set(
+            .keys,
+            .key(
+                tenant, KeyID(UUID(number: 90)), Array(SHA256.hash(data: Array(key.text.utf8))),
+                kind: key.kind))
+        self.table.replace(by: table, from: .database, asOf: Date())
     }
 
     /// The host that requests name, proved for the tenant.

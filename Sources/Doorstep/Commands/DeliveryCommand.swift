@@ -140,8 +140,6 @@ struct Moment: ExpressibleByArgument {
     }
 }
 
-extension DeliveryState: ExpressibleByArgument {}
-
 extension DeliveryID {
     /// The ID right before this one.
     fileprivate var predecessor: DeliveryID {

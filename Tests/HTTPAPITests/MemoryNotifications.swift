@@ -1,0 +1,114 @@
+import APNsPayload
+import Foundation
+import Invocation
+import Notifications
+import Synchronization
+import Tenancy
+
+/// Keeps notifications in memory, for the candidates that a test names.
+final class MemoryNotifications: NotificationStore {
+    private struct Key: Hashable {
+        let tenant: TenantID
+        let text: String
+    }
+
+    private struct State {
+        var candidates: [TenantID: [Candidate]] = [:]
+        var traces: [Key: NotificationTrace] = [:]
+        var keys: [Key: (digest: [UInt8], trace: NotificationTrace)] = [:]
+        var isAway = false
+    }
+
+    private let state = Mutex(State())
+
+    var count: Int { state.withLock { $0.traces.count } }
+
+    /// From now on everybody whom the tenant reaches, whatever the audience.
+    func reach(_ candidates: [Candidate], of tenant: TenantID) {
+        state.withLock { $0.candidates[tenant] = candidates }
+    }
+
+    /// From now on nothing answers.
+    func goAway() { state.withLock { $0.isAway = true } }
+
+    /// Takes a notification's deliveries to be answered so.
+    func answer(_ id: NotificationID, of tenant: TenantID, _ change: (RecordedDelivery) -> RecordedDelivery) {
+        state.withLock { state in
+            let key = Key(tenant: tenant, text: id.description)
+            guard let trace = state.traces[key] else { return }
+            let deliveries = trace.deliveries.map(change)
+            state.traces[key] = NotificationTrace(
+                notification: trace.notification, counts: Self.counts(deliveries), deliveries: deliveries,
+                hasMore: false)
+        }
+    }
+
+    func add(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition {
+        try state.withLock { state in
+            guard !state.isAway else { throw NotificationStoreError.unavailable }
+            if let key = draft.idempotencyKey,
+                let known = state.keys[Key(tenant: tenant, text: key.text)]
+            {
+                return known.digest == key.digest ? .repeated(known.trace) : .keyReused
+            }
+            if case .channel = draft.audience { return .unknownChannel }
+            let candidates = state.candidates[tenant] ?? []
+            guard candidates.count <= NotificationDraft.maximumAudience else { return .audienceTooLarge }
+            let deliveries = candidates.map { draft.delivery(to: $0, id: DeliveryID(UUID())) }
+                .sorted { $0.id.description < $1.id.description }
+            let trace = NotificationTrace(
+                notification: RecordedNotification(
+                    id: NotificationID(UUID()), createdAt: draft.createdAt, url: draft.url,
+                    experienceURL: draft.experienceURL, clip: draft.clip.text,
+                    location: draft.business.location?.text, audience: draft.asked,
+                    headers: draft.headers(under: .none), payload: draft.payload, warnings: draft.warnings),
+                counts: Self.counts(deliveries), deliveries: deliveries, hasMore: false)
+            state.traces[Key(tenant: tenant, text: trace.notification.id.description)] = trace
+            if let key = draft.idempotencyKey {
+                state.keys[Key(tenant: tenant, text: key.text)] = (key.digest, trace)
+            }
+            return .added(trace)
+        }
+    }
+
+    private static func counts(_ deliveries: [RecordedDelivery]) -> [DeliveryCount] {
+        Dictionary(grouping: deliveries) { "\($0.state.rawValue) \($0.reason ?? "")" }.values.map {
+            DeliveryCount(state: $0[0].state, reason: $0[0].reason, count: $0.count)
+        }
+    }
+
+    func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition? {
+        try state.withLock { state in
+            guard !state.isAway else { throw NotificationStoreError.unavailable }
+            return state.keys[Key(tenant: tenant, text: key.text)].map {
+                $0.digest == key.digest ? .repeated($0.trace) : .keyReused
+            }
+        }
+    }
+
+    func trace(
+        _ id: NotificationID, of tenant: TenantID, after last: DeliveryID?, limit: Int
+    ) async throws -> NotificationTrace? {
+        try state.withLock { state in
+            guard !state.isAway else { throw NotificationStoreError.unavailable }
+            guard let trace = state.traces[Key(tenant: tenant, text: id.description)] else { return nil }
+            let rest = trace.deliveries.filter { $0.id.description > last?.description ?? "" }
+            return NotificationTrace(
+                notification: trace.notification, counts: trace.counts,
+                deliveries: Array(rest.prefix(limit)), hasMore: rest.count > limit)
+        }
+    }
+}
+
+extension Candidate {
+    /// One that was launched at the business a minute ago.
+    static func sample(
+        clip: String = "com.example.MyApp.Clip", permission: NotificationPermission = .ephemeral
+    ) throws -> Candidate {
+        let now = Date()
+        return Candidate(
+            instance: InstanceID(UUID()), clip: try BundleID(clip), app: .clip, environment: .production,
+            permission: permission, launchedAt: now - 60, launchedAtBusiness: now - 60, confirmedAt: nil,
+            token: .good, hasOtherBusiness: false)
+    }
+}

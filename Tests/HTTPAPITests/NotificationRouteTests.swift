@@ -1,0 +1,260 @@
+import Foundation
+import HTTPTypes
+import JSON
+import Metrics
+import NIOCore
+import Notifications
+import Routing
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct NotificationRouteTests {
+    /// Those that this suite holds to their tenants.
+    static let operations = ["sendNotification", "notification"]
+
+    private static let tenant = TenantID(number: 1)
+    private static let url = "https://example.com/restaurants/restaurant_a/order/1234"
+    private static let body: JSONObject = [
+        "url": .string(url), "aps": ["alert": "Ready."], "audience": ["business": true],
+    ]
+
+    private static func send(
+        _ body: JSONObject = body, idempotencyKey: String? = nil, key: APIKey? = nil,
+        to client: TestAPI.Client
+    ) async throws -> TestAPI.Answer {
+        var headers: HTTPFields = [.contentType: "application/json"]
+        if let idempotencyKey { headers[try #require(HTTPField.Name("Idempotency-Key"))] = idempotencyKey }
+        return try await client.send(
+            .post, "/v1/notifications", key: key ?? client.api.secret, headers: headers,
+            body: ByteBuffer(bytes: JSONValue.object(body).serialized()))
+    }
+
+    @Test func whatIsSentIsAnsweredWithEachDecision() async throws {
+        let metrics = PrometheusRegistry()
+        let api = TestAPI(metrics: metrics)
+        let reached = try Candidate.sample()
+        let denied = try Candidate.sample(permission: .denied)
+        api.notifications.reach([reached, denied], of: Self.tenant)
+        try await api.test(over: [.library]) { client in
+            let answer = try await Self.send(to: client)
+            #expect(answer.status == 201)
+            let id = try #require(answer["id"]?.stringValue)
+            #expect(answer.headers[.location] == "/v1/notifications/\(id)")
+            #expect(answer["counts"] == ["queued": 1, "skipped": ["permission_denied": 1]])
+            #expect(answer["url"] == .string(Self.url))
+            #expect(
+                answer["experience"] == [
+                    "url": "https://example.com/restaurants/restaurant_a", "kind": "advanced",
+                    "clip": "com.example.MyApp.Clip",
+                ])
+            #expect(
+                answer["payload"] == ["aps": ["alert": "Ready.", "target-content-id": .string(Self.url)]])
+            #expect(answer["headers"]?.objectValue?["apns-topic"] == "com.example.MyApp.Clip")
+            let deliveries = try #require(answer["deliveries"]?.arrayValue).compactMap(\.objectValue)
+            let states = Dictionary(
+                uniqueKeysWithValues: deliveries.map {
+                    ($0["instance"]?.stringValue, $0["state"]?.stringValue)
+                })
+            #expect(
+                states == [reached.instance.description: "queued", denied.instance.description: "skipped"])
+
+            api.notifications.answer(NotificationID(try #require(UUID(uuidString: id))), of: Self.tenant) {
+                delivery in
+                guard delivery.state == .queued else { return delivery }
+                return RecordedDelivery(
+                    id: delivery.id, instance: delivery.instance, receiver: delivery.receiver,
+                    environment: delivery.environment, state: .refused, reason: "Unregistered",
+                    expiresAt: nil,
+                    attempt: 2, finishedAt: Date(timeIntervalSince1970: 1_772_368_200),
+                    answers: [
+                        DeliveryAnswer(
+                            attempt: 1, at: Date(timeIntervalSince1970: 1_772_368_190),
+                            result: .failed("timed_out")),
+                        DeliveryAnswer(
+                            attempt: 2, at: Date(timeIntervalSince1970: 1_772_368_200.25),
+                            result: .answered(status: 410, reason: "Unregistered", uniqueID: "u")),
+                    ])
+            }
+            let trace = try await client.send(.get, "/v1/notifications/\(id)", key: api.secret)
+            #expect(trace.status == 200)
+            #expect(trace["counts"]?.objectValue?["refused"] == 1)
+            #expect(trace["audience"] == ["business": true])
+            let refused = try #require(
+                trace["deliveries"]?.arrayValue?.compactMap(\.objectValue).first { $0["state"] == "refused" })
+            #expect(
+                refused["answers"] == [
+                    ["attempt": 1, "at": "2026-03-01T12:29:50.000Z", "failure": "timed_out"],
+                    [
+                        "attempt": 2, "at": "2026-03-01T12:30:00.250Z", "status": 410,
+                        "reason": "Unregistered",
+                        "uniqueID": "u",
+                    ],
+                ])
+        }
+        let exposition = metrics.exposition()
+        #expect(exposition.contains(#"doorstep_notifications_total{decision="queued"} 1"#))
+        #expect(exposition.contains(#"doorstep_notifications_total{decision="permission_denied"} 1"#))
+    }
+
+    @Test func aRepeatedRequestIsAnsweredAsBefore() async throws {
+        let api = TestAPI()
+        api.notifications.reach([try .sample()], of: Self.tenant)
+        try await api.test(over: [.library]) { client in
+            let first = try await Self.send(idempotencyKey: "k", to: client)
+            let again = try await Self.send(idempotencyKey: "k", to: client)
+            #expect(first.status == 201 && again.status == 200)
+            #expect(first.text == again.text)
+            let name = try #require(HTTPField.Name("Idempotent-Replayed"))
+            #expect(first.headers[name] == nil && again.headers[name] == "true")
+            #expect(api.notifications.count == 1)
+            var other = Self.body
+            other["custom"] = ["order": 1]
+            #expect(
+                try await Self.send(other, idempotencyKey: "k", to: client).code == "idempotency_key_reused")
+            for key in ["é", String(repeating: "k", count: 256)] {
+                #expect(
+                    try await Self.send(idempotencyKey: key, to: client).code == "invalid_idempotency_key")
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["audience": [:]], 400, "invalid_field", "audience"),
+            (["audience": ["business": false]], 400, "invalid_field", "audience.business"),
+            (["audience": ["business": true, "instance": "x"]], 400, "invalid_field", "audience"),
+            (["audience": ["instance": "x"]], 400, "invalid_field", "audience.instance"),
+            (["audience": ["urlPrefix": "http://example.com"]], 400, "invalid_field", "audience.urlPrefix"),
+            (["audience": ["everybody": true]], 400, "invalid_field", "audience"),
+            (["audience": ["business": true, "more": 1]], 400, "unknown_field", "audience.more"),
+            (
+                [
+                    "audience": [
+                        "activity": ["instance": "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10", "activity": ""]
+                    ]
+                ], 400,
+                "invalid_field", "audience.activity.activity"
+            ),
+            (["environment": "staging"], 400, "invalid_field", "environment"),
+            (["url": "https://example.org/x"], 422, "does_not_match", nil),
+            (
+                ["headers": ["id": "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"]], 422, "invalid_notification",
+                "headers.id"
+            ),
+            (["headers": ["expiration": 1]], 422, "invalid_notification", "headers.expiration"),
+            (
+                ["aps": ["alert": "A", "target-content-id": "x"]], 422, "invalid_notification",
+                "aps.target-content-id"
+            ),
+            (["audience": ["channel": "c"]], 422, "wrong_audience", "audience"),
+            (["launchedAt": "2026-03-01T12:30:00Z"], 400, "unknown_field", "launchedAt"),
+        ] as [(JSONObject, Int, String, String?)])
+    func whatCannotBeSentIsRefusedByName(
+        change: JSONObject, status: Int, code: String, field: String?
+    ) async throws {
+        let api = TestAPI()
+        try await api.test(over: [.library]) { client in
+            var body = Self.body
+            for (key, value) in change { body[key] = value }
+            let answer = try await Self.send(body, to: client)
+            #expect(answer.status == status && answer.code == code && answer.field == field, "\(answer.text)")
+            #expect(api.notifications.count == 0)
+        }
+    }
+
+    @Test func tooManyAreRefusedWithTheFigure() async throws {
+        let api = TestAPI()
+        let one = try Candidate.sample()
+        api.notifications.reach([Candidate](repeating: one, count: 10_001), of: Self.tenant)
+        try await api.test(over: [.library]) { client in
+            let answer = try await Self.send(to: client)
+            #expect(answer.status == 422 && answer.code == "audience_too_large")
+            #expect(answer["limit"] == 10_000)
+        }
+    }
+
+    @Test func nobodyIsAnAnswer() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.library]) { client in
+            let answer = try await Self.send(to: client)
+            #expect(answer.status == 201)
+            #expect(answer["deliveries"] == [] && answer["counts"] == ["queued": 0, "skipped": [:]])
+        }
+    }
+
+    @Test func pagesAreAskedForByTheLastDelivery() async throws {
+        let api = TestAPI()
+        api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
+        try await api.test(over: [.library]) { client in
+            let id = try #require(try await Self.send(to: client)["id"]?.stringValue)
+            var ids: [JSONValue?] = []
+            var after: String?
+            repeat {
+                let page = try await client.send(
+                    .get, "/v1/notifications/\(id)?limit=2" + (after.map { "&after=\($0)" } ?? ""),
+                    key: api.secret)
+                ids += page["deliveries"]?.arrayValue?.map { $0.objectValue?["id"] } ?? []
+                after = page["next"]?.stringValue
+            } while after != nil
+            #expect(ids.count == 5 && Set(ids).count == 5)
+            for query in ["limit=0", "limit=1001", "limit=x", "after=x", "limit=1&limit=2"] {
+                let answer = try await client.send(.get, "/v1/notifications/\(id)?\(query)", key: api.secret)
+                #expect(answer.status == 400 && answer.code == "invalid_parameter", "\(query)")
+            }
+            #expect(
+                try await client.send(.get, "/v1/notifications/\(id)?page=1", key: api.secret).code
+                    == "unknown_parameter")
+        }
+    }
+
+    /// Others' notifications are answered as those that there are not, and so are texts that are no ID.
+    @Test func anothersNotificationIsAnsweredAsOneThatThereIsNot() async throws {
+        let api = TestAPI()
+        api.notifications.reach([try .sample()], of: Self.tenant)
+        let neighbour = TenantID(number: 3)
+        var generator = SystemRandomNumberGenerator()
+        let key = APIKey.generate(.secret, using: &generator)
+        try api.admit(key, of: neighbour)
+        try await api.test(over: [.library]) { client in
+            let id = try #require(try await Self.send(idempotencyKey: "k", to: client)["id"]?.stringValue)
+            var headers = HTTPFields()
+            headers[try #require(HTTPField.Name("X-Request-ID"))] = "probe"
+            func get(_ id: String) async throws -> TestAPI.Answer {
+                try await client.send(.get, "/v1/notifications/\(id)", key: key, headers: headers)
+            }
+            let theirs = try await get(id)
+            #expect(theirs.status == 404 && theirs.code == "unknown_notification")
+            for none in ["7d3c2f9a-8b1e-7c55-9e0f-2a6d1b7c4e11", "x", "%00"] {
+                #expect(try await get(none).text == theirs.text)
+            }
+            // Neither the experiences nor the idempotency keys of the one are the other's.
+            #expect(try await Self.send(idempotencyKey: "k", key: key, to: client).code == "does_not_match")
+            #expect(try await client.send(.get, "/v1/notifications/\(id)", key: api.secret).status == 200)
+            #expect(
+                try await client.send(.get, "/v1/notifications/\(id)", key: api.publishable).status == 403)
+            #expect(try await Self.send(key: api.publishable, to: client).status == 403)
+        }
+    }
+
+    @Test func withoutAStoreItIsSaid() async throws {
+        var api = TestAPI()
+        api.hasNotifications = false
+        try await api.test(over: [.library]) { [api] client in
+            let answer = try await Self.send(to: client)
+            #expect(answer.status == 503 && answer.code == "notifications_not_configured")
+            let id = UUID().uuidString
+            #expect(
+                try await client.send(.get, "/v1/notifications/\(id)", key: api.secret).code
+                    == "notifications_not_configured")
+        }
+        let away = TestAPI()
+        away.notifications.goAway()
+        try await away.test(over: [.library]) { client in
+            let answer = try await Self.send(to: client)
+            #expect(answer.status == 503 && answer.code == "unavailable")
+        }
+    }
+}
