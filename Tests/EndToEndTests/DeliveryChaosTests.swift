@@ -66,6 +66,7 @@ import Testing
                 #expect(sender.problems == [], "seed \(seed)")
                 try await expectIntegrity(of: sender.accepted, devices, postgres, simulator)
                 try await server.stop()
+                expectSilence(of: server.log, key, installation)
             } catch {
                 server.kill()
                 throw error
@@ -220,6 +221,22 @@ import Testing
         let doubled = taken.values.filter { $0.count > 1 }.count
         print("delivery chaos: \(accepted.count) notifications, \(counts), \(doubled) sent more than once")
         #expect(counts["delivered", default: 0] > 0, "seed \(seed)")
+    }
+
+    /// At the level trace: neither tokens nor keys, nor what a notification says.
+    private static func expectSilence(
+        of log: String, _ key: P256.Signing.PrivateKey, _ installation: Installation
+    ) {
+        #expect(log.contains("listening"))
+        let keyText = key.pemRepresentation.split(separator: "\n")[1]
+        let secrets = [
+            String(keyText), String(installation.secret.dropFirst(8)),
+            String(installation.publishable.dropFirst(8)),
+            "a secret of the tests", NotificationLoad.alert, "order/1234", "bearer ey", "eyJ", "37.334722",
+        ]
+        for secret in secrets + (0..<Device.count).map(Device.token) {
+            #expect(!log.lowercased().contains(secret.lowercased()), "seed \(seed): \(secret)")
+        }
     }
 
     private static func waitUntilNothingIsDue(_ pool: ConnectionPool) async throws {

@@ -5,6 +5,7 @@ import Testing
 
 /// Sends notifications one after the other, each until it is accepted, as a client that knows `Idempotency-Key` does.
 final class NotificationLoad: Sendable {
+    static let alert = "Your order is ready."
     static let url = "https://example.com/restaurants/restaurant_a/order/1234"
 
     private struct State {
@@ -60,7 +61,7 @@ final class NotificationLoad: Sendable {
                 let answer = try await server.send(
                     "POST", "/v1/notifications", key: installation.secret, idempotencyKey: "chaos-\(number)",
                     [
-                        "url": .string(Self.url), "aps": ["alert": "Your order is ready."],
+                        "url": .string(Self.url), "aps": ["alert": .string(Self.alert)],
                         "custom": ["number": JSONValue(number)], "audience": ["business": true],
                     ])
                 switch answer.status {
