@@ -93,19 +93,19 @@ public struct NotificationUpkeep: Sendable {
         let idempotencyKeys: Date
     }
 
-    /// Those who have something to prune; each is found by its first row in an index.
+    /// Those who have something to prune, each found by the first entry of an index: `EXISTS` would have each table read
+    /// whole once.
     private func tenants(_ limits: Limits) async throws -> [TenantID] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
                 """
                 SELECT t.tenant_id FROM doorstep.tenants AS t
-                WHERE EXISTS (SELECT FROM doorstep.instances AS i
-                        WHERE i.tenant_id = t.tenant_id AND i.launched_at < \(limits.instances))
-                    OR EXISTS (SELECT FROM doorstep.push_tokens AS p
-                        WHERE p.tenant_id = t.tenant_id AND p.kind = 'activity'
-                            AND p.registered_at < \(limits.activities))
-                    OR EXISTS (SELECT FROM doorstep.idempotency_keys AS k
-                        WHERE k.tenant_id = t.tenant_id AND k.created_at < \(limits.idempotencyKeys))
+                WHERE (SELECT min(launched_at) FROM doorstep.instances AS i
+                        WHERE i.tenant_id = t.tenant_id) < \(limits.instances)
+                    OR (SELECT min(registered_at) FROM doorstep.push_tokens AS p
+                        WHERE p.tenant_id = t.tenant_id AND p.kind = 'activity') < \(limits.activities)
+                    OR (SELECT min(created_at) FROM doorstep.idempotency_keys AS k
+                        WHERE k.tenant_id = t.tenant_id) < \(limits.idempotencyKeys)
                 """
             ).map { TenantID(try $0.decode(at: 0)) }
         }

@@ -42,8 +42,9 @@ extension PostgresAdministrationStore {
     /// All that is a tenant's, what points to others before those. The audit log stays: that a tenant was deleted, and
     /// what it was, is an entry. The log of changes goes by itself, within about an hour.
     static let relations = [
-        "webhook_messages", "webhooks", "deliveries", "notifications", "idempotency_keys", "push_tokens",
-        "launches", "instances", "channels", "experiences", "short_codes", "locations", "domains", "clips",
+        "experiences", "short_codes", "locations", "domains", "push_tokens", "launches", "instances",
+        "channels", "deliveries", "notifications", "idempotency_keys", "webhook_messages", "webhooks",
+        "clips",
         "api_keys", "confirmations", "tenants",
     ]
 }

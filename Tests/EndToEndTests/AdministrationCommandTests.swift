@@ -80,7 +80,7 @@ import Testing
                 let deleted = try await binary.succeed("tenant", "delete", Installation.tenant, "--yes")
                 #expect(
                     deleted.output.hasPrefix(
-                        "Deleted tenant restaurants\nRELATION       ROWS\nexperiences    2\n"))
+                        "Deleted tenant restaurants\nRELATION          ROWS\nexperiences       2\n"))
                 #expect(
                     try await server.status(of: MainPathTests.order, key: installation.secret, becoming: 401)
                         == 401)

@@ -116,8 +116,18 @@ final class RunningServer: Sendable {
     }
 
     func post(_ path: String, key: String, _ body: JSONValue) async throws -> Answer {
+        try await send(.POST, path, key: key, body)
+    }
+
+    func put(_ path: String, key: String, _ body: JSONValue) async throws -> Answer {
+        try await send(.PUT, path, key: key, body)
+    }
+
+    private func send(
+        _ method: HTTPMethod, _ path: String, key: String, _ body: JSONValue
+    ) async throws -> Answer {
         var request = HTTPClientRequest(url: address + path)
-        request.method = .POST
+        request.method = method
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(bytes: body.serialized()))
         return try await send(request, key: key)

@@ -3,6 +3,7 @@ import Invocation
 import Notifications
 import Persistence
 import PostgreSQL
+import PropertyTesting
 import Tenancy
 import TestSupport
 import Testing
@@ -61,6 +62,30 @@ import Testing
             let fourth = try await instances.register(
                 Instances.registration(id, url: "https://example.com/b", location: "z", at: earlier))
             #expect(fourth.instance.launches == third.instance.launches)
+        }
+    }
+
+    /// However reports are delayed, repeated and mixed up on their way, what is kept is the same.
+    @Test(arguments: 1...8) func theOrderOfArrivalDoesNotMatter(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let reports = try (0..<24).map { number in
+            let place = random.below(6)
+            return try Instances.registration(
+                id, url: "https://example.com/\(place)", location: place == 0 ? nil : "\(place)",
+                at: Self.now.addingTimeInterval(Double(number)),
+                confirmedAt: place == 0 || random.oneIn(2)
+                    ? nil : Self.now.addingTimeInterval(60 * Double(random.below(5))),
+                permission: random.pick(NotificationPermission.allCases))
+        }
+        let (shuffled, again) = (reports.shuffled(using: &random), reports.shuffled(using: &random))
+        try await Instances.with { instances in
+            for report in reports { try await instances.register(report) }
+            let inOrder = try #require(try await instances.store.instance(id, of: instances.tenant))
+            #expect(inOrder.permission == reports.last?.permission)
+            _ = try await instances.store.delete(id, of: instances.tenant)
+            for report in shuffled + again { try await instances.register(report) }
+            let mixed = try #require(try await instances.store.instance(id, of: instances.tenant))
+            #expect(mixed == inOrder, "seed \(seed)")
         }
     }
 

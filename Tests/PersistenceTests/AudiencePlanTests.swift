@@ -1,0 +1,135 @@
+import Foundation
+import Invocation
+import Notifications
+import Persistence
+import PostgreSQL
+import Synchronization
+import Tenancy
+import TestSupport
+import Testing
+
+/// How PostgreSQL finds instances among many, under row-level security and as the server's role.
+@Suite struct AudiencePlanTests {
+    private static let count = 20_000
+
+    /// Of each 20 launches one is at a location of its own; the tenant is one of two.
+    private static func fill(_ instances: RegisteredInstances) async throws {
+        let other = try await instances.stores.createTenant("other")
+        try await instances.stores.createClip(of: other)
+        for tenant in [instances.tenant, other] {
+            let id = tenant.description
+            try await instances.stores.appPool.withTransaction { transaction in
+                try await transaction.setTenant(id)
+                try await transaction.execute(
+                    script: """
+                        INSERT INTO doorstep.instances
+                            (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
+                        SELECT '\(id)', md5('\(id)' || n)::uuid, '\(RegisteredInstances.clip)', 'clip', 'production',
+                            'ephemeral', now() - n * interval '1 minute' FROM generate_series(1, \(count)) AS n;
+                        INSERT INTO doorstep.launches
+                            (tenant_id, instance_id, url, experience_url, location_identifier, launched_at)
+                        SELECT '\(id)', md5('\(id)' || n)::uuid, 'https://example.com/r/' || n % 1000 || '/order/' || n,
+                            'https://example.com/r/' || n % 1000, 'r' || n % 1000, now() - n * interval '1 minute'
+                        FROM generate_series(1, \(count)) AS n;
+                        INSERT INTO doorstep.push_tokens
+                            (tenant_id, instance_id, kind, digest, sealed, registered_at)
+                        SELECT '\(id)', md5('\(id)' || n)::uuid, 'device', sha256(n::text::bytea), sha512(n::text::bytea),
+                            now() FROM generate_series(1, \(count)) AS n;
+                        """)
+            }
+        }
+        try await instances.stores.database.withPool(as: .migrate) { pool in
+            try await pool.withTransaction {
+                try await $0.execute(
+                    script: """
+                        SET LOCAL ROLE doorstep_owner;
+                        ANALYZE doorstep.instances, doorstep.launches, doorstep.push_tokens
+                        """)
+            }
+        }
+    }
+
+    private static let url = "https://example.com/r/7"
+
+    /// The conditions of an audience, and the index that serves.
+    private static let audiences = [
+        ("location_identifier = 'r7' AND launched_at > now() - interval '8 hours'", "launches_location"),
+        ("experience_url = '\(url)' AND launched_at > now() - interval '8 hours'", "launches_experience"),
+        ("url >= '\(url)/' AND url < '\(url)0'", "launches_url"),
+        ("(url = '\(url)' OR url >= '\(url)/' AND url < '\(url)0')", "launches_url"),
+    ]
+
+    @Test func audiencesAreFoundByTheirIndexes() async throws {
+        try await RegisteredInstances.with { instances in
+            try await Self.fill(instances)
+            for (condition, index) in Self.audiences {
+                let plan = try await instances.stores.appPool.withTransaction { transaction in
+                    try await transaction.setTenant(instances.tenant.description)
+                    return try await transaction.execute(
+                        """
+                        EXPLAIN SELECT instance_id FROM doorstep.launches
+                        WHERE tenant_id = '\(unsafeSQL: instances.tenant.description)' AND \(unsafeSQL: condition)
+                        """
+                    ).map { try $0.decode(at: 0, as: String.self) }.joined(separator: "\n")
+                }
+                #expect(plan.contains("on \(index)") || plan.contains("using \(index)"), "\(plan)")
+                // The condition is the index's, rather than a filter of all that the tenant has.
+                let column = String(condition.drop { $0 == "(" }.prefix { $0 != " " })
+                let conditions = plan.split(separator: "\n").filter { $0.contains("Index Cond") }
+                #expect(conditions.contains { $0.contains(column) }, "\(plan)")
+                #expect(!plan.contains("Seq Scan"), "\(plan)")
+            }
+        }
+    }
+
+    /// What each launch asks, with plans for any values and for these.
+    @Test(arguments: ["force_generic_plan", "force_custom_plan"])
+    func aLaunchReadsNoTableWhole(mode: String) async throws {
+        try await RegisteredInstances.with { instances in
+            try await Self.fill(instances)
+            try await instances.stores.database.explainEverything(planCacheMode: mode)
+            let plans = Mutex<[String]>([])
+            try await instances.stores.database.withPool(
+                as: .app, { $0.onNotice = { notice in plans.withLock { $0.append(notice.message) } } }
+            ) { pool in
+                let keys = try #require(SealingKeys(secrets: [RegisteredInstances.secret]))
+                let store = PostgresInstanceStore(pool, keys: keys)
+                let (id, tenant) = (InstanceID(UUID()), instances.tenant)
+                for _ in 0..<2 {
+                    _ = try await store.register(
+                        RegisteredInstances.registration(
+                            id, tokens: [.device: RegisteredInstances.token(1)]), of: tenant, at: Date())
+                }
+                _ = try await store.setToken(
+                    RegisteredInstances.token(2), ofActivity: "a", for: id, of: tenant, at: Date())
+                _ = try await store.delete(id, of: tenant)
+            }
+            let found = plans.withLock { $0 }
+            #expect(found.contains { $0.contains("push_tokens_digest") })
+            for plan in found {
+                for table in ["instances", "launches", "push_tokens"] {
+                    #expect(!plan.contains("Seq Scan on \(table)"), "\(plan)")
+                }
+            }
+        }
+    }
+
+    /// Which tenants have something to prune is told by the first row of each in an index.
+    @Test func nothingIsReadWholeToFindWhatIsOver() async throws {
+        try await RegisteredInstances.with { instances in
+            try await Self.fill(instances)
+            try await instances.stores.database.explainEverything(planCacheMode: "auto")
+            let plans = Mutex<[String]>([])
+            try await instances.stores.database.withPool(
+                as: .serve, { $0.onNotice = { notice in plans.withLock { $0.append(notice.message) } } }
+            ) { pool in
+                let upkeep = NotificationUpkeep(pool, instanceRetention: 365, notificationRetention: 30)
+                #expect(try await upkeep.maintain(at: Date()) == .init())
+                _ = try await upkeep.maintain(at: Date())
+            }
+            let finding = plans.withLock { $0.filter { $0.contains("idempotency_keys") } }
+            #expect(!finding.isEmpty)
+            for plan in finding { #expect(!plan.contains("Seq Scan on instances"), "\(plan)") }
+        }
+    }
+}
