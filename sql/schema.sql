@@ -825,7 +825,7 @@ CREATE TABLE doorstep.push_tokens (
     retired_at timestamp with time zone,
     CONSTRAINT push_tokens_digest_length CHECK ((octet_length(digest) = 32)),
     CONSTRAINT push_tokens_kind CHECK ((kind = ANY (ARRAY['device'::text, 'start'::text, 'activity'::text]))),
-    CONSTRAINT push_tokens_name CHECK ((((kind = 'device'::text) = (name = ''::text)) AND (octet_length(name) <= 128))),
+    CONSTRAINT push_tokens_name CHECK ((((kind = 'device'::text) = (name = ''::text)) AND (char_length(name) <= 128))),
     CONSTRAINT push_tokens_sealed_length CHECK (((octet_length(sealed) >= 33) AND (octet_length(sealed) <= 512)))
 );
 

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Notifications
 
 /// Why a command could not do what it was asked.
 enum CommandError: Error, CustomStringConvertible {
@@ -8,6 +9,10 @@ enum CommandError: Error, CustomStringConvertible {
     case schemaIsBehind(Int)
     case noSigningSecret
     case weakSigningSecret
+    case noTokenSecret
+    case weakTokenSecret
+    case unreadableTokens(Int)
+    case unknownInstances([InstanceID])
     case signedURLNotFound(String)
     case noTokenSecret
     case weakTokenSecret
@@ -37,6 +42,14 @@ enum CommandError: Error, CustomStringConvertible {
             "set DOORSTEP_SIGNING_SECRET, from which the tenants' signing keys are derived"
         case .weakSigningSecret:
             "each secret of DOORSTEP_SIGNING_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
+        case .noTokenSecret:
+            "set DOORSTEP_TOKEN_SECRET, by which push tokens are sealed"
+        case .weakTokenSecret:
+            "each secret of DOORSTEP_TOKEN_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
+        case .unreadableTokens(let count):
+            "\(count) \(count == 1 ? "token is" : "tokens are") sealed by no secret of DOORSTEP_TOKEN_SECRET: keep the one that did"
+        case .unknownInstances(let ids):
+            "the tenant has no instance \(ids.map(\.description).joined(separator: ", "))"
         case .signedURLNotFound(let reason):
             "nothing was signed, since the signed URL would not be found: \(reason)"
         case .noTokenSecret:

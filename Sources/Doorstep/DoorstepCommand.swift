@@ -18,6 +18,6 @@ struct DoorstepCommand: AsyncParsableCommand {
             DomainCommand.self, LocationCommand.self, ExperienceCommand.self, CodeCommand.self,
             KeyCommand.self, ReceiptKeyCommand.self, LookUpCommand.self, ConfirmCommand.self,
             PayloadCommand.self, SendCommand.self, DeliveryCommand.self, DiagnoseCommand.self,
-            ConfirmationCommand.self, PostgresCommand.self,
+            ConfirmationCommand.self, InstanceCommand.self, PostgresCommand.self,
         ])
 }

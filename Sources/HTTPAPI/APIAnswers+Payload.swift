@@ -60,7 +60,7 @@ extension JSONValue {
 
 extension JSONObjectReader {
     /// Takes a date and time of RFC 3339, such as `2026-03-01T12:30:00Z`.
-    fileprivate mutating func optionalDate(_ key: String) throws(JSONFieldError) -> Date? {
+    mutating func optionalDate(_ key: String) throws(JSONFieldError) -> Date? {
         guard let text = try optionalString(key) else { return nil }
         guard let date = Date(rfc3339: text) else {
             throw .invalid(

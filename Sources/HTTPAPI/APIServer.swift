@@ -6,6 +6,7 @@ import HummingbirdHTTP2
 public import Logging
 import NIOCore
 import NIOSSL
+public import Notifications
 public import RateLimiting
 public import Routing
 public import ServiceLifecycle
@@ -45,6 +46,8 @@ public struct APIServer: Service {
         public var table: LiveRoutingTable
         /// Learns which keys are used.
         public var usage: any KeyUsageRecorder
+        /// Nil where push tokens cannot be sealed.
+        public var instances: InstanceRegistrar?
         /// Nil where push tokens cannot be opened.
         public var notifications: NotificationAnswers?
         /// Metrics in Prometheus' text format.
@@ -52,11 +55,13 @@ public struct APIServer: Service {
 
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
-            notifications: NotificationAnswers? = nil, metrics: @escaping @Sendable () -> String
+            instances: InstanceRegistrar? = nil, notifications: NotificationAnswers? = nil,
+            metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
             self.table = table
             self.usage = usage
+            self.instances = instances
             self.notifications = notifications
             self.metrics = metrics
         }
@@ -141,7 +146,8 @@ public struct APIServer: Service {
 
     /// The routes that wait for the database.
     private static func storedRoutes(_ dependencies: Dependencies) -> [StoredRoute] {
-        NotificationRoutes(dependencies.notifications).routes
+        InstanceRoutes(dependencies.instances, dependencies.answers).routes
+            + NotificationRoutes(dependencies.notifications).routes
     }
 }
 

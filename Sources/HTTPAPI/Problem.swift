@@ -71,6 +71,9 @@ extension Problem {
     static let internalError = Problem(
         .internalServerError, "internal_error",
         "the request failed; the request ID finds it in the server's log")
+    static let notificationsNotConfigured = Problem(
+        .serviceUnavailable, "notifications_not_configured",
+        "the server has no secret to seal push tokens with: set DOORSTEP_TOKEN_SECRET")
     static let unavailable = Problem(
         .serviceUnavailable, "unavailable", "the database has not answered yet; try again",
         headers: [.retryAfter: "1"])

@@ -58,10 +58,11 @@ public struct SealingKeys: Sendable {
         return Array(bytes)
     }
 
+    /// How everything begins that the newest secret sealed.
+    var newestMark: [UInt8] { [Self.format] + secrets[0].id }
+
     /// Whether the newest secret sealed it.
-    public func isNewest(_ sealed: [UInt8]) -> Bool {
-        sealed.first == Self.format && sealed.dropFirst().starts(with: secrets[0].id)
-    }
+    public func isNewest(_ sealed: [UInt8]) -> Bool { sealed.starts(with: newestMark) }
 
     /// What bytes are found by: an HMAC-SHA256 of 32 bytes for each secret, the newest first.
     public func digests(of bytes: [UInt8], of tenant: TenantID) -> [[UInt8]] {

@@ -189,6 +189,10 @@ import Testing
         let isFound: @Sendable (TestAPI.Answer) -> Bool
         /// Of what there is not, where the URL's experience is not the neighbour's either.
         let status: Int
+        /// Of a URL of the neighbour's own that leads to no location; nil where that makes no difference.
+        var statusWithoutLocation: Int?
+        /// Undoes the request, so that the next one is the first again.
+        var undo: (@Sendable (APIKey, TestAPI.Client) async throws -> Void)?
 
         func send(
             _ operation: Operation, _ url: String, _ key: APIKey, _ client: TestAPI.Client
@@ -203,9 +207,11 @@ import Testing
                 return try await client.send(
                     operation.method, "\(operation.path)?url=\(encoded)", key: key, headers: headers)
             }
-            return try await client.send(
-                operation.method, operation.path, key: key, headers: headers,
-                body: ByteBuffer(bytes: body(url).serialized()))
+            let answer = try await client.send(
+                operation.method, operation.path.replacing("{id}", with: instance), key: key,
+                headers: headers, body: ByteBuffer(bytes: body(url).serialized()))
+            try await undo?(key, client)
+            return answer
         }
     }
 
@@ -222,7 +228,33 @@ import Testing
             status: 200),
         "composePayload": Probe(
             body: { ["url": .string($0), "aps": ["alert": "Your order is ready."]] },
-            isForSecretKeysOnly: true, isForAdvancedOnly: true, isFound: { $0.status == 200 }, status: 422),
+            isForSecretKeysOnly: true, isForAdvancedOnly: true, isFound: { $0.status == 200 }, status: 422,
+            statusWithoutLocation: 200),
+        "registerInstance": Probe(
+            body: {
+                [
+                    "url": .string($0), "environment": "production", "permission": "ephemeral",
+                    "launchedAt": "2026-03-01T12:30:00Z",
+                ]
+            },
+            isFound: {
+                $0.status == 201
+                    && $0["launches"]?.arrayValue?.first?.objectValue?["location"]?.stringValue != nil
+            }, status: 422, statusWithoutLocation: 201,
+            undo: { key, client in
+                _ = try await client.send(.delete, "/v1/instances/\(instance)", key: key)
+            }),
+    ]
+
+    /// An instance of the owner's.
+    private static let instance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
+    /// One that no tenant has.
+    private static let noInstance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e11"
+
+    /// Operations on an instance by its ID, with the body they take, in an order in which each finds it.
+    private static let instanceProbes: [(operation: String, body: JSONValue?)] = [
+        ("instance", nil), ("registerActivity", ["token": "00fc13adff785122"]), ("deleteActivity", nil),
+        ("deleteInstance", nil),
     ]
 
     /// What those who have no key are told of tenants, by operation: nothing, but the apps of the host that is asked.
@@ -245,7 +277,8 @@ import Testing
             #expect(Set(operations.map { "\($0.method) \($0.path)" }) == Set(routes))
             #expect(
                 Set(operations.filter(\.needsKey).map(\.id))
-                    == Set(Self.probes.keys).union(NotificationRouteTests.operations))
+                    == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation)).union(
+                        NotificationRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }
     }
@@ -271,9 +304,11 @@ import Testing
                         for text in Self.ownersData { #expect(!told.contains(text), "\(comment): \(text)") }
                         if probe.isForSecretKeysOnly && key.kind == .publishable {
                             #expect(theirs.status == 403, "\(comment)")
-                        } else if probe.isForAdvancedOnly, id.ofNeighbour(id.text).contains("neighbour") {
-                            // A payload needs no location: its URL is the neighbour's own.
-                            #expect(theirs.status == 200, "\(comment)")
+                        } else if let status = probe.statusWithoutLocation,
+                            id.ofNeighbour(id.text).contains("neighbour")
+                        {
+                            // What needs no location: the URL is the neighbour's own.
+                            #expect(theirs.status == status, "\(comment)")
                         } else {
                             #expect(theirs.status == probe.status, "\(comment)")
                             #expect(!probe.isFound(theirs), "\(comment)")
@@ -284,6 +319,48 @@ import Testing
         }
         // Nothing was found, so that no place is in the confirmations recorded.
         #expect(Set(fixture.api.recorder.outcomes) == ["doesNotMatch"])
+    }
+
+    /// What the neighbour is told of the owner's instance and of one that there is not; then what the owner is told.
+    @Test func anothersInstanceIsAnsweredAsOneThatThereIsNot() async throws {
+        let fixture = try Fixture()
+        try await fixture.api.test { client in
+            let document = try #require(try await client.send(.get, "/openapi.json", key: nil).json)
+            let operations = try Self.operations(in: document)
+            func send(
+                _ probe: (operation: String, body: JSONValue?), _ id: String, _ key: APIKey
+            ) async throws -> TestAPI.Answer {
+                let operation = try #require(operations.first { $0.id == probe.operation })
+                let path = operation.path.replacing("{id}", with: id).replacing("{activity}", with: "a")
+                var headers: HTTPFields = [.contentType: "application/json"]
+                headers[try #require(HTTPField.Name("X-Request-ID"))] = "probe"
+                return try await client.send(
+                    operation.method, path, key: key, headers: headers,
+                    body: probe.body.map { ByteBuffer(bytes: $0.serialized()) })
+            }
+            let register = try #require(operations.first { $0.id == "registerInstance" })
+            let url = "https://example.com/restaurants/restaurant_a"
+            let path = register.path.replacing("{id}", with: Self.instance)
+            let body = try #require(Self.probes[register.id]?.body)
+            let registered = try await client.send(
+                .put, path, key: client.api.secret, headers: [.contentType: "application/json"],
+                body: ByteBuffer(bytes: body(url).serialized()))
+            #expect(registered.status == 201)
+            for key in [fixture.publishable, fixture.secret] {
+                for probe in Self.instanceProbes {
+                    let theirs = try await send(probe, Self.instance, key)
+                    let nobodys = try await send(probe, Self.noInstance, key)
+                    let isAllowed = probe.operation != "instance" || key.kind == .secret
+                    #expect(theirs.status == (isAllowed ? 404 : 403), "\(probe.operation)")
+                    #expect(theirs.status == nobodys.status && theirs.text == nobodys.text)
+                    #expect(Self.comparable(theirs.headers) == Self.comparable(nobodys.headers))
+                }
+            }
+            for probe in Self.instanceProbes {
+                let answer = try await send(probe, Self.instance, client.api.secret)
+                #expect([200, 204].contains(answer.status), "\(probe.operation): \(answer.text)")
+            }
+        }
     }
 
     /// Else the test before would prove nothing.

@@ -40,6 +40,10 @@ struct TestAPI: Sendable {
     let recorder = MemoryRecorder()
     let usage = MemoryUsage()
     let log = LogCapture()
+    let instances = MemoryInstanceStore()
+    /// False for a server that cannot seal tokens.
+    var hasInstances = true
+    var signatures: any PlaceSignatures = NoSignatures()
     let notifications = MemoryNotifications()
     /// False for a server that cannot open tokens.
     var hasNotifications = true
@@ -100,9 +104,9 @@ struct TestAPI: Sendable {
     var dependencies: APIServer.Dependencies {
         APIServer.Dependencies(
             answers: APIAnswers(
-                directory: LocationDirectory(signatures: NoSignatures(), recorder: recorder),
+                directory: LocationDirectory(signatures: signatures, recorder: recorder),
                 receipts: receipts, metrics: metrics),
-            table: table, usage: usage,
+            table: table, usage: usage, instances: hasInstances ? InstanceRegistrar(instances) : nil,
             notifications: hasNotifications ? NotificationAnswers(notifications, metrics: metrics) : nil,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }

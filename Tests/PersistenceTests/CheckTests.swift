@@ -135,7 +135,7 @@ import Testing
             "push_tokens",
             [
                 ["name": "'a'"], ["kind": "'start'"], ["kind": "'activity'"],
-                ["kind": "'start'", "name": "repeat('é', 65)"],
+                ["kind": "'start'", "name": "repeat('é', 129)"],
             ]
         ),
         "push_tokens_digest_length": (

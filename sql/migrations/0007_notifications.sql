@@ -84,7 +84,7 @@ CREATE TABLE doorstep.push_tokens (
     PRIMARY KEY (tenant_id, instance_id, kind, name),
     FOREIGN KEY (tenant_id, instance_id) REFERENCES doorstep.instances ON DELETE CASCADE,
     CONSTRAINT push_tokens_kind CHECK (kind IN ('device', 'start', 'activity')),
-    CONSTRAINT push_tokens_name CHECK ((kind = 'device') = (name = '') AND octet_length(name) <= 128),
+    CONSTRAINT push_tokens_name CHECK ((kind = 'device') = (name = '') AND char_length(name) <= 128),
     CONSTRAINT push_tokens_digest_length CHECK (octet_length(digest) = 32),
     CONSTRAINT push_tokens_sealed_length CHECK (octet_length(sealed) BETWEEN 33 AND 512)
 );

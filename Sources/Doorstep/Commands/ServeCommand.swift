@@ -21,7 +21,8 @@ struct ServeCommand: AsyncParsableCommand {
             of doorstep_app and doorstep_router and nothing more.
 
             DOORSTEP_SIGNING_SECRET, in the environment alone, is what signed places in URLs are checked with: 32 bytes \
-            or more; several, separated by commas, while one is replaced.
+            or more; several, separated by commas, while one is replaced. DOORSTEP_TOKEN_SECRET, of the same kind, is \
+            what push tokens are sealed with in the database: without it no instances are registered and nothing is sent.
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -55,6 +56,7 @@ struct ServeCommand: AsyncParsableCommand {
             default: 90)
             """)
     var confirmationRetention: Int?
+    @OptionGroup var retention: NotificationRetention
     @Option(
         name: .customLong("log-level"),
         help:
@@ -82,8 +84,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let keys = try TokenSecrets.sealingKeys()
         if keys == nil {
-            logger.notice("DOORSTEP_TOKEN_SECRET is not set: no instances are registered")
+            logger.notice("DOORSTEP_TOKEN_SECRET is not set: no instances are registered and nothing is sent")
         }
+        let notificationRetention = try self.retention.checked()
         let issuer = try receipts.makeIssuer()
         let file = (tableFile ?? Environment.text("DOORSTEP_TABLE_FILE")).map(TableFile.init(path:))
         try await database.withPool(maximumConnections: poolSize, trapsSignals: false) { pool in
@@ -104,7 +107,9 @@ struct ServeCommand: AsyncParsableCommand {
                     answers: APIAnswers(
                         directory: LocationDirectory(signatures: signatures, recorder: confirmations),
                         receipts: issuer),
-                    table: routing.table, usage: usage, notifications: delivery?.answers,
+                    table: routing.table, usage: usage,
+                    instances: keys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
+                    notifications: delivery?.answers,
                     metrics: {
                         figures.update()
                         delivery?.updateFigures()
@@ -116,7 +121,11 @@ struct ServeCommand: AsyncParsableCommand {
             // Ended in the opposite order: the last request's confirmation finds its queue still at work.
             var services: [any Service] = [
                 routing,
-                RetentionService(ConfirmationDays(pool, retention: retention), logger: logger),
+                UpkeepService(ConfirmationDays(pool, retention: retention), logger: logger),
+                UpkeepService(
+                    NotificationUpkeep(
+                        pool, instanceRetention: notificationRetention.instances,
+                        notificationRetention: notificationRetention.notifications), logger: logger),
                 RecordingService(confirmations, logger: logger), KeyUsageService(usage),
             ]
             if let issuer, let keys = receipts.keys.file {

@@ -46,6 +46,13 @@ extension KeyID: ExpressibleByArgument {
     }
 }
 
+extension InstanceID: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let uuid = UUID(uuidString: argument) else { return nil }
+        self.init(uuid)
+    }
+}
+
 extension KeyKind: ExpressibleByArgument {}
 extension ExperienceKind: ExpressibleByArgument {}
 extension InvocationSource: ExpressibleByArgument {}

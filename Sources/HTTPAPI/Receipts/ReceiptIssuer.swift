@@ -9,7 +9,7 @@ import Tenancy
 ///
 /// Safe to use from many threads; the keys can be replaced at any time.
 public final class ReceiptIssuer: Sendable {
-    private let issuer: String
+    let issuer: String
     private let keys: Mutex<ReceiptKeySet>
 
     /// - Parameter issuer: Who the receipts say they are from, the claim `iss`.
@@ -25,6 +25,11 @@ public final class ReceiptIssuer: Sendable {
 
     /// The JSON of `/.well-known/jwks.json`.
     var published: [UInt8] { keys.withLock(\.published) }
+
+    /// Nil for a key that is not published.
+    func key(_ id: String) -> ReceiptKey? {
+        keys.withLock { $0.keys.first { $0.id == id } }
+    }
 
     /// The receipt as a JSON Web Token (RFC 7519).
     public func sign(_ receipt: Receipt, at now: Date) -> String {

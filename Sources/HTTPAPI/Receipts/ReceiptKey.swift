@@ -12,7 +12,7 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The first part of what it signs, with the dot after it (RFC 7515 §7.1).
     private let header: [UInt8]
 
-    private static let type = "doorstep-receipt+jwt"
+    static let type = "doorstep-receipt+jwt"
 
     /// Makes a new key.
     public init(signsFrom: Date) {
@@ -46,6 +46,14 @@ public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {
         token.append(UInt8(ascii: "."))
         Base64URL.append(Array(signature.rawRepresentation).span, to: &token)
         return token
+    }
+
+    /// Whether the key made the signature of what stands before its dot.
+    func isAuthentic(_ signature: [UInt8], of text: String) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
+            return false
+        }
+        return key.publicKey.isValidSignature(signature, for: SHA256.hash(data: Array(text.utf8)))
     }
 
     // MARK: As a JSON Web Key

@@ -24,6 +24,11 @@ public enum TokenPlace: Sendable, Hashable {
         }
     }
 
-    /// The bytes of UTF-8 that a name may have [ours].
+    /// How many Unicode scalars a name may have [ours].
     public static let nameLengths = 1...128
+
+    /// Whether the text can be a name: long enough and not too long, and without U+0000, which PostgreSQL does not take.
+    public static func isName(_ text: String) -> Bool {
+        nameLengths.contains(text.unicodeScalars.count) && !text.unicodeScalars.contains("\0")
+    }
 }

@@ -1,0 +1,65 @@
+import Logging
+import Persistence
+import ServiceLifecycle
+
+/// Drops what has been kept for long enough, and makes room for what comes, as long as the server runs.
+///
+/// Not a condition of serving: what fails is tried again some minutes later.
+struct UpkeepService: Service {
+    private let subject: String
+    private let maintain: @Sendable () async throws -> [(String, Int)]
+    private let logger: Logger
+
+    private static let interval = Duration.seconds(600)
+
+    init(_ days: ConfirmationDays, logger: Logger) {
+        self.init("days of confirmations", logger) {
+            let upkeep = try await days.maintain()
+            return [("dropped", upkeep.dropped), ("added", upkeep.added), ("indexed", upkeep.indexed)]
+        }
+    }
+
+    init(_ notifications: NotificationUpkeep, logger: Logger) {
+        self.init("instances and notifications", logger) {
+            let work = try await notifications.maintain()
+            return [
+                ("instances_pruned", work.instances), ("activities_pruned", work.activities),
+                ("idempotency_keys_pruned", work.idempotencyKeys), ("days_dropped", work.droppedDays),
+                ("days_added", work.addedDays),
+            ]
+        }
+    }
+
+    /// - Parameter maintain: Does what there is to do, and returns how much of what that was.
+    private init(
+        _ subject: String, _ logger: Logger, maintain: @escaping @Sendable () async throws -> [(String, Int)]
+    ) {
+        self.subject = subject
+        self.maintain = maintain
+        self.logger = logger
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await maintainOnce()
+                // Not all servers at once.
+                try? await Task.sleep(for: Self.interval * Double.random(in: 0.5...1.5))
+            }
+        }
+    }
+
+    private func maintainOnce() async {
+        do {
+            let work = try await maintain()
+            if work.contains(where: { $0.1 > 0 }) {
+                logger.info(
+                    "\(subject)",
+                    metadata: Dictionary(uniqueKeysWithValues: work.map { ($0, "\($1)") }))
+            }
+        } catch {
+            guard !Task.isCancelled else { return }
+            logger.warning("\(subject) are not in order yet", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Invocation
+import JSON
+import Locations
+import Notifications
+import Tenancy
+
+/// Why a text proves nothing.
+enum ReceiptDefect: String, Error, CaseIterable, CustomStringConvertible {
+    /// The server signs no receipts.
+    case noKeys = "no_keys"
+    case malformed
+    /// No key that is published signed it.
+    case badSignature = "bad_signature"
+    case otherIssuer = "other_issuer"
+    case otherTenant = "other_tenant"
+    case expired
+
+    var description: String {
+        switch self {
+        case .noKeys: "the server has no keys for receipts"
+        case .malformed: "the receipt is none that Doorstep makes"
+        case .badSignature: "the receipt is not signed by a key of the server's"
+        case .otherIssuer: "the receipt is another issuer's"
+        case .otherTenant: "the receipt is not for this tenant"
+        case .expired: "the receipt has expired"
+        }
+    }
+}
+
+extension ReceiptIssuer {
+    /// What a receipt says that this issuer signed for the tenant, if it still holds.
+    func verify(
+        _ receipt: String, for tenant: TenantID, at now: Date
+    ) throws(ReceiptDefect) -> PresenceProof {
+        let parts = receipt.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard receipt.utf8.count <= Self.maximumLength, parts.count == 3,
+            let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+            let signature = Base64URL.bytes(parts[2]), header["alg"] == "ES256",
+            header["typ"] == .string(ReceiptKey.type), let keyID = header["kid"]?.stringValue
+        else { throw .malformed }
+        guard key(keyID)?.isAuthentic(signature, of: "\(parts[0]).\(parts[1])") == true else {
+            throw .badSignature
+        }
+        guard claims["iss"] == .string(issuer) else { throw .otherIssuer }
+        let id = JSONValue.string(tenant.description)
+        guard claims["aud"] == id, claims["sub"] == id else { throw .otherTenant }
+        guard let end = claims["exp"]?.numberValue?.double,
+            let minute = claims["minute"]?.stringValue.flatMap({ Date(rfc3339: $0) }),
+            let outcome = claims["outcome"]?.stringValue
+        else { throw .malformed }
+        guard now.timeIntervalSince1970 < end else { throw .expired }
+        return PresenceProof(
+            location: claims["location"]?.stringValue.flatMap { try? LocationIdentifier($0) },
+            isInRegion: outcome == Confirmation.Outcome.inRegion.rawValue, minute: minute)
+    }
+
+    /// Far more than a receipt ever has.
+    private static let maximumLength = 4_096
+
+    private static func object(_ part: String) -> JSONObject? {
+        Base64URL.bytes(part).flatMap { try? JSONValue(parsing: $0).objectValue }
+    }
+}

@@ -1,0 +1,325 @@
+public import Foundation
+import Invocation
+public import Notifications
+public import PostgreSQL
+public import Tenancy
+
+/// Instances in PostgreSQL, as `doorstep_app`.
+///
+/// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes two more.
+public struct PostgresInstanceStore: InstanceStore {
+    private let pool: ConnectionPool
+    private let keys: SealingKeys
+
+    /// - Parameter keys: What tokens are sealed and found by.
+    public init(_ pool: ConnectionPool, keys: SealingKeys) {
+        self.pool = pool
+        self.keys = keys
+    }
+
+    public func register(
+        _ registration: InstanceRegistration, of tenant: TenantID, at now: Date
+    ) async throws -> (instance: Instance, isNew: Bool)? {
+        let tokens = registration.tokens.map { place, token in
+            GivenToken(place, digests: keys.digests(of: token, of: tenant), token: token)
+        }
+        do {
+            return try await reportingUnavailability {
+                try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+                    let (isNew, known) = try await transaction.keep(registration, tokens, at: now)
+                    let unknown = tokens.filter { !known.contains($0.place) }
+                    if !unknown.isEmpty {
+                        try await transaction.keep(
+                            unknown, of: registration.id, sealedBy: keys,
+                            ifLaunchedBy: registration.launch.launchedAt, at: now)
+                    }
+                    guard let instance = try await transaction.instance(registration.id, at: now) else {
+                        throw PersistenceError.unreadable("instances")
+                    }
+                    return (try await transaction.trimmed(instance), isNew)
+                }
+            }
+        } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
+            // The tenant or the clip was deleted a moment ago.
+            return nil
+        }
+    }
+
+    public func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance? {
+        try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app, .readOnly) {
+                try await $0.instance(id, at: Date())
+            }
+        }
+    }
+
+    public func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {
+        try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app) { try await $0.deleteInstance(id) }
+        }
+    }
+
+    public func setToken(
+        _ token: PushToken, ofActivity activity: String, for id: InstanceID, of tenant: TenantID, at now: Date
+    ) async throws -> Bool {
+        let given = GivenToken(
+            .activity(activity), digests: keys.digests(of: token, of: tenant), token: token)
+        return try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+                // Held until the end: whoever deletes the instance waits, and takes the token with it.
+                let rows = try await transaction.execute(
+                    """
+                    SELECT FROM doorstep.instances
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) FOR KEY SHARE
+                    """)
+                guard !rows.isEmpty else { return false }
+                try await transaction.keep(
+                    [given], of: id, sealedBy: keys, ifLaunchedBy: .distantFuture, at: now)
+                try await transaction.trimActivities(of: id)
+                return true
+            }
+        }
+    }
+
+    public func removeActivity(
+        _ activity: String, for id: InstanceID, of tenant: TenantID
+    ) async throws -> Bool {
+        try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+                try await transaction.execute(
+                    """
+                    DELETE FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid)
+                        AND kind = 'activity' AND name = \(activity)
+                    """
+                ).affectedRows == 1
+            }
+        }
+    }
+}
+
+/// A token as it came, with what it is found by.
+private struct GivenToken: Sendable {
+    let place: TokenPlace
+    let token: PushToken
+    /// In hexadecimal, the newest secret's first.
+    let digests: [String]
+    /// Of whoever registers the same token.
+    let locks: [Int64]
+
+    init(_ place: TokenPlace, digests: [[UInt8]], token: PushToken) {
+        self.place = place
+        self.token = token
+        self.digests = digests.map(\.hexadecimal)
+        locks = digests.map { digest in
+            Int64(bitPattern: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        }
+    }
+}
+
+extension TenantTransaction {
+    /// Writes the instance and its launch, and notes of the tokens that are there already that they were given again.
+    /// - Returns: Whether the instance is new, and the places of those tokens.
+    fileprivate func keep(
+        _ registration: InstanceRegistration, _ tokens: [GivenToken], at now: Date
+    ) async throws -> (isNew: Bool, known: Set<TokenPlace>) {
+        let launch = registration.launch
+        // A new row has no xmax, an updated one that of who locked it; and a row that is not changed is not returned.
+        let rows = try await execute(
+            """
+            WITH instance AS (
+                INSERT INTO doorstep.instances AS i
+                    (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
+                VALUES (\(tenant.uuid), \(registration.id.uuid), \(registration.clip.text),
+                    \(registration.app.rawValue), \(registration.environment.rawValue),
+                    \(registration.permission.rawValue), \(launch.launchedAt))
+                ON CONFLICT (tenant_id, instance_id) DO UPDATE
+                SET bundle_id = excluded.bundle_id, app = excluded.app, environment = excluded.environment,
+                    permission = excluded.permission, launched_at = excluded.launched_at, updated_at = now()
+                WHERE excluded.launched_at > i.launched_at
+                    OR excluded.launched_at = i.launched_at
+                        AND (excluded.bundle_id, excluded.app, excluded.environment, excluded.permission)
+                            <> (i.bundle_id, i.app, i.environment, i.permission)
+                RETURNING xmax = 0 AS is_new
+            ), launch AS (
+                INSERT INTO doorstep.launches AS l
+                    (tenant_id, instance_id, url, experience_url, location_identifier, launched_at, confirmed_at)
+                VALUES (\(tenant.uuid), \(registration.id.uuid), \(launch.url), \(launch.experience),
+                    \(launch.location?.text), \(launch.launchedAt), \(launch.confirmedAt))
+                ON CONFLICT (tenant_id, instance_id, url) DO UPDATE
+                SET launched_at = greatest(excluded.launched_at, l.launched_at),
+                    experience_url = CASE WHEN excluded.launched_at >= l.launched_at
+                        THEN excluded.experience_url ELSE l.experience_url END,
+                    location_identifier = CASE WHEN excluded.launched_at >= l.launched_at
+                        THEN excluded.location_identifier ELSE l.location_identifier END,
+                    -- A confirmation holds for its location as long as that is the launch's.
+                    confirmed_at = CASE
+                        WHEN excluded.location_identifier = l.location_identifier
+                            THEN greatest(excluded.confirmed_at, l.confirmed_at)
+                        WHEN excluded.launched_at >= l.launched_at THEN excluded.confirmed_at
+                        ELSE l.confirmed_at END
+                WHERE excluded.launched_at > l.launched_at
+                    OR excluded.confirmed_at > coalesce(l.confirmed_at, '-infinity')
+                    OR excluded.launched_at = l.launched_at
+                        AND (excluded.experience_url, excluded.location_identifier)
+                            IS DISTINCT FROM (l.experience_url, l.location_identifier)
+            ), known AS (
+                UPDATE doorstep.push_tokens AS t SET registered_at = greatest(t.registered_at, \(now))
+                FROM unnest(
+                    \(tokens.map(\.place.kind))::text[], \(tokens.map(\.place.name))::text[],
+                    \(tokens.map { $0.digests[0] })::text[]) AS given (kind, name, digest)
+                WHERE t.tenant_id = \(tenant.uuid) AND t.instance_id = \(registration.id.uuid)
+                    AND t.kind = given.kind AND t.name = given.name AND t.digest = decode(given.digest, 'hex')
+                    AND t.retired_at IS NULL
+                RETURNING t.kind, t.name
+            )
+            SELECT coalesce((SELECT is_new FROM instance), false),
+                ARRAY(SELECT kind FROM known ORDER BY kind, name), ARRAY(SELECT name FROM known ORDER BY kind, name)
+            """)
+        let (isNew, kinds, names) = try rows.one().decode(Bool.self, [String].self, [String].self)
+        return (isNew, Set(zip(kinds, names).compactMap { TokenPlace(kind: $0, name: $1) }))
+    }
+
+    /// Writes tokens that the instance has not had, and retires them where another instance had them.
+    /// - Parameter launchedAt: Unless the instance has been launched later: then it has told of its tokens since.
+    fileprivate func keep(
+        _ tokens: [GivenToken], of instance: InstanceID, sealedBy keys: SealingKeys,
+        ifLaunchedBy launchedAt: Date, at now: Date
+    ) async throws {
+        // Two instances that come with one token take turns, so that the second sees the first.
+        try await execute(
+            """
+            SELECT pg_advisory_xact_lock(lock) FROM unnest(\(Array(Set(tokens.flatMap(\.locks))).sorted())::bigint[]) AS lock
+            """)
+        let sealed = try tokens.map { given in
+            try keys.seal(given.token, of: tenant, for: instance, at: given.place).hexadecimal
+        }
+        try await execute(
+            """
+            WITH current AS (
+                SELECT FROM doorstep.instances
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND launched_at <= \(launchedAt)
+            ), stored AS (
+                INSERT INTO doorstep.push_tokens AS t
+                    (tenant_id, instance_id, kind, name, digest, sealed, registered_at)
+                SELECT \(tenant.uuid), \(instance.uuid), kind, name, decode(digest, 'hex'), decode(sealed, 'hex'), \(now)
+                FROM unnest(
+                    \(tokens.map(\.place.kind))::text[], \(tokens.map(\.place.name))::text[],
+                    \(tokens.map { $0.digests[0] })::text[], \(sealed)::text[]
+                ) AS given (kind, name, digest, sealed), current
+                ON CONFLICT (tenant_id, instance_id, kind, name) DO UPDATE
+                SET digest = excluded.digest, sealed = excluded.sealed, registered_at = excluded.registered_at,
+                    retired_at = NULL
+            )
+            UPDATE doorstep.push_tokens SET retired_at = \(now)
+            FROM current
+            WHERE tenant_id = \(tenant.uuid) AND instance_id <> \(instance.uuid) AND retired_at IS NULL
+                AND digest IN (SELECT decode(digest, 'hex') FROM unnest(\(tokens.flatMap(\.digests))::text[]) AS digest)
+            """)
+    }
+
+    /// Nil when there is none.
+    fileprivate func instance(_ id: InstanceID, at now: Date) async throws -> Instance? {
+        let rows = try await execute(
+            """
+            SELECT i.bundle_id, i.app, i.environment, i.permission, i.launched_at,
+                EXISTS (
+                    SELECT FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND kind = 'device'
+                        AND retired_at IS NULL),
+                ARRAY(
+                    SELECT name FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND kind = 'start'
+                        AND retired_at IS NULL
+                    ORDER BY name),
+                ARRAY(
+                    SELECT name FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND kind = 'activity'
+                        AND retired_at IS NULL AND registered_at > \(now.addingTimeInterval(-Instance.activityLifetime))
+                    ORDER BY name),
+                l.url, l.experience_url, l.location_identifier, l.launched_at, l.confirmed_at
+            FROM doorstep.instances AS i LEFT JOIN doorstep.launches AS l USING (tenant_id, instance_id)
+            WHERE i.tenant_id = \(tenant.uuid) AND i.instance_id = \(id.uuid)
+            ORDER BY l.launched_at DESC, l.url
+            """)
+        guard let first = rows.first else { return nil }
+        let (clip, app, environment, permission, launchedAt, hasToken, types, activities) = (
+            try first.decode(at: 0, as: String.self), try first.decode(at: 1, as: String.self),
+            try first.decode(at: 2, as: String.self), try first.decode(at: 3, as: String.self),
+            try first.decode(at: 4, as: Date.self), try first.decode(at: 5, as: Bool.self),
+            try first.decode(at: 6, as: [String].self), try first.decode(at: 7, as: [String].self)
+        )
+        let launches = try rows.compactMap { row -> Launch? in
+            guard let url = try row.decode(at: 8, as: String?.self) else { return nil }
+            let location = try row.decode(at: 10, as: String?.self)
+            return Launch(
+                url: url, experience: try row.decode(at: 9),
+                location: try PersistenceError.reading("launches") {
+                    try location.map { text in try LocationIdentifier(text) }
+                },
+                launchedAt: try row.decode(at: 11), confirmedAt: try row.decode(at: 12))
+        }
+        return try PersistenceError.reading("instances") {
+            guard let app = InstalledApp(rawValue: app),
+                let environment = APNsEnvironment(rawValue: environment),
+                let permission = NotificationPermission(rawValue: permission)
+            else { throw PersistenceError.unreadable("instances") }
+            return Instance(
+                id: id, clip: try BundleID(clip), app: app, environment: environment, permission: permission,
+                launchedAt: launchedAt, launches: launches, hasToken: hasToken, startableTypes: types,
+                activities: activities)
+        }
+    }
+
+    /// The instance without the oldest of too many launches, which are deleted.
+    fileprivate func trimmed(_ instance: Instance) async throws -> Instance {
+        let oldest = instance.launches.dropFirst(Instance.maximumLaunches)
+        guard !oldest.isEmpty else { return instance }
+        try await execute(
+            """
+            DELETE FROM doorstep.launches
+            WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.id.uuid) AND url = ANY (\(oldest.map(\.url)))
+            """)
+        return instance.with(launches: Array(instance.launches.prefix(Instance.maximumLaunches)))
+    }
+
+    /// Deletes the oldest of too many activities.
+    fileprivate func trimActivities(of instance: InstanceID) async throws {
+        try await execute(
+            """
+            DELETE FROM doorstep.push_tokens
+            WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND kind = 'activity'
+                AND name IN (
+                    SELECT name FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND kind = 'activity'
+                    ORDER BY registered_at DESC, name OFFSET \(Instance.maximumActivities))
+            """)
+    }
+
+    /// - Returns: Whether there was one; its launches and tokens go with it.
+    func deleteInstance(_ id: InstanceID) async throws -> Bool {
+        try await execute(
+            "DELETE FROM doorstep.instances WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid)"
+        ).affectedRows == 1
+    }
+}
+
+extension TokenPlace {
+    /// Reads what ``kind`` and ``name`` say; nil for anything else.
+    init?(kind: String, name: String) {
+        switch kind {
+        case "device": self = .device
+        case "start": self = .start(attributesType: name)
+        case "activity": self = .activity(name)
+        default: return nil
+        }
+    }
+}
+
+extension [UInt8] {
+    /// In lower case, as PostgreSQL's `decode(…, 'hex')` reads it: an array of `bytea` cannot be bound.
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

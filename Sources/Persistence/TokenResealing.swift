@@ -1,0 +1,90 @@
+import Foundation
+public import Notifications
+public import PostgreSQL
+public import Tenancy
+
+/// Seals tokens again that older secrets sealed, so that those can be taken away.
+///
+/// Works as `doorstep_app`, in transactions of a few hundred rows, beside servers that go on.
+public struct TokenResealing: Sendable {
+    /// What was done with the tokens of a tenant.
+    public struct Result: Sendable, Hashable {
+        public var resealed = 0
+        /// Sealed by a secret that is not given, or changed.
+        public var unreadable = 0
+
+        public init(resealed: Int = 0, unreadable: Int = 0) {
+            self.resealed = resealed
+            self.unreadable = unreadable
+        }
+    }
+
+    private let pool: ConnectionPool
+    private let keys: SealingKeys
+
+    private static let batch = 500
+
+    /// - Parameter keys: The new secret first, then those that it replaces.
+    public init(_ pool: ConnectionPool, keys: SealingKeys) {
+        self.pool = pool
+        self.keys = keys
+    }
+
+    /// Seals again all of a tenant's tokens that the newest secret did not seal.
+    public func reseal(_ tenant: TenantID) async throws -> Result {
+        var result = Result()
+        var last: (instance: UUID, place: TokenPlace)?
+        repeat {
+            let (done, next) = try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+                try await transaction.reseal(by: keys, after: last, limit: Self.batch)
+            }
+            result.resealed += done.resealed
+            result.unreadable += done.unreadable
+            last = next
+        } while last != nil
+        return result
+    }
+}
+
+extension TenantTransaction {
+    /// - Returns: What was done, and the last of a batch after which there may be more.
+    fileprivate func reseal(
+        by keys: SealingKeys, after last: (instance: UUID, place: TokenPlace)?, limit: Int
+    ) async throws -> (TokenResealing.Result, next: (instance: UUID, place: TokenPlace)?) {
+        let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        // Whoever registers the same token meanwhile waits, and seals by the newest secret anyway.
+        let rows = try await execute(
+            """
+            SELECT instance_id, kind, name, sealed FROM doorstep.push_tokens
+            WHERE tenant_id = \(tenant.uuid)
+                AND (instance_id, kind, name)
+                    > (\(last?.instance ?? lowest), \(last?.place.kind ?? ""), \(last?.place.name ?? ""))
+                AND substr(sealed, 1, \(keys.newestMark.count)::integer) <> \(keys.newestMark)
+            ORDER BY instance_id, kind, name LIMIT \(limit) FOR UPDATE
+            """)
+        var result = TokenResealing.Result()
+        var next: (instance: UUID, place: TokenPlace)?
+        for row in rows {
+            let (instance, kind, name, sealed) = try row.decode(
+                UUID.self, String.self, String.self, [UInt8].self)
+            guard let place = TokenPlace(kind: kind, name: name) else {
+                throw PersistenceError.unreadable("push_tokens")
+            }
+            next = (instance, place)
+            let id = InstanceID(instance)
+            guard let token = keys.openToken(sealed, of: tenant, for: id, at: place) else {
+                result.unreadable += 1
+                continue
+            }
+            try await execute(
+                """
+                UPDATE doorstep.push_tokens
+                SET sealed = \(try keys.seal(token, of: tenant, for: id, at: place)),
+                    digest = \(keys.digests(of: token, of: tenant)[0])
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance) AND kind = \(kind) AND name = \(name)
+                """)
+            result.resealed += 1
+        }
+        return (result, rows.count == limit ? next : nil)
+    }
+}
