@@ -77,7 +77,7 @@ public struct NotificationDraft: Sendable {
             confirmedOnly: submission.confirmedOnly, environment: submission.environment,
             expiration: notification.headers.expiration)
         idempotencyKey = submission.idempotencyKey
-        createdAt = Date(timeIntervalSince1970: (now.timeIntervalSince1970 * 1_000).rounded(.down) / 1_000)
+        createdAt = now.inMilliseconds(.down)
     }
 
     /// The headers of a tenant with a collapse policy, which concerns notifications alone.
@@ -103,7 +103,8 @@ public struct NotificationDraft: Sendable {
         case .send(let expiresAt):
             RecordedDelivery(
                 id: id, instance: candidate.instance, receiver: router.receiver,
-                environment: candidate.environment, state: .queued, expiresAt: expiresAt,
+                environment: candidate.environment, state: .queued,
+                expiresAt: expiresAt?.inMilliseconds(.down),
                 warnings: candidate.hasOtherBusiness ? [RecordedDelivery.mayOverwrite] : [])
         case .skip(let reason):
             RecordedDelivery(

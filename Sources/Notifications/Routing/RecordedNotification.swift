@@ -74,6 +74,7 @@ public struct RecordedDelivery: Sendable, Hashable {
     public let environment: APNsEnvironment
     public let state: DeliveryState
     public let reason: String?
+    /// To the millisecond.
     public let expiresAt: Date?
     public let attempt: Int
     public let dueAt: Date?
@@ -92,7 +93,7 @@ public struct RecordedDelivery: Sendable, Hashable {
         self.environment = environment
         self.state = state
         self.reason = reason
-        self.expiresAt = expiresAt
+        self.expiresAt = expiresAt?.inMilliseconds(.toNearestOrEven)
         self.attempt = attempt
         self.dueAt = dueAt
         self.finishedAt = finishedAt

@@ -1,0 +1,97 @@
+import Foundation
+import JSON
+import PostgreSQL
+import TestSupport
+import Testing
+
+/// Notifications sent and followed by the command.
+@Suite struct DeliveryCommandTests {
+    private static let instance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
+    private static let url = "https://example.com/restaurants/restaurant_a"
+
+    /// Someone who has launched the clip, with a token that nothing here opens.
+    private static let registration = """
+        SELECT set_config('doorstep.tenant_id', tenant_id::text, false) FROM doorstep.tenants;
+        INSERT INTO doorstep.instances
+            (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
+        SELECT tenant_id, '\(instance)', 'com.example.MyApp.Clip', 'clip', 'production', 'ephemeral', now()
+        FROM doorstep.tenants;
+        INSERT INTO doorstep.launches
+            (tenant_id, instance_id, url, experience_url, location_identifier, launched_at)
+        SELECT tenant_id, '\(instance)', '\(url)/order/1', '\(url)', 'restaurant_a', now() FROM doorstep.tenants;
+        INSERT INTO doorstep.push_tokens (tenant_id, instance_id, kind, digest, sealed, registered_at)
+        SELECT tenant_id, '\(instance)', 'device', sha256('t'), sha512('t'), now() FROM doorstep.tenants
+        """
+
+    private static func withDatabase(_ installation: Installation, _ script: String) async throws {
+        try await ConnectionPool.withPool(PoolConfiguration(conninfo: installation.databaseURL)) { pool in
+            try await pool.withConnection { try await $0.execute(script: script) }
+        }
+    }
+
+    @Test func aNotificationIsSentFollowedAndTriedAgain() async throws {
+        try await Installation.lend { installation in
+            try await Self.withDatabase(installation, Self.registration)
+            let tenant = ["--tenant", Installation.tenant]
+            let send = ["send"] + tenant + ["--url", Self.url, "--aps", #"{"alert":"Ready."}"#]
+            let sent = try await installation.binary.succeed(
+                send + ["--business", "--idempotency-key", "k"]
+            ).json()
+            let again = try await installation.binary.succeed(
+                send + ["--business", "--idempotency-key", "k"]
+            ).json()
+            #expect(sent == again)
+            let object = try #require(sent.objectValue)
+            #expect(object["counts"] == ["queued": 1, "skipped": [:]])
+            let id = try #require(object["id"]?.stringValue)
+            let delivery = try #require(
+                object["deliveries"]?.arrayValue?.first?.objectValue?["id"]?.stringValue)
+
+            let refused = try await installation.binary.run(
+                send + ["--instance", Self.instance, "--headers", #"{"priority":7}"#])
+            #expect(refused.status == 1 && refused.errors.contains("headers.priority"))
+            let other = try await installation.binary.succeed(
+                send + ["--url-prefix", Self.url + "/order/2"]
+            ).json()
+            #expect(other.objectValue?["deliveries"] == [])
+
+            for named in [id, delivery] {
+                let trace = try await installation.binary.succeed(
+                    ["delivery", "trace", named, "--format", "json"] + tenant
+                ).json()
+                #expect(trace.objectValue?["id"]?.stringValue == id)
+                #expect(
+                    trace.objectValue?["deliveries"]?.arrayValue?.compactMap {
+                        $0.objectValue?["id"]?.stringValue
+                    }
+                        == [delivery])
+            }
+            #expect(
+                try await installation.binary.run(["delivery", "trace", Self.instance] + tenant).status == 1)
+
+            try await Self.withDatabase(
+                installation,
+                """
+                UPDATE doorstep.deliveries SET state = 'uncertain', reason = 'timed_out', due_at = NULL,
+                    finished_at = now(), attempt = 3, lost_replies = 3
+                """)
+            let list = try await installation.binary.succeed(
+                ["delivery", "list", "--state", "uncertain", "--format", "json"] + tenant
+            ).json()
+            #expect(list.arrayValue?.compactMap { $0.objectValue?["reason"]?.stringValue } == ["timed_out"])
+            let none = try await installation.binary.succeed(
+                ["delivery", "retry", "--state", "uncertain", "--reason", "other"] + tenant)
+            #expect(none.output == "0 queued again, 0 too late\n")
+            let retried = try await installation.binary.succeed(["delivery", "retry", delivery] + tenant)
+            #expect(retried.output == "1 queued again, 0 too late\n")
+            try await Self.withDatabase(
+                installation,
+                """
+                UPDATE doorstep.deliveries SET state = 'refused', reason = 'BadTopic', due_at = NULL,
+                    finished_at = now(), expires_at = now() - interval '1 second'
+                """)
+            let late = try await installation.binary.succeed(["delivery", "retry", delivery] + tenant)
+            #expect(late.output == "0 queued again, 1 too late\n")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Invocation
+import Notifications
+import PostgreSQL
+import Synchronization
+import Tenancy
+import TestSupport
+import Testing
+
+@testable import Persistence
+
+/// How PostgreSQL runs what the outbox asks, where many deliveries of many days are done and few are due.
+@Suite struct OutboxPlanTests {
+    @Test func whatIsDueIsFoundLentAndCompletedByIndexes() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(200)
+            try await Self.addHistory(restaurants)
+            try await restaurants.send()
+            let plans = try await Self.plans(restaurants) { pool in
+                let outbox = PostgresOutbox(pool, keys: Restaurants.keys)
+                #expect(try await outbox.tenantsWithDueDeliveries().map(\.tenant) == [restaurants.tenant])
+                let claimed = try await outbox.claim(100, of: restaurants.tenant, for: .seconds(60))
+                #expect(claimed.count == 100)
+                let answer = APNsAnswer(status: 200)
+                #expect(
+                    try await outbox.complete(
+                        claimed.map { .answered($0, answer) }, of: restaurants.tenant) == 100)
+            }
+            Self.expectIndexes(plans.filter { $0.contains("deliveries") }, count: 3)
+        }
+    }
+
+    @Test func audiencesAreFoundByIndexes() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(5_000, location: "b")
+            let id = try await restaurants.register(Restaurants.Instance())
+            try await restaurants.stores.database.withSuperuser { pool in
+                try await pool.withConnection { try await $0.execute(script: "ANALYZE") }
+            }
+            let prefix = try URLPrefix(Restaurants.a)
+            let plans = try await Self.plans(restaurants) { pool in
+                let intake = NotificationIntake(PostgresNotificationStore(pool))
+                for audience in [Audience.business, .urlPrefix(prefix), .instance(id)] {
+                    let outcome = try await intake.accept(
+                        restaurants.submission(to: audience), of: restaurants.tenant, in: restaurants.table,
+                        at: restaurants.now)
+                    #expect(outcome.trace?.decisions == [id: "queued"])
+                }
+            }
+            let searches = plans.filter { $0.contains("launches l") && $0.contains("SELECT i.instance_id") }
+            #expect(searches.count == 3)
+            for plan in searches { #expect(!plan.contains("Seq Scan on launches"), "\(plan)") }
+        }
+    }
+
+    private static func expectIndexes(_ plans: [String], count: Int) {
+        #expect(plans.count == count)
+        for plan in plans {
+            #expect(!plan.contains("Seq Scan on deliveries"), "\(plan)")
+            #expect(!plan.contains("Hash Join"), "\(plan)")
+        }
+    }
+
+    /// 40,000 deliveries that are done, on the days there are.
+    private static func addHistory(_ restaurants: Restaurants) async throws {
+        try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) { transaction in
+            _ = try await transaction.execute(
+                """
+                INSERT INTO doorstep.deliveries
+                    (tenant_id, created_at, notification_id, delivery_id, instance_id, token_kind, environment,
+                    state, attempt, finished_at)
+                SELECT \(restaurants.tenant.uuid), date_trunc('day', now(), 'UTC') + (n % 8) * interval '1 day',
+                    gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'device', 'production', 'delivered', 1,
+                    now()
+                FROM generate_series(1, 40000) AS n
+                """)
+        }
+        try await restaurants.stores.database.withSuperuser { pool in
+            try await pool.withConnection { try await $0.execute(script: "ANALYZE") }
+        }
+    }
+
+    /// The plans of what a body runs, each statement with its text.
+    private static func plans(
+        _ restaurants: Restaurants, _ body: (ConnectionPool) async throws -> Void
+    ) async throws -> [String] {
+        let plans = Mutex<[String]>([])
+        try await restaurants.stores.database.explainEverything(planCacheMode: "auto")
+        try await restaurants.stores.database.withPool(
+            as: .serve, { $0.onNotice = { notice in plans.withLock { $0.append(notice.message) } } }, body)
+        return plans.withLock { $0 }
+    }
+}
