@@ -204,8 +204,8 @@ let package = Package(
         tests(
             "APNsSimulatorTests",
             [
-                "APNsPayload", "APNsSimulator", "JSON", "Notifications", asyncHTTPClient, crypto, nioCore,
-                nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+                "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", asyncHTTPClient, crypto,
+                logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
             ]),
         tests(
             "APNsClientTests",
@@ -225,8 +225,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "DomainSupport", "Doorstep", "EmbeddedPostgreSQL", "JSON", "PostgreSQL", "TestSupport",
-                asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "APNsClient", "APNsPayload", "DomainSupport", "Doorstep", "EmbeddedPostgreSQL", "JSON",
+                "Notifications", "PostgreSQL", "Tenancy", "TestSupport", asyncHTTPClient, logging, nioCore,
+                nioHTTP1, nioPosix, nioSSL,
             ]),
     ]
 )
