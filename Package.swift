@@ -217,8 +217,8 @@ let package = Package(
         tests(
             "APNsSimulatorTests",
             [
-                "APNsPayload", "APNsSimulator", "JSON", "Notifications", asyncHTTPClient, crypto, nioCore,
-                nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+                "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", asyncHTTPClient, crypto,
+                logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
             ]),
         tests(
             "APNsClientTests",
@@ -239,10 +239,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "APNsSimulator", "DomainSupport", "Doorstep", "EmbeddedPostgreSQL", "JSON", "Notifications",
-                "PostgreSQL",
-                "PropertyTesting", "TestSupport", crypto,
-                asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "APNsClient", "APNsPayload", "APNsSimulator", "DomainSupport", "Doorstep", "EmbeddedPostgreSQL",
+                "JSON", "Notifications", "PostgreSQL", "PropertyTesting", "Tenancy", "TestSupport", asyncHTTPClient,
+                crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
     ]
 )

@@ -70,10 +70,18 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         counters = OutcomeCounters()
     }
 
-    /// Uses these keys from now on. Connections are kept: of a key that others may have got hold of, they are to be closed
-    /// [Apple], for which the process is to be started again.
+    /// Uses these keys from now on. Where a team has another key than before, its connections are left as their requests
+    /// are answered, since a connection is for one key. [Apple]
     public func replaceKeys(_ keys: [APNsKey]) {
-        tokens.replaceKeys(keys)
+        let changed = tokens.replaceKeys(keys)
+        let pools = contents.withLock { contents in
+            contents.pools.filter { place, _ in
+                changed.contains(ProviderTokens.Place(team: place.team, environment: place.environment))
+            }.map(\.value)
+        }
+        for pool in pools {
+            pool.eventLoop.execute { pool.value.leaveAll() }
+        }
     }
 
     /// Until shutdown is asked for; then, until all that was written is answered, or its time is over.
@@ -134,8 +142,8 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         return outcome
     }
 
-    /// Sends a request, and once more with a new provider token when APNs says that the first is too old: it has refused
-    /// the request then.
+    /// Sends a request, and once more on a new connection when APNs refused it for the age of its provider token, or for
+    /// a key that the connection is not for: "To use this token, open a new connection" [Apple].
     private func exchange(
         at place: Place, _ request: (ProviderToken) -> OutgoingRequest
     ) async -> ExchangeOutcome {
@@ -144,18 +152,27 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         }
         guard let pool = pool(at: place) else { return .notSent(.shuttingDown) }
         let outcome = await send(request(token), in: pool)
-        guard case .answered(let response) = outcome, response.reason == .expiredProviderToken else {
-            return outcome
-        }
-        pool.eventLoop.execute { pool.value.leave(response.connection) }
-        guard let token = await tokens.token(insteadOf: token, for: place.team, place.environment) else {
-            return outcome
-        }
-        let second = await send(request(token), in: pool)
-        if case .answered(let response) = second, response.reason == .expiredProviderToken {
-            pool.eventLoop.execute { pool.value.leave(response.connection) }
-        }
+        guard let reason = leaveConnection(after: outcome, in: pool) else { return outcome }
+        let another =
+            reason == .expiredProviderToken
+            ? await tokens.token(insteadOf: token, for: place.team, place.environment)
+            : await tokens.token(for: place.team, place.environment)
+        guard let another else { return outcome }
+        let second = await send(request(another), in: pool)
+        _ = leaveConnection(after: second, in: pool)
         return second
+    }
+
+    /// Leaves the connection of a request that was refused for its provider token.
+    /// - Returns: why it was refused; nil when it was not, or not for that.
+    private func leaveConnection(
+        after outcome: ExchangeOutcome, in pool: NIOLoopBoundBox<ConnectionPool>
+    ) -> APNsReason? {
+        guard case .answered(let response) = outcome, response.status == 403, let reason = response.reason,
+            reason == .expiredProviderToken || reason == .unrelatedKeyIdInToken
+        else { return nil }
+        pool.eventLoop.execute { pool.value.leave(response.connection) }
+        return reason
     }
 
     private func send(

@@ -28,7 +28,9 @@ final class APNsConnection: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var streams: [HTTP2StreamID: Stream] = [:]
     private var nextStream: Int = 1
-    private var isOpen = false
+    /// Whether the settings of APNs have come.
+    private(set) var isOpen = false
+    private var isCut = false
     private var isLeaving = false
     private var hasWritten = false
     private var consumed = 0
@@ -106,6 +108,7 @@ final class APNsConnection: ChannelDuplexHandler {
 
     /// Closes the connection at once, from below TLS: its good-bye would wait for an answer.
     func cut() {
+        isCut = true
         guard let context else { return }
         let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self)
         (tls ?? context).close(promise: nil)
@@ -115,6 +118,8 @@ final class APNsConnection: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        // The look-up of the host took longer than anybody waited for it.
+        if isCut || isLeaving { context.close(promise: nil) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -168,11 +173,13 @@ final class APNsConnection: ChannelDuplexHandler {
             closeWhenDone()
         case .settings(.settings(let settings)):
             let limit = settings.last { $0.parameter == .maxConcurrentStreams }?.value
-            if !isOpen {
+            if isOpen {
+                pool.settingsCame(for: id, streams: limit)
+            } else {
                 isOpen = true
                 scheduleIdleCheck(in: idleTime)
+                pool.connected(id, streams: limit)
             }
-            pool.settingsCame(for: id, streams: limit)
         case .goAway(let last, let code, let debug):
             receiveGoAway(last: last, code: code, debug: debug)
         case .ping(_, ack: true):

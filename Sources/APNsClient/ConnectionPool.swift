@@ -69,6 +69,11 @@ final class ConnectionPool {
         connections[connection]?.leave()
     }
 
+    /// Uses none of the connections that there are for anything more.
+    func leaveAll() {
+        for connection in Array(connections.values) { connection.leave() }
+    }
+
     /// Closes the connections as their requests are answered.
     /// - Parameter promise: succeeds when there is none any more.
     func shutDown(_ promise: EventLoopPromise<Void>) {
@@ -76,7 +81,7 @@ final class ConnectionPool {
         pause?.cancel()
         whenDrained.append(promise)
         finishWaiting(.notSent(.shuttingDown))
-        for connection in Array(connections.values) { connection.leave() }
+        leaveAll()
         finishWhenDrained()
     }
 
@@ -188,17 +193,20 @@ final class ConnectionPool {
 
     // MARK: For the connections
 
+    /// The first settings of APNs have come: the connection can be used.
+    func connected(_ id: Int, streams: Int?) {
+        connecting.removeValue(forKey: id)?.cancel()
+        figures.connections.increment()
+        lastFailed = false
+        logger.debug(
+            "Connected to APNs",
+            metadata: ["connection": "\(id)", "streams": "\(streams.map(String.init) ?? "unlimited")"])
+        settingsCame(for: id, streams: streams)
+    }
+
     func settingsCame(for id: Int, streams: Int?) {
-        if let deadline = connecting.removeValue(forKey: id) {
-            deadline.cancel()
-            figures.connections.increment()
-            lastFailed = false
-            logger.debug(
-                "Connected to APNs",
-                metadata: ["connection": "\(id)", "streams": "\(streams.map(String.init) ?? "unlimited")"])
-        }
         state.settingsCame(for: id, streams: streams)
-        if isShuttingDown { connections[id]?.leave() } else { writeWaiting() }
+        writeWaiting()
     }
 
     func answered(_ exchange: Exchange, _ response: Response) {
@@ -248,13 +256,9 @@ final class ConnectionPool {
     }
 
     func connectionClosed(_ id: Int, losing exchanges: [Exchange]) {
-        guard connections.removeValue(forKey: id) != nil else { return }
-        if let deadline = connecting.removeValue(forKey: id) {
-            deadline.cancel()
-            lastFailed = true
-        } else {
-            figures.connections.decrement()
-        }
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        connecting.removeValue(forKey: id)?.cancel()
+        if connection.isOpen { figures.connections.decrement() } else { lastFailed = true }
         logger.debug(
             "APNs connection closed",
             metadata: ["connection": "\(id)", "unanswered": "\(exchanges.count)"])

@@ -58,11 +58,12 @@ struct PoolState {
 
     /// Takes a stream on the connection that has the fewest in use, of those with room; nil when none has.
     mutating func takeStream() -> Int? {
-        let free = connections.filter { room($0.value) > 0 }
         // Of equals the older, so that the same things happen each time.
-        guard let id = free.min(by: { ($0.value.used, $0.key) < ($1.value.used, $1.key) })?.key else {
-            return nil
+        var best: (used: Int, id: Int)?
+        for (id, connection) in connections where room(connection) > 0 {
+            if best.map({ (connection.used, id) < ($0.used, $0.id) }) ?? true { best = (connection.used, id) }
         }
+        guard let id = best?.id else { return nil }
         connections[id]?.used += 1
         return id
     }

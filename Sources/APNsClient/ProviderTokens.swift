@@ -19,7 +19,8 @@ struct ProviderToken: Sendable, Hashable {
 /// "Refresh your token no more than once every 20 minutes and no less than once every 60 minutes." Source:
 /// "Establishing a token-based connection to APNs" [Apple]. That it is done after 38 to 42 minutes is ours.
 final class ProviderTokens: Sendable {
-    private struct Place: Hashable {
+    /// What a key is for.
+    struct Place: Hashable {
         let team: TeamID
         let environment: APNsEnvironment
     }
@@ -46,12 +47,14 @@ final class ProviderTokens: Sendable {
 
     init(_ keys: [APNsKey], now: @escaping @Sendable () -> Date) {
         self.now = now
-        replaceKeys(keys)
+        _ = replaceKeys(keys)
     }
 
     /// The tokens of keys that stay are kept.
-    func replaceKeys(_ keys: [APNsKey]) {
+    /// - Returns: where there was another key before.
+    func replaceKeys(_ keys: [APNsKey]) -> Set<Place> {
         contents.withLock { contents in
+            let before = contents.keys
             contents.keys = [:]
             for key in keys {
                 for environment in key.environments {
@@ -60,6 +63,7 @@ final class ProviderTokens: Sendable {
             }
             let names = Set(keys.map { Name(team: $0.team, keyID: $0.id) })
             contents.tokens = contents.tokens.filter { names.contains($0.key) }
+            return Set(before.filter { contents.keys[$0.key]?.id != $0.value.id }.keys)
         }
     }
 

@@ -152,7 +152,12 @@ final class SimulatedConnection: ChannelInboundHandler {
             request.body?.writeBuffer(&bytes)
         }
         arriving[stream] = request
-        if piece.endStream || request.isTooLarge { finish(stream, context: context) }
+        if piece.endStream {
+            finish(stream, context: context)
+        } else if request.isTooLarge {
+            // It is read to its end, and answered then.
+            write(.windowUpdate(windowSizeIncrement: piece.data.readableBytes), on: stream, context: context)
+        }
     }
 
     private func finish(_ stream: HTTP2StreamID, context: ChannelHandlerContext) {
@@ -243,10 +248,6 @@ final class SimulatedConnection: ChannelInboundHandler {
             write(
                 .data(.init(data: .byteBuffer(ByteBuffer(bytes: reply.body)), endStream: true)), on: stream,
                 context: context)
-        }
-        if request.isTooLarge {
-            // The rest of the request is not wanted (RFC 9113 §8.1).
-            write(.rstStream(.noError), on: stream, context: context)
         }
     }
 

@@ -65,17 +65,37 @@ import Testing
     @Test(arguments: APNsReason.statuses.keys.sorted { $0.rawValue < $1.rawValue })
     func reportsEveryReason(_ reason: APNsReason) async throws {
         let since = Date(timeIntervalSince1970: 1_700_000_000.125)
-        try await SimulatedService.lend(rules: [Rule(.answer(reason, invalidSince: since), times: 1)]) {
+        // A request that is refused for its key goes again by itself.
+        let times = reason == .unrelatedKeyIdInToken ? 2 : 1
+        try await SimulatedService.lend(rules: [Rule(.answer(reason, invalidSince: since), times: times)]) {
             service in
             let outcome = try await service.send()
-            #expect(
-                outcome
-                    == .answered(
-                        APNsAnswer(status: APNsReason.statuses[reason]!, reason: reason, invalidSince: since))
-            )
-            // No reason but the one whose cure it is takes a new connection.
-            #expect(try await service.isAccepted())
-            #expect(service.simulator.counters.connections == (reason == .expiredProviderToken ? 2 : 1))
+            let answer = APNsAnswer(
+                status: APNsReason.statuses[reason]!, reason: reason, invalidSince: since)
+            #expect(outcome == .answered(answer))
+            let after = try await service.isAccepted()
+            #expect(after)
+            // No reason but those whose cure it is take a new connection.
+            let connections = [.expiredProviderToken: 2, .unrelatedKeyIdInToken: 3][reason] ?? 1
+            #expect(service.simulator.counters.connections == connections)
+        }
+    }
+
+    @Test func anotherKeyTakesAnotherConnection() async throws {
+        let second = P256.Signing.PrivateKey()
+        try await SimulatedService.lend(options: {
+            $0.teams[0].keys.append(
+                .init(id: "SECONDKEY1", publicKey: second.publicKey.pemRepresentation))
+        }) { service in
+            let before = try await service.isAccepted()
+            service.client.replaceKeys([
+                try APNsKey(team: SimulatedService.team, id: "SECONDKEY1", pem: second.pemRepresentation)
+            ])
+            let after = try await service.send(20)
+            #expect(before)
+            #expect(after.count { $0.isAccepted } == 20)
+            #expect(service.simulator.counters.connections == 2)
+            #expect(service.simulator.counters.refused.isEmpty)
         }
     }
 

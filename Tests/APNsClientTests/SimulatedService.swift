@@ -15,9 +15,9 @@ struct SimulatedService {
     let simulator: APNsSimulator
     let log: RecordedLog
 
-    static let team = try! TeamID("TEAM123456")
+    static let team = (try? TeamID("TEAM123456"))!
     static let keyID = "KEY1234567"
-    static let bundleID = try! BundleID("com.example.Coffee.Clip")
+    static let bundleID = (try? BundleID("com.example.Coffee.Clip"))!
     static let key = P256.Signing.PrivateKey()
 
     /// The simulated team, and its key as a client has it.
