@@ -2219,6 +2219,7 @@ GRANT UPDATE(attempt) ON TABLE doorstep.deliveries TO doorstep_app;
 --
 
 GRANT UPDATE(lost_replies) ON TABLE doorstep.deliveries TO doorstep_app;
+GRANT UPDATE(lost_replies) ON TABLE doorstep.deliveries TO doorstep_admin;
 
 --
 -- Name: COLUMN deliveries.finished_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner

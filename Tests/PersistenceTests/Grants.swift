@@ -50,7 +50,7 @@ enum Grants {
         doorstep_admin SELECT webhooks
         doorstep_admin UPDATE api_keys (expires_at, revoked_at)
         doorstep_admin UPDATE clips (multi_business, parent_bundle_id, team_id)
-        doorstep_admin UPDATE deliveries (due_at, finished_at, state)
+        doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, lapsed_at, method, proved_at)
         doorstep_admin UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
         doorstep_admin UPDATE locations (latitude, longitude, metadata, name, radius)

@@ -430,7 +430,7 @@ GRANT SELECT, DELETE ON doorstep.instances, doorstep.launches, doorstep.channels
 -- Tokens stay sealed for who administers.
 GRANT SELECT (tenant_id, instance_id, kind, name, registered_at, retired_at) ON doorstep.push_tokens TO doorstep_admin;
 GRANT DELETE ON doorstep.push_tokens TO doorstep_admin;
-GRANT UPDATE (state, due_at, finished_at) ON doorstep.deliveries TO doorstep_admin;
+GRANT UPDATE (state, due_at, lost_replies, finished_at) ON doorstep.deliveries TO doorstep_admin;
 GRANT INSERT, UPDATE (url, sealed_secret) ON doorstep.webhooks TO doorstep_admin;
 GRANT UPDATE (collapse_policy) ON doorstep.tenants TO doorstep_admin;
 
