@@ -14,8 +14,6 @@ enum CommandError: Error, CustomStringConvertible {
     case unreadableTokens(Int)
     case unknownInstances([InstanceID])
     case signedURLNotFound(String)
-    case noTokenSecret
-    case weakTokenSecret
     case unreadableFile(String)
     case unwritableFile(String)
     case fileExists(String)
@@ -52,10 +50,6 @@ enum CommandError: Error, CustomStringConvertible {
             "the tenant has no instance \(ids.map(\.description).joined(separator: ", "))"
         case .signedURLNotFound(let reason):
             "nothing was signed, since the signed URL would not be found: \(reason)"
-        case .noTokenSecret:
-            "set DOORSTEP_TOKEN_SECRET, by which push tokens are sealed"
-        case .weakTokenSecret:
-            "each secret of DOORSTEP_TOKEN_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
         case .unreadableFile(let path):
             "\(path) cannot be read"
         case .unwritableFile(let path):

@@ -78,10 +78,6 @@ extension Problem {
         .serviceUnavailable, "unavailable", "the database has not answered yet; try again",
         headers: [.retryAfter: "1"])
 
-    static let notificationsNotConfigured = Problem(
-        .serviceUnavailable, "notifications_not_configured",
-        "the server has no secret to seal push tokens with: set DOORSTEP_TOKEN_SECRET")
-
     static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> Problem {
         let list = allowed.map(\.rawValue).sorted().joined(separator: ", ")
         return Problem(
