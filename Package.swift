@@ -217,7 +217,8 @@ let package = Package(
         tests(
             "APNsSimulatorTests",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", asyncHTTPClient, crypto,
+                "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", asyncHTTPClient,
+                crypto,
                 logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
             ]),
         tests(
@@ -239,8 +240,10 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "DomainSupport", "Doorstep", "EmbeddedPostgreSQL",
-                "JSON", "Notifications", "PostgreSQL", "PropertyTesting", "Tenancy", "TestSupport", asyncHTTPClient,
+                "APNsClient", "APNsPayload", "APNsSimulator", "DomainSupport", "Doorstep",
+                "EmbeddedPostgreSQL",
+                "JSON", "Notifications", "PostgreSQL", "PropertyTesting", "Tenancy", "TestSupport",
+                asyncHTTPClient,
                 crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
     ]

@@ -34,7 +34,10 @@ public struct PostgresOutbox: Outbox {
                         ORDER BY d.tenant_id, d.due_at LIMIT 1) AS next
                 )
                 SELECT tenant_id, extract(epoch FROM now() - due_at)::double precision FROM first
-                WHERE due_at <= now() ORDER BY tenant_id
+                WHERE due_at <= now() AND NOT EXISTS (
+                    SELECT FROM doorstep.tenants t
+                    WHERE t.tenant_id = first.tenant_id AND t.suspended_at IS NOT NULL)
+                ORDER BY tenant_id
                 """
             ).map { row in
                 let (tenant, seconds) = try row.decode(UUID.self, Double.self)

@@ -235,6 +235,19 @@ import Testing
         }
     }
 
+    @Test func nothingOfASuspendedTenantIsSentUntilItIsResumed() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.register(Restaurants.Instance())
+            try await restaurants.send()
+            let administration = restaurants.stores.administration
+            let slug = try #require(try await administration.tenants().first?.slug)
+            _ = try await administration.setSuspended(true, slug)
+            #expect(try await restaurants.outbox.tenantsWithDueDeliveries().isEmpty)
+            _ = try await administration.setSuspended(false, slug)
+            #expect(try await restaurants.outbox.tenantsWithDueDeliveries().count == 1)
+        }
+    }
+
     @Test func anotherServerTakesOverWhatOneThatDiedWasSending() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(20)

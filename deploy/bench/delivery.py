@@ -167,7 +167,8 @@ async def send_by_aioapns(port: int, control: int, scratch: pathlib.Path, tokens
 
     context = ssl.create_default_context(cafile=str(scratch / "ca.pem"))
     context.set_alpn_protocols(["h2"])
-    client = aioapns.APNs(key=str(scratch / "key.p8"), key_id=KEY_ID, team_id=TEAM, topic=CLIP, ssl_context=context)
+    client = aioapns.APNs(key=(scratch / "key.p8").read_text(), key_id=KEY_ID, team_id=TEAM, topic=CLIP,
+                          ssl_context=context)
     client.pool.protocol_class = Protocol
     goal = accepted_count(control) + len(tokens)
     message = {"aps": APS | {"target-content-id": URL}}
@@ -206,7 +207,7 @@ def main() -> None:
         try:
             tokens = [secrets.token_hex(32) for _ in range(options.instances)]
             registered = asyncio.run(register(port, publishable, tokens))
-            print(f"{options.instances:,} instances registered, {registered:,.0f} a second\n")
+            print(f"{options.instances:,} instances registered, {registered:,.0f} a second\n", flush=True)
             print("| taken in /s | Doorstep, end to end /s | aioapns /s | ratio | server's processor time µs | simulator's µs |")
             print("| ---: | ---: | ---: | ---: | ---: | ---: |")
             ratios = []

@@ -1,6 +1,7 @@
 import Administration
 import ArgumentParser
 import JSON
+import Notifications
 import Persistence
 import RateLimiting
 import Tenancy
@@ -8,9 +9,11 @@ import Tenancy
 struct TenantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tenant",
-        abstract: "Create, list, limit, suspend, resume, export, import and delete tenants.",
+        abstract:
+            "Create, list, limit, suspend, resume, export, import and delete tenants, and say how notifications collapse.",
         subcommands: [
-            Create.self, List.self, Limit.self, Suspend.self, Resume.self, Export.self, Import.self,
+            Create.self, List.self, Limit.self, Collapse.self, Suspend.self, Resume.self, Export.self,
+            Import.self,
             Delete.self,
         ])
 
@@ -80,6 +83,30 @@ struct TenantCommand: AsyncParsableCommand {
             }
             output.print(
                 JSONObject(tenant), line: "Limited tenant \(slug): \(texts.joined(separator: "; "))")
+        }
+    }
+
+    struct Collapse: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Say which notifications take each other's place when they have no collapse ID of their own.",
+            discussion: "Holds for what is sent from now on.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The tenant's slug.") var slug: TenantSlug
+        @Option(help: "none, business for all of one business, or url for all of one URL.")
+        var by: CollapsePolicy
+
+        func run() async throws {
+            let actor = TenantOptions.actor
+            try await database.withPool { pool in
+                let tenant = try await PostgresAdministrationStore(pool, actor: actor).tenant(slug)
+                try await PostgresCollapsePolicies(pool, actor: actor).set(by, of: tenant.id)
+            }
+            output.print(
+                ["slug": .string(slug.text), "collapse": .string(by.rawValue)],
+                line: "Notifications of \(slug) collapse by: \(by.rawValue)")
         }
     }
 

@@ -63,6 +63,7 @@ extension InvocationSource: ExpressibleByArgument {}
 extension ConfirmationRequest.LocationAccess: ExpressibleByArgument {}
 extension Scope: ExpressibleByArgument {}
 extension APNsEnvironment: ExpressibleByArgument {}
+extension CollapsePolicy: ExpressibleByArgument {}
 extension DeliveryState: ExpressibleByArgument {}
 
 extension RateLimit: ExpressibleByArgument {
