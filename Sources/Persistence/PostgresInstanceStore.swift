@@ -32,6 +32,8 @@ public struct PostgresInstanceStore: InstanceStore {
                         try await transaction.keep(
                             unknown, of: registration.id, sealedBy: keys,
                             ifLaunchedBy: registration.launch.launchedAt, at: now)
+                        try await transaction.trimTokens(
+                            "start", of: registration.id, to: Instance.maximumActivities)
                     }
                     guard let instance = try await transaction.instance(registration.id, at: now) else {
                         throw PersistenceError.unreadable("instances")
@@ -75,7 +77,7 @@ public struct PostgresInstanceStore: InstanceStore {
                 guard !rows.isEmpty else { return false }
                 try await transaction.keep(
                     [given], of: id, sealedBy: keys, ifLaunchedBy: .distantFuture, at: now)
-                try await transaction.trimActivities(of: id)
+                try await transaction.trimTokens("activity", of: id, to: Instance.maximumActivities)
                 return true
             }
         }
@@ -127,7 +129,20 @@ extension TenantTransaction {
         // A new row has no xmax, an updated one that of who locked it; and a row that is not changed is not returned.
         let rows = try await execute(
             """
-            WITH instance AS (
+            WITH before AS (
+                SELECT (bundle_id, app, environment) <> (\(registration.clip.text), \(registration.app.rawValue),
+                    \(registration.environment.rawValue)) AS is_another
+                FROM doorstep.instances
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(registration.id.uuid)
+                    AND launched_at <= \(launch.launchedAt)
+            ), outdated AS (
+                -- What the clip was known by is of no use for the app that took its place, and not given again.
+                UPDATE doorstep.push_tokens AS t SET retired_at = \(now)
+                FROM before
+                WHERE is_another AND t.tenant_id = \(tenant.uuid) AND t.instance_id = \(registration.id.uuid)
+                    AND t.retired_at IS NULL AND t.digest <> ALL (ARRAY(
+                        SELECT decode(digest, 'hex') FROM unnest(\(tokens.map { $0.digests[0] })::text[]) AS digest))
+            ), instance AS (
                 INSERT INTO doorstep.instances AS i
                     (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
                 VALUES (\(tenant.uuid), \(registration.id.uuid), \(registration.clip.text),
@@ -285,16 +300,16 @@ extension TenantTransaction {
         return instance.with(launches: Array(instance.launches.prefix(Instance.maximumLaunches)))
     }
 
-    /// Deletes the oldest of too many activities.
-    fileprivate func trimActivities(of instance: InstanceID) async throws {
+    /// Deletes the oldest of too many tokens of a kind.
+    fileprivate func trimTokens(_ kind: String, of instance: InstanceID, to maximum: Int) async throws {
         try await execute(
             """
             DELETE FROM doorstep.push_tokens
-            WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND kind = 'activity'
+            WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND kind = \(kind)
                 AND name IN (
                     SELECT name FROM doorstep.push_tokens
-                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND kind = 'activity'
-                    ORDER BY registered_at DESC, name OFFSET \(Instance.maximumActivities))
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND kind = \(kind)
+                    ORDER BY registered_at DESC, name OFFSET \(maximum))
             """)
     }
 

@@ -51,13 +51,20 @@ public struct PostgresOutbox: Outbox {
     ) async throws -> [ClaimedDelivery] {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             try await transaction.useIndexes()
-            let rows = try await transaction.claim(limit, for: lease)
-            guard !rows.isEmpty else { return [] }
+            let due = try await transaction.lockDue(limit)
+            guard !due.isEmpty else { return [] }
+            let rows = try await transaction.lend(due, for: lease).map { try LentRow(row: $0) }
             let notifications = try await transaction.notifications(of: rows)
+            let instances = try await transaction.instances(of: rows)
+            let tokens = try await transaction.tokens(of: rows)
             return try rows.compactMap { row in
-                let notification = try row.decode("notification_id", as: UUID.self)
-                return try notifications[notification].map {
-                    try ClaimedDelivery(row: row, of: $0, opening: keys, tenant)
+                try notifications[row.notification].map { notification in
+                    let instance = row.instance.flatMap { instances[$0] }
+                    let token = row.instance.flatMap {
+                        tokens[StoredToken.Place(instance: $0, kind: row.kind, name: row.name)]
+                    }
+                    return try ClaimedDelivery(
+                        row, of: notification, to: instance, token, opening: keys, tenant)
                 }
             }
         }
@@ -83,65 +90,151 @@ public struct PostgresOutbox: Outbox {
 // MARK: - Lending
 
 extension TenantTransaction {
-    /// The planner does not know that of all days one is looked at, and would rather read all deliveries of all of them.
+    /// What the planner believes of a day's deliveries is wrong for as long as the day is new: that there are few. So no
+    /// statement joins tables row by row: each names the rows it wants by their keys, and the days by their bounds, and
+    /// what belongs together is put together here. However wrong a plan is, it reads no row twice.
     fileprivate func useIndexes() async throws {
         try await execute(
             """
-            SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+            SELECT set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),
                 set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)
             """)
     }
 
-    fileprivate func claim(_ limit: Int, for lease: Duration) async throws -> QueryResult {
+    /// Those that are due longest and nobody else has locked.
+    fileprivate func lockDue(_ limit: Int) async throws -> [DeliveryKey] {
         try await execute(
             """
-            WITH due AS (
-                SELECT d.created_at, d.notification_id, d.delivery_id FROM doorstep.deliveries d
-                WHERE d.tenant_id = \(tenant.uuid) AND d.due_at <= now()
-                ORDER BY d.due_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
-            ), claimed AS (
-                UPDATE doorstep.deliveries d
-                SET state = 'sending', attempt = d.attempt + 1, due_at = now() + make_interval(secs => \(lease.seconds)),
-                    lost_replies = d.lost_replies + CASE d.state WHEN 'sending' THEN 1 ELSE 0 END
-                FROM due
-                WHERE d.tenant_id = \(tenant.uuid) AND d.created_at = due.created_at
-                    AND d.notification_id = due.notification_id AND d.delivery_id = due.delivery_id
-                RETURNING d.created_at, d.notification_id, d.delivery_id, d.instance_id, d.token_kind, d.token_name,
-                    d.environment, d.attempt, d.lost_replies, d.expires_at,
-                    CASE WHEN d.attempt = 1 THEN 0 ELSE (
-                        SELECT count(*) FROM jsonb_array_elements(d.answers) AS a WHERE a ? 'status') END
-                        AS postponements
-            )
-            SELECT c.created_at, c.notification_id, c.delivery_id, c.instance_id, c.token_kind, c.token_name,
-                c.environment, c.attempt, c.lost_replies, c.expires_at, c.postponements, i.app, t.sealed, t.digest,
-                t.retired_at IS NOT NULL AS is_retired
-            FROM claimed c
-            LEFT JOIN doorstep.instances i ON i.tenant_id = \(tenant.uuid) AND i.instance_id = c.instance_id
-            LEFT JOIN doorstep.push_tokens t ON t.tenant_id = \(tenant.uuid) AND t.instance_id = c.instance_id
-                AND t.kind = c.token_kind AND t.name = c.token_name
+            SELECT d.created_at, d.delivery_id FROM doorstep.deliveries d
+            WHERE d.tenant_id = \(tenant.uuid) AND d.due_at <= now()
+            ORDER BY d.due_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            """
+        ).map { row in
+            let (createdAt, id) = try row.decode(Date.self, UUID.self)
+            return DeliveryKey(createdAt: createdAt, id: id)
+        }
+    }
+
+    fileprivate func lend(_ due: [DeliveryKey], for lease: Duration) async throws -> QueryResult {
+        let (first, last) = due.map(\.createdAt).bounds
+        return try await execute(
+            """
+            UPDATE doorstep.deliveries d
+            SET state = 'sending', attempt = d.attempt + 1, due_at = now() + make_interval(secs => \(lease.seconds)),
+                lost_replies = d.lost_replies + CASE d.state WHEN 'sending' THEN 1 ELSE 0 END
+            WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(due.map(\.id)))
+                AND d.created_at >= \(first) AND d.created_at <= \(last)
+            RETURNING d.notification_id, d.created_at, d.delivery_id, d.instance_id, d.token_kind, d.token_name,
+                d.environment, d.attempt, d.lost_replies, d.expires_at,
+                CASE WHEN d.attempt = 1 THEN 0 ELSE (
+                    SELECT count(*) FROM jsonb_array_elements(d.answers) AS a WHERE a ? 'status') END
             """)
     }
 
     /// What the deliveries share: once a notification, and not with each row.
-    fileprivate func notifications(of rows: QueryResult) async throws -> [UUID: ClaimedNotification] {
-        var keys: [UUID: Date] = [:]
-        for row in rows {
-            keys[try row.decode("notification_id", as: UUID.self)] = try row.decode(
-                "created_at", as: Date.self)
-        }
+    fileprivate func notifications(of rows: [LentRow]) async throws -> [UUID: ClaimedNotification] {
+        let (first, last) = rows.map(\.createdAt).bounds
         let found = try await execute(
             """
             SELECT n.notification_id, n.created_at, c.team_id, c.bundle_id, c.parent_bundle_id, n.push_type,
                 n.priority, n.collapse_id, n.expiration, n.payload
-            FROM unnest(\(keys.map(\.key)), \(keys.map(\.value))) AS k (notification_id, created_at)
-            JOIN doorstep.notifications n ON n.tenant_id = \(tenant.uuid) AND n.created_at = k.created_at
-                AND n.notification_id = k.notification_id
+            FROM doorstep.notifications n
             JOIN doorstep.clips c ON c.tenant_id = n.tenant_id AND c.bundle_id = n.bundle_id
+            WHERE n.tenant_id = \(tenant.uuid) AND n.notification_id = ANY(\(Array(Set(rows.map(\.notification)))))
+                AND n.created_at >= \(first) AND n.created_at <= \(last)
             """)
         return Dictionary(
             try found.map { try ClaimedNotification(row: $0) }.map { ($0.id.uuid, $0) },
             uniquingKeysWith: { $1 })
     }
+
+    fileprivate func instances(of rows: [LentRow]) async throws -> [UUID: StoredInstance] {
+        let ids = Array(Set(rows.compactMap(\.instance)))
+        guard !ids.isEmpty else { return [:] }
+        let found = try await execute(
+            """
+            SELECT instance_id, app, environment FROM doorstep.instances
+            WHERE tenant_id = \(tenant.uuid) AND instance_id = ANY(\(ids))
+            """)
+        return Dictionary(
+            try found.map { row in
+                let (id, app, environment) = try row.decode(UUID.self, String.self, String.self)
+                return (id, StoredInstance(app: app, environment: environment))
+            }, uniquingKeysWith: { $1 })
+    }
+
+    fileprivate func tokens(of rows: [LentRow]) async throws -> [StoredToken.Place: StoredToken] {
+        let ids = Array(Set(rows.compactMap(\.instance)))
+        guard !ids.isEmpty else { return [:] }
+        let found = try await execute(
+            """
+            SELECT instance_id, kind, name, sealed, digest, retired_at IS NOT NULL FROM doorstep.push_tokens
+            WHERE tenant_id = \(tenant.uuid) AND instance_id = ANY(\(ids))
+                AND kind = ANY(\(Array(Set(rows.map(\.kind))))) AND name = ANY(\(Array(Set(rows.map(\.name)))))
+            """)
+        return Dictionary(
+            try found.map { row in
+                let (instance, kind, name, sealed, digest, isRetired) = try row.decode(
+                    UUID.self, String.self, String.self, [UInt8].self, [UInt8].self, Bool.self)
+                return (
+                    StoredToken.Place(instance: instance, kind: kind, name: name),
+                    StoredToken(sealed: sealed, digest: digest, isRetired: isRetired)
+                )
+            }, uniquingKeysWith: { $1 })
+    }
+}
+
+/// Where a delivery is found.
+private struct DeliveryKey {
+    let createdAt: Date
+    let id: UUID
+}
+
+/// A delivery as it was lent.
+private struct LentRow {
+    let notification: UUID
+    let createdAt: Date
+    let delivery: UUID
+    let instance: UUID?
+    let kind: String
+    let name: String
+    let environment: String
+    let attempt: Int16
+    let lostReplies: Int16
+    let expiresAt: Date?
+    let postponements: Int
+
+    init(row: Row) throws {
+        (
+            notification, createdAt, delivery, instance, kind, name, environment, attempt, lostReplies,
+            expiresAt,
+            postponements
+        ) = try row.decode(
+            UUID.self, Date.self, UUID.self, UUID?.self, String.self, String.self, String.self, Int16.self,
+            Int16.self, Date?.self, Int.self)
+    }
+}
+
+private struct StoredInstance {
+    let app: String
+    let environment: String
+}
+
+private struct StoredToken {
+    struct Place: Hashable {
+        let instance: UUID
+        let kind: String
+        let name: String
+    }
+
+    let sealed: [UInt8]
+    let digest: [UInt8]
+    let isRetired: Bool
+}
+
+extension [Date] {
+    /// The first and the last; for none, what nothing is between.
+    fileprivate var bounds: (Date, Date) { (self.min() ?? .distantFuture, self.max() ?? .distantPast) }
 }
 
 extension ClaimedNotification {
@@ -166,40 +259,39 @@ extension ClaimedNotification {
 }
 
 extension ClaimedDelivery {
+    /// - Parameters:
+    ///   - stored: the instance as it is now; nil when it is gone, or for a broadcast.
     fileprivate init(
-        row: Row, of notification: ClaimedNotification, opening keys: SealingKeys, _ tenant: TenantID
+        _ row: LentRow, of notification: ClaimedNotification, to stored: StoredInstance?,
+        _ token: StoredToken?,
+        opening keys: SealingKeys, _ tenant: TenantID
     ) throws {
-        let (
-            _, _, id, instance, kind, name, environment, attempt, lostReplies, expiresAt, postponements, app,
-            sealed,
-            digest, isRetired
-        ) = try row.decode(
-            Date.self, UUID.self, UUID.self, UUID?.self, String.self, String.self, String.self, Int16.self,
-            Int16.self, Date?.self, Int.self, String?.self, [UInt8]?.self, [UInt8]?.self, Bool.self)
         self = try PersistenceError.reading("deliveries") {
-            guard let receiver = Receiver(kind: kind, name: name),
-                let environment = APNsEnvironment(rawValue: environment)
+            guard let receiver = Receiver(kind: row.kind, name: row.name),
+                let environment = APNsEnvironment(rawValue: row.environment)
             else { throw PersistenceError.unreadable("deliveries") }
             let destination: Destination
             if case .channel(let channel) = receiver {
                 destination = .channel(channel)
-            } else if case .token(let place) = receiver, let instance = instance.map(InstanceID.init),
-                let app = app.flatMap(InstalledApp.init), let sealed, let digest
+            } else if case .token(let place) = receiver, let instance = row.instance.map(InstanceID.init),
+                let app = (stored?.app).flatMap(InstalledApp.init), let token
             {
-                if isRetired {
+                if token.isRetired {
                     destination = .nowhere(NotificationRouter.SkipReason.tokenDead.rawValue)
-                } else if let token = keys.openToken(sealed, of: tenant, for: instance, at: place) {
+                } else if stored?.environment != row.environment {
+                    destination = .nowhere(NotificationRouter.SkipReason.wrongEnvironment.rawValue)
+                } else if let opened = keys.openToken(token.sealed, of: tenant, for: instance, at: place) {
                     destination = .device(
-                        token, app: app, instance: instance, place: place, digest: digest)
+                        opened, app: app, instance: instance, place: place, digest: token.digest)
                 } else {
-                    destination = .nowhere("token_unreadable")
+                    destination = .nowhere(DeliveryVerdict.tokenUnreadable)
                 }
             } else {
                 destination = .nowhere(NotificationRouter.SkipReason.noToken.rawValue)
             }
             return ClaimedDelivery(
-                id: DeliveryID(id), notification: notification, attempt: Int(attempt),
-                lostReplies: Int(lostReplies), postponements: postponements, expiresAt: expiresAt,
+                id: DeliveryID(row.delivery), notification: notification, attempt: Int(row.attempt),
+                lostReplies: Int(row.lostReplies), postponements: row.postponements, expiresAt: row.expiresAt,
                 environment: environment, destination: destination)
         }
     }
@@ -213,26 +305,28 @@ extension TenantTransaction {
     fileprivate func complete(
         _ completions: [Completion]
     ) async throws -> (completed: Set<UUID>, hasWebhook: Bool) {
+        let (first, last) = completions.map(\.delivery.notification.createdAt).bounds
+        let ids = completions.map(\.delivery.id.uuid)
         let rows = try await execute(
             """
             UPDATE doorstep.deliveries d
-            SET state = c.state, reason = nullif(c.reason, ''), lost_replies = c.lost_replies,
+            SET state = c.state, reason = nullif(c.reason, ''), lost_replies = least(c.lost_replies, d.attempt),
                 due_at = CASE c.state WHEN 'queued' THEN now() + make_interval(secs => c.wait) END,
                 finished_at = CASE WHEN c.state <> 'queued' THEN now() END,
                 answers = CASE WHEN c.answer = '' THEN d.answers ELSE
                     CASE WHEN jsonb_array_length(d.answers) < \(Self.maximumAnswers)::integer THEN d.answers
                         ELSE d.answers - 1 END || c.answer::jsonb END
-            FROM unnest(\(completions.map(\.delivery.notification.createdAt)),
-                \(completions.map(\.delivery.notification.id.uuid)), \(completions.map(\.delivery.id.uuid)),
-                \(completions.map { Int16(clamping: $0.delivery.attempt) }),
+            FROM unnest(\(ids), \(completions.map { Int16(clamping: $0.delivery.attempt) }),
                 \(completions.map(\.verdict.next.state.rawValue)), \(completions.map { $0.verdict.reason ?? "" }),
                 \(completions.map { $0.verdict.next.wait ?? 0 }),
                 \(completions.map { Int16(clamping: $0.verdict.lostReplies) }),
                 \(completions.map { $0.answer?.stored.text ?? "" }))
-                AS c (created_at, notification_id, delivery_id, attempt, state, reason, wait, lost_replies, answer)
-            WHERE d.tenant_id = \(tenant.uuid) AND d.created_at = c.created_at
-                AND d.notification_id = c.notification_id AND d.delivery_id = c.delivery_id
-                AND d.attempt = c.attempt AND d.state = 'sending'
+                AS c (delivery_id, attempt, state, reason, wait, lost_replies, answer)
+            WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(ids))
+                AND d.created_at >= \(first) AND d.created_at <= \(last) AND d.delivery_id = c.delivery_id
+                AND CASE WHEN d.state = 'sending' AND d.attempt = c.attempt THEN true
+                    -- What APNs has taken it has taken, however late that is known here.
+                    ELSE c.state = 'delivered' AND d.state IN ('queued', 'sending', 'uncertain') END
             RETURNING d.delivery_id, EXISTS (SELECT FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid))
             """)
         let returned = try rows.map { try $0.decode(UUID.self, Bool.self) }
@@ -251,7 +345,8 @@ extension TenantTransaction {
             FROM unnest(\(tokens.map(\.instance.uuid)), \(tokens.map(\.place.kind)),
                 \(tokens.map(\.place.name)), \(tokens.map(\.digest)),
                 \(tokens.map { $0.since ?? .distantFuture })) AS r (instance_id, kind, name, digest, since)
-            WHERE t.tenant_id = \(tenant.uuid) AND t.instance_id = r.instance_id AND t.kind = r.kind
+            WHERE t.tenant_id = \(tenant.uuid) AND t.instance_id = ANY(\(tokens.map(\.instance.uuid)))
+                AND t.instance_id = r.instance_id AND t.kind = r.kind
                 AND t.name = r.name AND t.digest = decode(r.digest, 'hex') AND t.retired_at IS NULL
                 AND t.registered_at <= r.since
             """)

@@ -18,7 +18,7 @@ extension TenantTransaction {
             LEFT JOIN LATERAL (
                 SELECT max(l.launched_at) AS launched_at, max(l.confirmed_at) AS confirmed_at
                 FROM doorstep.launches l
-                WHERE l.tenant_id = i.tenant_id AND l.instance_id = i.instance_id AND \(business: draft.business)
+                WHERE l.tenant_id = i.tenant_id AND l.instance_id = i.instance_id AND \(unindexedBusiness: draft.business)
             ) AS b ON true
             LEFT JOIN doorstep.push_tokens t ON t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id
                 AND t.kind = \(receiver.kind) AND t.name = \(receiver.name)
@@ -133,6 +133,19 @@ extension Query.StringInterpolation {
             appendInterpolation(identifier.text)
         case .experience(let url):
             appendLiteral("l.experience_url = ")
+            appendInterpolation(url)
+        }
+    }
+
+    /// The same, but no index is looked for: an instance has few launches, a business may have all of them, and which is
+    /// fewer the planner does not know of a table that is new.
+    fileprivate mutating func appendInterpolation(unindexedBusiness business: Business) {
+        switch business {
+        case .location(let identifier):
+            appendLiteral("l.location_identifier IS NOT DISTINCT FROM ")
+            appendInterpolation(identifier.text)
+        case .experience(let url):
+            appendLiteral("l.experience_url IS NOT DISTINCT FROM ")
             appendInterpolation(url)
         }
     }

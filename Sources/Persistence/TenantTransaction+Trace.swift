@@ -13,10 +13,12 @@ extension TenantTransaction {
         guard let createdAt = id.uuid.time, let notification = try await notification(id, createdAt) else {
             return nil
         }
+        let (first, end) = UUID.timeOrderedRange(at: createdAt)
         let counts = try await execute(
             """
             SELECT state, reason, count(*) FROM doorstep.deliveries
             WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
+                AND delivery_id >= \(first) AND delivery_id <= \(end)
             GROUP BY state, reason
             """
         ).map { try DeliveryCount(row: $0) }
@@ -26,7 +28,7 @@ extension TenantTransaction {
                 attempt, due_at, finished_at, answers::text, warnings::text
             FROM doorstep.deliveries
             WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
-                AND delivery_id > \(last?.uuid ?? .lowest)
+                AND delivery_id > \(last?.uuid ?? first) AND delivery_id <= \(end)
             ORDER BY delivery_id LIMIT \(limit + 1)
             """
         ).map { try RecordedDelivery(row: $0) }

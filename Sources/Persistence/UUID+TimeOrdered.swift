@@ -30,6 +30,11 @@ extension UUID {
             uuid: (a.0, a.1, a.2, a.3, a.4, a.5, a.6, a.7, b.0, b.1, b.2, b.3, b.4, b.5, b.6, b.7))
     }
 
+    /// No UUID of version 7 of a time is before the first or behind the last.
+    static func timeOrderedRange(at time: Date) -> (first: UUID, last: UUID) {
+        (timeOrdered(at: time, bits: 0, 0), timeOrdered(at: time, bits: 0x0FFF, .max))
+    }
+
     /// The time of a UUID of version 7, to the millisecond; nil for one of another version.
     var time: Date? {
         guard uuid.6 >> 4 == 7, uuid.8 >> 6 == 2 else { return nil }

@@ -200,6 +200,43 @@ import Testing
         }
     }
 
+    @Test func theFullAppDoesNotHaveTheClipsTokens() async throws {
+        try await Instances.with { instances in
+            try await instances.register(
+                Instances.registration(
+                    id,
+                    tokens: [.device: Instances.token(1), .start(attributesType: "X"): Instances.token(2)]))
+            let later = Self.now.addingTimeInterval(10)
+            let full = try await instances.register(Instances.registration(id, at: later, app: .full))
+            #expect(full.instance.app == .full && !full.instance.hasToken)
+            #expect(full.instance.startableTypes == [])
+            let given = try await instances.register(
+                Instances.registration(
+                    id, at: later.addingTimeInterval(1), app: .full, tokens: [.device: Instances.token(3)]))
+            #expect(given.instance.hasToken)
+            // What is given again stays.
+            let clip = try await instances.register(
+                Instances.registration(
+                    id, at: later.addingTimeInterval(2), tokens: [.device: Instances.token(3)]))
+            #expect(clip.instance.app == .clip && clip.instance.hasToken)
+        }
+    }
+
+    @Test func theOldestOfTooManyStartTokensGo() async throws {
+        try await Instances.with { instances in
+            for number in 0..<20 {
+                try await instances.register(
+                    Instances.registration(
+                        id, at: Self.now.addingTimeInterval(Double(number)),
+                        tokens: [.start(attributesType: "T\(number)"): Instances.token(number)]),
+                    at: Self.now.addingTimeInterval(Double(number)))
+            }
+            let types = try #require(try await instances.store.instance(id, of: instances.tenant))
+                .startableTypes
+            #expect(Set(types) == Set((4..<20).map { "T\($0)" }))
+        }
+    }
+
     @Test func whatIsDeletedIsGone() async throws {
         try await Instances.with { instances in
             let (store, tenant) = (instances.store, instances.tenant)

@@ -131,7 +131,7 @@ CREATE TABLE doorstep.notifications (
     expiration bigint,
     payload bytea NOT NULL,
     warnings jsonb NOT NULL DEFAULT '[]',
-    PRIMARY KEY (tenant_id, created_at, notification_id),
+    PRIMARY KEY (tenant_id, notification_id, created_at),
     CONSTRAINT notifications_url_length CHECK (octet_length(url) <= 2048),
     CONSTRAINT notifications_push_type CHECK (push_type IN ('alert', 'liveactivity')),
     CONSTRAINT notifications_priority CHECK (priority IN (1, 5, 10)),
@@ -151,7 +151,7 @@ CREATE TABLE doorstep.deliveries (
     tenant_id uuid NOT NULL,
     created_at timestamptz NOT NULL,
     notification_id uuid NOT NULL,
-    -- The `apns-id` of every attempt.
+    -- The `apns-id` of every attempt; of version 7 too, with the notification's time, so that those of one are found by it.
     delivery_id uuid NOT NULL,
     -- NULL for a broadcast.
     instance_id uuid,
@@ -172,7 +172,7 @@ CREATE TABLE doorstep.deliveries (
     -- One object for each attempt that ended.
     answers jsonb NOT NULL DEFAULT '[]',
     warnings jsonb NOT NULL DEFAULT '[]',
-    PRIMARY KEY (tenant_id, created_at, notification_id, delivery_id),
+    PRIMARY KEY (tenant_id, delivery_id, created_at),
     CONSTRAINT deliveries_token_kind CHECK (token_kind IN ('device', 'start', 'activity', 'channel')),
     CONSTRAINT deliveries_has_receiver CHECK ((token_kind = 'channel') = (instance_id IS NULL)),
     CONSTRAINT deliveries_environment CHECK (environment IN ('production', 'sandbox')),
@@ -379,12 +379,15 @@ $$;
 SELECT doorstep.add_notification_days();
 
 -- Drops the days that ended longer ago than so many days, but none of which something is still to be sent.
+--
+-- A day is locked before it is looked at: what is put back into it meanwhile would go with it. In the order in which those
+-- who read lock the two; and who maintains gives way before they have to.
 CREATE FUNCTION doorstep.drop_notification_days(retention integer) RETURNS integer
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET lock_timeout = '2s'
+    SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET lock_timeout = '500ms'
     AS $$
 DECLARE
-    partition text;
+    day text;
     is_due boolean;
     dropped integer := 0;
 BEGIN
@@ -392,16 +395,23 @@ BEGIN
         RAISE invalid_parameter_value USING MESSAGE = 'notifications are kept for 1 to 365 days';
     END IF;
     LOCK TABLE ONLY doorstep.notifications, ONLY doorstep.deliveries IN SHARE UPDATE EXCLUSIVE MODE;
-    FOR partition IN
-        SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+    FOR day IN
+        SELECT right(relname, 8) FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
         WHERE inhparent = 'doorstep.deliveries'::regclass
             AND to_date(right(relname, 8), 'YYYYMMDD') < current_date - retention
-        ORDER BY relname LIMIT 8
+        ORDER BY relname
     LOOP
-        EXECUTE format('SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL)', partition) INTO is_due;
+        EXIT WHEN dropped = 8;
+        -- Without a lock first: a day that is kept holds up nobody.
+        EXECUTE format('SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL)', 'deliveries_' || day)
+        INTO is_due;
         CONTINUE WHEN is_due;
-        EXECUTE format('DROP TABLE doorstep.%I', partition);
-        EXECUTE format('DROP TABLE IF EXISTS doorstep.%I', replace(partition, 'deliveries', 'notifications'));
+        EXECUTE format('LOCK TABLE doorstep.%I, doorstep.%I IN ACCESS EXCLUSIVE MODE',
+            'notifications_' || day, 'deliveries_' || day);
+        EXECUTE format('SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL)', 'deliveries_' || day)
+        INTO is_due;
+        CONTINUE WHEN is_due;
+        EXECUTE format('DROP TABLE doorstep.%I, doorstep.%I', 'notifications_' || day, 'deliveries_' || day);
         dropped := dropped + 1;
     END LOOP;
     RETURN dropped;

@@ -67,6 +67,9 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Notifications") var apns: APNsOptions
     @OptionGroup(title: "Webhooks") var webhookAuthorities: AuthorityOptions
 
+    /// One that finds and takes what is due, one that writes down what became of it, and one for webhooks.
+    private static let deliveryConnections = 3
+
     func run() async throws {
         let settings = try settings()
         let logger = try logger()
@@ -96,7 +99,10 @@ struct ServeCommand: AsyncParsableCommand {
         let notificationRetention = try self.retention.checked()
         let issuer = try receipts.makeIssuer()
         let file = (tableFile ?? Environment.text("DOORSTEP_TABLE_FILE")).map(TableFile.init(path:))
-        try await database.withPool(maximumConnections: poolSize, trapsSignals: false) { pool in
+        // However many requests wait for the database, what has been accepted is sent.
+        try await database.withPools(
+            maximumConnections: (poolSize, apns == nil ? 1 : Self.deliveryConnections), trapsSignals: false
+        ) { pool, deliveryPool in
             let routing = RoutingService(pool, file: file, logger: logger)
             try await routing.start()
             let confirmations = ConfirmationQueue(pool) { error in
@@ -108,7 +114,9 @@ struct ServeCommand: AsyncParsableCommand {
             let figures = ServerFigures(routing.table, confirmations)
             // What is queued waits in the database for a server that has a sender.
             let delivery = keys.map {
-                Delivery(pool, keys: $0, sender: apns, timeout: apnsTimeout, logger: logger)
+                Delivery(
+                    pool, sendingBy: deliveryPool, keys: $0, sender: apns, timeout: apnsTimeout,
+                    logger: logger)
             }
             let server = APIServer(
                 settings,
@@ -144,7 +152,8 @@ struct ServeCommand: AsyncParsableCommand {
             if let keys {
                 services.append(
                     WebhookService(
-                        PostgresWebhookStore(pool, keys: keys), authorities: try webhookAuthorities.path(),
+                        PostgresWebhookStore(deliveryPool, keys: keys),
+                        authorities: try webhookAuthorities.path(),
                         logger: logger))
             }
             if let apns { services.append(apns) }

@@ -29,10 +29,29 @@ struct DatabaseOptions: ParsableArguments {
         _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
         try await withConnectionString(trapsSignals: trapsSignals) { conninfo in
-            let configuration = PoolConfiguration(
-                conninfo: conninfo, maximumConnections: maximumConnections, applicationName: "doorstep")
-            return try await ConnectionPool.withPool(configuration, body)
+            try await Self.withPool(conninfo, maximumConnections, body)
         }
+    }
+
+    /// Lends two pools, so that what waits for one does not wait for the other.
+    func withPools<Result: Sendable>(
+        maximumConnections: (Int, Int), trapsSignals: Bool,
+        _ body: (ConnectionPool, ConnectionPool) async throws -> Result
+    ) async throws -> Result {
+        try await withConnectionString(trapsSignals: trapsSignals) { conninfo in
+            try await Self.withPool(conninfo, maximumConnections.0) { first in
+                try await Self.withPool(conninfo, maximumConnections.1) { try await body(first, $0) }
+            }
+        }
+    }
+
+    private static func withPool<Result: Sendable>(
+        _ conninfo: String, _ maximumConnections: Int, _ body: (ConnectionPool) async throws -> Result
+    ) async throws -> Result {
+        try await ConnectionPool.withPool(
+            PoolConfiguration(
+                conninfo: conninfo, maximumConnections: maximumConnections, applicationName: "doorstep"), body
+        )
     }
 
     private func withConnectionString<Result: Sendable>(

@@ -23,7 +23,7 @@ public struct Instance: Sendable, Hashable {
 
     /// How many launches are kept; the oldest go [ours].
     public static let maximumLaunches = 64
-    /// How many start tokens a report may have, and Live Activities an instance; the oldest activities go [ours].
+    /// How many Live Activities, and how many types that can be started, an instance has; the oldest go [ours].
     public static let maximumActivities = 16
     /// How long a Live Activity can be there: eight hours active, then four on the Lock Screen [Apple].
     public static let activityLifetime: TimeInterval = 12 * 60 * 60

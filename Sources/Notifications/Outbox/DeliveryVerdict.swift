@@ -83,6 +83,10 @@ public struct DeliveryVerdict: Sendable, Hashable {
             self.init(.uncertain, Self.serverLost, lostReplies: delivery.lostReplies)
         } else if now >= attempt.end {
             self = attempt.over(delivery.lostReplies > 0 ? Self.serverLost : nil)
+        } else if case .nowhere(Self.tokenUnreadable) = delivery.destination {
+            // Another server may have the secret that sealed it, and this one once it is started again.
+            self = attempt.again(
+                in: attempt.backOff(from: 60, to: 900, doublings: delivery.attempt - 1), Self.tokenUnreadable)
         } else if case .nowhere(let reason) = delivery.destination {
             // An earlier attempt may have arrived.
             self.init(
@@ -101,6 +105,9 @@ public struct DeliveryVerdict: Sendable, Hashable {
     static func unsendable(_ delivery: ClaimedDelivery, code: String) -> DeliveryVerdict {
         DeliveryVerdict(.refused, code, lostReplies: delivery.lostReplies)
     }
+
+    /// The token was sealed with a secret that this server does not have.
+    public static let tokenUnreadable = "token_unreadable"
 
     /// A server was lent the delivery and never said what became of it.
     static let serverLost = "server_lost"

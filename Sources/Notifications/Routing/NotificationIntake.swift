@@ -10,6 +10,9 @@ public import Tenancy
 ///
 /// Safe to use from many threads.
 public struct NotificationIntake: Sendable {
+    /// APNs keeps nothing for longer. [Apple]
+    private static let longestStorage: TimeInterval = 30 * 86_400
+
     private let store: any NotificationStore
     private let composer = NotificationComposer()
     private let onQueued: @Sendable () -> Void
@@ -77,6 +80,15 @@ public struct NotificationIntake: Sendable {
         {
             throw .composition(
                 .invalid(.invalid(field: "headers.expiration", reason: "must be 0 or in the future")))
+        }
+        if let expiration = notification.headers.expiration,
+            TimeInterval(expiration.epochSeconds) > now.timeIntervalSince1970 + Self.longestStorage
+        {
+            throw .composition(
+                .invalid(
+                    .invalid(
+                        field: "headers.expiration", reason: "must be within 30 days, in seconds since 1970"))
+            )
         }
         let business = Business(
             of: submission.notification.url, notification.experience, of: tenant, in: table)
