@@ -56,7 +56,7 @@ enum CommandError: Error, CustomStringConvertible {
         case .webhookNotTaken(.noAnswer(let reason)):
             "the webhook did not take the message: \(reason)"
         case .unreadableTokens(let count):
-            "\(count) \(count == 1 ? "token is" : "tokens are") sealed by no secret of DOORSTEP_TOKEN_SECRET: keep the one that did"
+            "\(count) \(count == 1 ? "token or webhook secret is" : "tokens and webhook secrets are") sealed by no secret of DOORSTEP_TOKEN_SECRET: keep the one that did; 'doorstep webhook rotate' replaces a webhook's"
         case .unknownInstances(let ids):
             "the tenant has no instance \(ids.map(\.description).joined(separator: ", "))"
         case .signedURLNotFound(let reason):

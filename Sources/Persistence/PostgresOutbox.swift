@@ -73,16 +73,18 @@ public struct PostgresOutbox: Outbox {
     @discardableResult
     public func complete(_ completions: [Completion], of tenant: TenantID) async throws -> Int {
         let dead = completions.compactMap(DeadToken.init)
-        return try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-            try await transaction.useIndexes()
-            let (completed, hasWebhook) = try await transaction.complete(completions)
-            if !dead.isEmpty { try await transaction.retire(dead) }
-            if hasWebhook {
-                let events = completions.filter { completed.contains($0.delivery.id.uuid) }.compactMap(
-                    OutcomeEvent.init)
-                try await transaction.tell(events, at: Date())
+        return try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+                try await transaction.useIndexes()
+                let (completed, hasWebhook) = try await transaction.complete(completions)
+                if !dead.isEmpty { try await transaction.retire(dead) }
+                if hasWebhook {
+                    let events = completions.filter { completed.contains($0.delivery.id.uuid) }.compactMap(
+                        OutcomeEvent.init)
+                    try await transaction.tell(events, at: Date())
+                }
+                return completed.count
             }
-            return completed.count
         }
     }
 }

@@ -14,7 +14,9 @@ public struct PostgresWebhookStore: WebhookStore {
         self.keys = keys
     }
 
-    public func tenantsWithDueMessages(limit: Int) async throws -> [TenantID] {
+    public func tenantsWithDueMessages(
+        limit: Int, excluding: [TenantID]
+    ) async throws -> [TenantID] {
         try await pool.withTransaction(as: .router) { transaction in
             // From tenant to tenant along the index, however many messages each has.
             try await transaction.execute(
@@ -28,7 +30,7 @@ public struct PostgresWebhookStore: WebhookStore {
                         WHERE m.tenant_id > t.tenant_id ORDER BY m.tenant_id LIMIT 1) AS n
                 )
                 SELECT tenant_id FROM t
-                WHERE EXISTS (
+                WHERE tenant_id <> ALL (\(excluding.map(\.uuid))) AND EXISTS (
                     SELECT FROM doorstep.webhook_messages m WHERE m.tenant_id = t.tenant_id AND m.due_at <= now())
                 ORDER BY random() LIMIT \(limit)
                 """
@@ -37,28 +39,39 @@ public struct PostgresWebhookStore: WebhookStore {
     }
 
     public func claim(
-        of tenant: TenantID, limit: Int, lease: Duration
-    ) async throws -> (webhook: Webhook, messages: [WebhookMessage])? {
+        of tenant: TenantID, limit: Int, lease: Duration, maximumAge: Duration
+    ) async throws -> WebhookClaim? {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-            guard let registered = try await transaction.webhook(openedWith: keys) else { return nil }
+            guard let (webhook, _) = try await transaction.webhook(openedWith: keys) else { return nil }
             let rows = try await transaction.execute(
                 """
                 WITH due AS (
-                    SELECT message_id FROM doorstep.webhook_messages
+                    SELECT message_id,
+                        created_at < now() - make_interval(secs => \(maximumAge / .seconds(1))) AS is_outdated
+                    FROM doorstep.webhook_messages
                     WHERE tenant_id = \(tenant.uuid) AND due_at <= now()
                     ORDER BY due_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
+                ), removed AS (
+                    DELETE FROM doorstep.webhook_messages m USING due
+                    WHERE m.tenant_id = \(tenant.uuid) AND m.message_id = due.message_id AND due.is_outdated
+                ), lent AS (
+                    UPDATE doorstep.webhook_messages m
+                    SET due_at = now() + make_interval(secs => \(lease / .seconds(1))), attempt = attempt + 1
+                    FROM due
+                    WHERE m.tenant_id = \(tenant.uuid) AND m.message_id = due.message_id AND NOT due.is_outdated
+                    RETURNING m.message_id, m.body, m.attempt
                 )
-                UPDATE doorstep.webhook_messages m
-                SET due_at = now() + make_interval(secs => \(lease / .seconds(1))), attempt = attempt + 1
-                FROM due
-                WHERE m.tenant_id = \(tenant.uuid) AND m.message_id = due.message_id
-                RETURNING m.message_id, m.body, m.attempt
+                SELECT due.message_id, lent.body, lent.attempt FROM due LEFT JOIN lent USING (message_id)
+                WHERE due.is_outdated OR lent.message_id IS NOT NULL
                 """)
-            let messages = try rows.map { row in
-                let (id, body, attempt) = try row.decode(UUID.self, [UInt8].self, Int16.self)
-                return WebhookMessage(id: id, body: body, attempt: Int(attempt))
+            let messages = try rows.compactMap { row in
+                let (id, body, attempt) = try row.decode(UUID.self, [UInt8]?.self, Int16?.self)
+                return body.flatMap { body in
+                    attempt.map { WebhookMessage(id: id, body: body, attempt: Int($0)) }
+                }
             }
-            return (registered.webhook, messages)
+            return WebhookClaim(
+                webhook: webhook, messages: messages, outdatedCount: rows.count - messages.count)
         }
     }
 
@@ -83,6 +96,16 @@ public struct PostgresWebhookStore: WebhookStore {
                 """)
         }
     }
+
+    public func giveBack(_ message: WebhookMessage, of tenant: TenantID) async throws {
+        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+            _ = try await transaction.execute(
+                """
+                UPDATE doorstep.webhook_messages SET due_at = now(), attempt = attempt - 1
+                WHERE tenant_id = \(tenant.uuid) AND message_id = \(message.id) AND attempt = \(message.attempt)
+                """)
+        }
+    }
 }
 
 /// Keeps the tenants' webhooks in PostgreSQL, as `doorstep_admin`.
@@ -99,8 +122,14 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     }
 
     public func webhook(of tenant: TenantID) async throws -> RegisteredWebhook? {
-        try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) {
-            try await $0.webhook(openedWith: keys)
+        try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+            guard let (webhook, createdAt) = try await transaction.webhook(openedWith: keys) else {
+                return nil
+            }
+            let count = try await transaction.execute(
+                "SELECT count(*) FROM doorstep.webhook_messages WHERE tenant_id = \(tenant.uuid)"
+            ).one().decode(at: 0, as: Int64.self)
+            return RegisteredWebhook(webhook: webhook, createdAt: createdAt, waitingCount: Int(count))
         }
     }
 
@@ -121,6 +150,45 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
                 ON CONFLICT (tenant_id) DO UPDATE SET url = excluded.url, sealed_secret = excluded.sealed_secret
                 """)
             return true
+        }
+    }
+
+    public func replaceSecret(by secret: WebhookSecret, of tenant: TenantID) async throws -> WebhookURL? {
+        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
+            let sealed = try keys.seal(secret.bytes, of: tenant, at: Self.place)
+            return try await transaction.execute(
+                """
+                UPDATE doorstep.webhooks SET sealed_secret = \(sealed) WHERE tenant_id = \(tenant.uuid)
+                RETURNING url
+                """
+            ).first.map { row in
+                let url = try row.decode(at: 0, as: String.self)
+                return try PersistenceError.reading("webhooks") { try WebhookURL(url) }
+            }
+        }
+    }
+
+    /// Seals the secret of a tenant's webhook again, unless there is none, or the newest secret sealed it.
+    ///
+    /// The audit log does not tell of it: nothing changes that anybody sees.
+    public func resealSecret(of tenant: TenantID) async throws -> TokenResealing.Result {
+        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
+            // Whoever replaces the secret meanwhile waits, and seals by the newest anyway.
+            let row = try await transaction.execute(
+                "SELECT sealed_secret FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid) FOR UPDATE"
+            ).first
+            guard let sealed = try row?.decode(at: 0, as: [UInt8].self), !keys.isNewest(sealed) else {
+                return .init()
+            }
+            guard let secret = keys.open(sealed, of: tenant, at: Self.place) else {
+                return .init(unreadable: 1)
+            }
+            try await transaction.execute(
+                """
+                UPDATE doorstep.webhooks SET sealed_secret = \(try keys.seal(secret, of: tenant, at: Self.place))
+                WHERE tenant_id = \(tenant.uuid)
+                """)
+            return .init(resealed: 1)
         }
     }
 
@@ -155,16 +223,13 @@ extension TenantTransaction {
     }
 
     /// The tenant's webhook; nil when there is none.
-    fileprivate func webhook(openedWith keys: SealingKeys) async throws -> RegisteredWebhook? {
+    fileprivate func webhook(
+        openedWith keys: SealingKeys
+    ) async throws -> (webhook: Webhook, createdAt: Date)? {
         try await execute(
-            """
-            SELECT url, sealed_secret, created_at,
-                (SELECT count(*) FROM doorstep.webhook_messages WHERE tenant_id = \(tenant.uuid))
-            FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid)
-            """
+            "SELECT url, sealed_secret, created_at FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid)"
         ).first.map { row in
-            let (url, sealed, createdAt, waiting) = try row.decode(
-                String.self, [UInt8].self, Date.self, Int64.self)
+            let (url, sealed, createdAt) = try row.decode(String.self, [UInt8].self, Date.self)
             guard let opened = keys.open(sealed, of: tenant, at: PostgresWebhookRegistry.place) else {
                 throw PersistenceError.sealed("webhooks")
             }
@@ -172,9 +237,7 @@ extension TenantTransaction {
                 guard let secret = WebhookSecret(opened) else {
                     throw PersistenceError.unreadable("webhooks")
                 }
-                return RegisteredWebhook(
-                    webhook: Webhook(url: try WebhookURL(url), secret: secret), createdAt: createdAt,
-                    waitingCount: Int(waiting))
+                return (Webhook(url: try WebhookURL(url), secret: secret), createdAt)
             }
         }
     }

@@ -7,7 +7,7 @@ public import Tenancy
 ///
 /// Works as `doorstep_app`, in transactions of a few hundred rows, beside servers that go on.
 public struct TokenResealing: Sendable {
-    /// What was done with the tokens of a tenant.
+    /// What was done with what is sealed for a tenant.
     public struct Result: Sendable, Hashable {
         public var resealed = 0
         /// Sealed by a secret that is not given, or changed.
@@ -16,6 +16,10 @@ public struct TokenResealing: Sendable {
         public init(resealed: Int = 0, unreadable: Int = 0) {
             self.resealed = resealed
             self.unreadable = unreadable
+        }
+
+        public static func + (one: Self, other: Self) -> Self {
+            Self(resealed: one.resealed + other.resealed, unreadable: one.unreadable + other.unreadable)
         }
     }
 

@@ -63,8 +63,9 @@ import Testing
             }
 
             // The secret is replaced: what the new one alone cannot open is told, and nothing is lost.
+            try await binary.succeed(["webhook", "set", "https://example.com/hooks"] + tenant)
             for (secrets, resealed, unreadable) in [
-                (Self.new, 0, 1), ("\(Self.new),\(Self.old)", 1, 0), (Self.new, 0, 0),
+                (Self.new, 0, 2), ("\(Self.new),\(Self.old)", 2, 0), (Self.new, 0, 0),
             ] {
                 binary.environment["DOORSTEP_TOKEN_SECRET"] = secrets
                 let outcome = try await binary.run("instance", "reseal", "--format", "json")

@@ -1,5 +1,6 @@
 import Foundation
 import Notifications
+import PropertyTesting
 import Synchronization
 import Tenancy
 import Testing
@@ -130,7 +131,7 @@ import Testing
                 switch event {
                 case .failed: events.withLock { $0.append("failed") }
                 case .recovered: events.withLock { $0.append("recovered") }
-                case .attempted, .decided, .abandoned: break
+                case .attempted, .decided, .unwritable, .abandoned: break
                 }
             })
         async let run: Void = dispatcher.run()
@@ -141,6 +142,39 @@ import Testing
         #expect(events.withLock { $0.contains("recovered") })
         #expect(Set(outbox.completions.map(\.delivery.id)).count == 20)
         #expect(outbox.mostLent <= 8)
+    }
+
+    /// One that the outbox refuses keeps none of its batch from being written down, nor its room.
+    @Test(arguments: [1, 2, 7, 64]) func whatIsRefusedIsGivenUpAlone(refusedCount: Int) async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SplitMix64(seed: seed)
+        let outbox = MemoryOutbox()
+        try outbox.add(64, of: Self.tenants[0])
+        try outbox.add(3, of: Self.tenants[1])
+        outbox.refuse(Set(outbox.due(of: Self.tenants[0]).shuffled(using: &random).prefix(refusedCount)))
+        let unwritable = Mutex<[DeliveryID]>([])
+        let gate = Gate()
+        let dispatcher = Dispatcher(
+            outbox,
+            Answering { _ in
+                await gate.pass(); return Self.sent
+            }, clock: StandingClock(),
+            onEvent: { event in
+                switch event {
+                case .unwritable(let id, _): unwritable.withLock { $0.append(id) }
+                case .failed(let error): Issue.record("\(error), seed \(seed)")
+                case .attempted, .decided, .recovered, .abandoned: break
+                }
+            })
+        async let run: Void = dispatcher.run()
+        await outbox.waitForClaims(67)
+        gate.open()
+        await outbox.waitForCompletions(67 - refusedCount)
+        dispatcher.shutDown()
+        await run
+        #expect(outbox.completedCount == 67 - refusedCount && dispatcher.inFlight == 0, "seed \(seed)")
+        #expect(unwritable.withLock { Set($0) } == outbox.refused, "seed \(seed)")
+        #expect(unwritable.withLock(\.count) == refusedCount, "seed \(seed)")
     }
 
     @Test func aServerThatEndsGivesUpInTheEnd() async throws {
@@ -185,35 +219,6 @@ private struct Answering: PushSender {
     func send(_ request: PushRequest) async -> PushOutcome { await answer(request) }
 }
 
-/// Lets everybody pass once it is open.
-private final class Gate: Sendable {
-    private struct State {
-        var isOpen = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    func open() {
-        let waiters = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    func pass() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiters.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
-}
-
 /// A clock that moves as fast as it is asked: every sleep is over at once.
 private struct RacingClock: Clock {
     var now: ContinuousClock.Instant { .now }
@@ -222,17 +227,6 @@ private struct RacingClock: Clock {
     func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
         try Task.checkCancellation()
         await Task.yield()
-    }
-}
-
-/// A clock by which short waits are over at once, and polls never are.
-private struct StandingClock: Clock {
-    var now: ContinuousClock.Instant { .now }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        guard deadline - .now > .milliseconds(100) else { return await Task.yield() }
-        try await Task.sleep(for: .seconds(86_400))
     }
 }
 
@@ -249,6 +243,7 @@ private final class MemoryOutbox: Outbox {
         var completions: [Completion] = []
         var looks = 0
         var failures = 0
+        var refused: Set<DeliveryID> = []
         var mostLent = 0
         var waiters: [(isOver: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
             []
@@ -273,6 +268,11 @@ private final class MemoryOutbox: Outbox {
         }
         change { $0.due[tenant, default: []] += deliveries }
     }
+
+    /// What is never written down, nor anything with it.
+    func refuse(_ deliveries: Set<DeliveryID>) { change { $0.refused = deliveries } }
+    var refused: Set<DeliveryID> { state.withLock(\.refused) }
+    func due(of tenant: TenantID) -> [DeliveryID] { state.withLock { $0.due[tenant, default: []].map(\.id) } }
 
     func failCompletions(_ count: Int) { change { $0.failures = count } }
 
@@ -318,12 +318,20 @@ private final class MemoryOutbox: Outbox {
     }
 
     func complete(_ completions: [Completion], of tenant: TenantID) async throws -> Int {
+        struct Refusal: Error {}
         var fails = false
+        var refuses = false
         change { state in
             fails = state.failures > 0
-            if fails { state.failures -= 1 } else { state.completions += completions }
+            refuses = completions.contains { state.refused.contains($0.delivery.id) }
+            if fails {
+                state.failures -= 1
+            } else if !refuses {
+                state.completions += completions
+            }
         }
         if fails { throw NotificationStoreError.unavailable }
+        if refuses { throw Refusal() }
         return completions.count
     }
 }

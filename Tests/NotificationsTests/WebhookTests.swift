@@ -1,8 +1,6 @@
 import Foundation
 import JSON
 import Notifications
-import Synchronization
-import Tenancy
 import Testing
 
 @testable import Notifications
@@ -89,100 +87,10 @@ import Testing
             ])
     }
 
-    // MARK: Delivery
-
-    private final class MemoryStore: WebhookStore {
-        struct State {
-            var waiting: [UUID: WebhookMessage] = [:]
-            var retries: [UUID: Duration] = [:]
-            var hasWebhook = true
-        }
-
-        let state: Mutex<State>
-        let tenant = TenantID(UUID())
-        private let webhook: Webhook
-
-        init(_ messages: [WebhookMessage]) throws {
-            var generator = SystemRandomNumberGenerator()
-            webhook = Webhook(
-                url: try WebhookURL("https://example.com"), secret: WebhookSecret(using: &generator))
-            state = Mutex(State(waiting: Dictionary(uniqueKeysWithValues: messages.map { ($0.id, $0) })))
-        }
-
-        func tenantsWithDueMessages(limit: Int) -> [TenantID] {
-            state.withLock { $0.waiting.count > $0.retries.count } ? [tenant] : []
-        }
-
-        func claim(
-            of tenant: TenantID, limit: Int, lease: Duration
-        ) -> (webhook: Webhook, messages: [WebhookMessage])? {
-            state.withLock { state in
-                guard state.hasWebhook else { return nil }
-                let due = state.waiting.values.filter { state.retries[$0.id] == nil }
-                return (webhook, Array(due.prefix(limit)))
-            }
-        }
-
-        func remove(_ messages: [WebhookMessage], of tenant: TenantID) {
-            state.withLock { state in for message in messages { state.waiting[message.id] = nil } }
-        }
-
-        func retry(_ message: WebhookMessage, of tenant: TenantID, after pause: Duration) {
-            state.withLock { $0.retries[message.id] = pause }
-        }
-    }
-
-    private struct Replies: WebhookSender {
-        let reply: @Sendable (WebhookMessage) -> WebhookReply
-
-        func send(_ message: WebhookMessage, to webhook: Webhook, at now: Date) async -> WebhookReply {
-            reply(message)
-        }
-    }
-
-    private static func message(_ number: UInt8, attempt: Int = 1) -> WebhookMessage {
-        WebhookMessage(id: UUID(), body: [number], attempt: attempt)
-    }
-
-    @Test func whatIsTakenIsRemovedAndWhatIsNotWaits() async throws {
-        let store = try MemoryStore([Self.message(1), Self.message(2), Self.message(3)])
-        let dispatcher = WebhookDispatcher(
-            store,
-            Replies { message in
-                switch message.body {
-                case [1]: .status(200)
-                case [2]: .status(500)
-                default: .noAnswer("no answer in time")
-                }
-            })
-        #expect(try await dispatcher.deliverDue() == 3)
-        let left = store.state.withLock { $0 }
-        #expect(Set(left.waiting.values.map(\.body)) == [[2], [3]])
-        #expect(Set(left.retries.keys) == Set(left.waiting.keys))
-        #expect(left.retries.values.allSatisfy { (.seconds(5) ... .seconds(6)).contains($0) })
-        #expect(try await dispatcher.deliverDue() == 0)
-    }
-
-    @Test func afterTheLastAttemptAMessageIsGivenUp() async throws {
-        let store = try MemoryStore([Self.message(1, attempt: 9), Self.message(2, attempt: 10)])
-        let givenUp = Mutex(0)
-        let dispatcher = WebhookDispatcher(
-            store, Replies { _ in .status(404) },
-            onEvent: { if case .gaveUp(_, .status(404)) = $0 { givenUp.withLock { $0 += 1 } } })
-        try await dispatcher.deliverDue()
-        #expect(store.state.withLock { $0.waiting.values.map(\.body) } == [[1]])
-        #expect(givenUp.withLock { $0 } == 1)
-    }
-
-    @Test func withoutAWebhookNothingIsSent() async throws {
-        let store = try MemoryStore([Self.message(1)])
-        store.state.withLock { $0.hasWebhook = false }
-        let dispatcher = WebhookDispatcher(
-            store,
-            Replies { _ in
-                Issue.record("nothing may be sent")
-                return .status(200)
-            })
-        #expect(try await dispatcher.deliverDue() == 0)
+    @Test func restsGrowAndHaveABound() {
+        #expect(
+            (1...8).map { WebhookSchedule.rest(afterFailure: $0) }
+                == [5, 10, 20, 40, 80, 160, 300, 300].map(Duration.seconds))
+        #expect(WebhookSchedule.rest(afterFailure: .max) == .seconds(300))
     }
 }

@@ -14,14 +14,19 @@ import Testing
         let registry: PostgresWebhookRegistry
         let store: PostgresWebhookStore
 
-        func addMessages(_ count: Int, of tenant: TenantID? = nil, due: String = "now()") async throws {
+        static let age = Duration.seconds(86_400)
+
+        func addMessages(
+            _ count: Int, of tenant: TenantID? = nil, due: String = "now()", made: String = "now()"
+        ) async throws {
             let tenant = tenant ?? self.tenant
             try await stores.appPool.withTransaction { transaction in
                 try await transaction.setTenant(tenant.description)
                 try await transaction.execute(
                     """
-                    INSERT INTO doorstep.webhook_messages (tenant_id, message_id, body, due_at)
-                    SELECT \(tenant.uuid), gen_random_uuid(), convert_to(n::text, 'UTF8'), \(unsafeSQL: due)
+                    INSERT INTO doorstep.webhook_messages (tenant_id, message_id, body, due_at, created_at)
+                    SELECT \(tenant.uuid), gen_random_uuid(), convert_to(n::text, 'UTF8'), \(unsafeSQL: due),
+                        \(unsafeSQL: made)
                     FROM generate_series(1, \(count)) AS n
                     """)
             }
@@ -111,26 +116,34 @@ import Testing
             let (store, tenant) = (fixture.store, fixture.tenant)
             _ = try await fixture.registry.setWebhook(
                 try WebhookURL("https://example.com"), secret: Self.secret(), of: tenant)
-            #expect(try await store.tenantsWithDueMessages(limit: 10) == [])
+            #expect(try await store.tenantsWithDueMessages(limit: 10, excluding: []) == [])
             try await fixture.addMessages(2, due: "now() + interval '1 hour'")
-            #expect(try await store.tenantsWithDueMessages(limit: 10) == [])
+            #expect(try await store.tenantsWithDueMessages(limit: 10, excluding: []) == [])
             try await fixture.addMessages(3)
-            #expect(try await store.tenantsWithDueMessages(limit: 10) == [tenant])
-            let first = try #require(try await store.claim(of: tenant, limit: 2, lease: .seconds(60)))
-            let second = try #require(try await store.claim(of: tenant, limit: 2, lease: .zero))
+            #expect(try await store.tenantsWithDueMessages(limit: 10, excluding: []) == [tenant])
+            let first = try #require(
+                try await store.claim(
+                    of: tenant, limit: 2, lease: .seconds(60), maximumAge: Fixture.age))
+            let second = try #require(
+                try await store.claim(
+                    of: tenant, limit: 2, lease: .zero, maximumAge: Fixture.age))
             #expect(first.messages.map(\.attempt) == [1, 1] && second.messages.map(\.attempt) == [1])
             #expect(Set((first.messages + second.messages).map(\.id)).count == 3)
             #expect(Set((first.messages + second.messages).map(\.body)) == [[0x31], [0x32], [0x33]])
             // The second's lease is over: who had it comes too late with what it found.
-            let third = try #require(try await store.claim(of: tenant, limit: 2, lease: .seconds(60)))
+            let third = try #require(
+                try await store.claim(
+                    of: tenant, limit: 2, lease: .seconds(60), maximumAge: Fixture.age))
             #expect(third.messages.map(\.id) == second.messages.map(\.id))
             #expect(third.messages.map(\.attempt) == [2])
             try await store.remove(second.messages, of: tenant)
             try await store.retry(second.messages[0], of: tenant, after: .zero)
-            #expect(try await store.tenantsWithDueMessages(limit: 10) == [])
+            #expect(try await store.tenantsWithDueMessages(limit: 10, excluding: []) == [])
             try await store.remove(first.messages, of: tenant)
             try await store.retry(third.messages[0], of: tenant, after: .zero)
-            let fourth = try #require(try await store.claim(of: tenant, limit: 9, lease: .seconds(60)))
+            let fourth = try #require(
+                try await store.claim(
+                    of: tenant, limit: 9, lease: .seconds(60), maximumAge: Fixture.age))
             #expect(fourth.messages.map(\.attempt) == [3])
             try await store.remove(fourth.messages, of: tenant)
             #expect(try await fixture.registry.webhook(of: tenant)?.waitingCount == 2)
@@ -146,13 +159,111 @@ import Testing
             }
             try await fixture.addMessages(500)
             try await fixture.addMessages(1, of: neighbour)
-            let found = try await fixture.store.tenantsWithDueMessages(limit: 10)
+            let found = try await fixture.store.tenantsWithDueMessages(limit: 10, excluding: [])
             #expect(Set(found) == [fixture.tenant, neighbour] && found.count == 2)
-            #expect(try await fixture.store.tenantsWithDueMessages(limit: 1).count == 1)
+            #expect(try await fixture.store.tenantsWithDueMessages(limit: 1, excluding: []).count == 1)
+            #expect(
+                try await fixture.store.tenantsWithDueMessages(limit: 1, excluding: [fixture.tenant])
+                    == [neighbour])
+            #expect(
+                try await fixture.store.tenantsWithDueMessages(
+                    limit: 1, excluding: [fixture.tenant, neighbour]) == [])
             // Of the one, never the other's.
             let claimed = try #require(
-                try await fixture.store.claim(of: neighbour, limit: 1_000, lease: .seconds(60)))
+                try await fixture.store.claim(
+                    of: neighbour, limit: 1_000, lease: .seconds(60), maximumAge: Fixture.age))
             #expect(claimed.messages.count == 1)
+        }
+    }
+
+    @Test func whatIsGivenBackIsAsIfItHadNotBeenLent() async throws {
+        try await Self.withFixture { fixture in
+            let (store, tenant) = (fixture.store, fixture.tenant)
+            _ = try await fixture.registry.setWebhook(
+                try WebhookURL("https://example.com"), secret: Self.secret(), of: tenant)
+            try await fixture.addMessages(1)
+            func claim() async throws -> [WebhookMessage] {
+                try #require(
+                    try await store.claim(of: tenant, limit: 2, lease: .seconds(60), maximumAge: Fixture.age)
+                ).messages
+            }
+            let first = try await claim()
+            #expect(first.map(\.attempt) == [1])
+            #expect(try await claim() == [])
+            try await store.giveBack(first[0], of: tenant)
+            #expect(try await claim() == first)
+            // Whose loan it is not any more gives nothing back.
+            try await store.retry(first[0], of: tenant, after: .zero)
+            let second = try await claim()
+            #expect(second.map(\.attempt) == [2])
+            try await store.giveBack(first[0], of: tenant)
+            #expect(try await claim() == [])
+        }
+    }
+
+    @Test func whatIsTooOldIsRemovedWhenItIsSeen() async throws {
+        try await Self.withFixture { fixture in
+            let (store, tenant) = (fixture.store, fixture.tenant)
+            _ = try await fixture.registry.setWebhook(
+                try WebhookURL("https://example.com"), secret: Self.secret(), of: tenant)
+            let old = "now() - interval '25 hours'"
+            try await fixture.addMessages(3, due: old, made: old)
+            try await fixture.addMessages(2, made: "now() - interval '23 hours'")
+            try await fixture.addMessages(1, due: "now() + interval '1 hour'", made: old)
+            func claim(_ limit: Int) async throws -> WebhookClaim {
+                try #require(
+                    try await store.claim(
+                        of: tenant, limit: limit, lease: .seconds(60), maximumAge: Fixture.age))
+            }
+            let first = try await claim(2)
+            #expect(first.outdatedCount == 2 && first.messages.isEmpty)
+            let second = try await claim(4)
+            #expect(second.outdatedCount == 1 && second.messages.count == 2)
+            #expect(try await claim(4).outdatedCount == 0)
+            #expect(try await fixture.registry.webhook(of: tenant)?.waitingCount == 3)
+        }
+    }
+
+    /// As tokens, when the servers' secret is replaced; and the audit log has nothing to tell.
+    @Test func aSecretIsSealedAgain() async throws {
+        try await Self.withFixture { fixture in
+            let (tenant, stores) = (fixture.tenant, fixture.stores)
+            func registry(_ secrets: String...) throws -> PostgresWebhookRegistry {
+                let keys = SealingKeys(secrets: secrets.map { String(repeating: $0, count: 32) })
+                return PostgresWebhookRegistry(stores.adminPool, keys: try #require(keys), actor: "x")
+            }
+            func changes() async throws -> Int {
+                try await stores.database.withSuperuser { pool in
+                    try await pool.withConnection { connection in
+                        try await connection.execute(
+                            "SELECT count(*) FROM doorstep.audit_log WHERE relation = 'webhooks'"
+                        ).one().decode(at: 0)
+                    }
+                }
+            }
+            #expect(try await registry("b", "a").resealSecret(of: tenant) == .init())
+            let webhook = Webhook(url: try WebhookURL("https://example.com"), secret: Self.secret())
+            _ = try await fixture.registry.setWebhook(webhook.url, secret: webhook.secret, of: tenant)
+            #expect(try await changes() == 1)
+            #expect(try await registry("b").resealSecret(of: tenant) == .init(unreadable: 1))
+            #expect(try await registry("b", "a").resealSecret(of: tenant) == .init(resealed: 1))
+            #expect(try await registry("b", "a").resealSecret(of: tenant) == .init())
+            #expect(try await registry("b").webhook(of: tenant)?.webhook == webhook)
+            #expect(try await changes() == 1)
+        }
+    }
+
+    @Test func aSecretThatNothingOpensIsReplaced() async throws {
+        try await Self.withFixture { fixture in
+            let strange = PostgresWebhookRegistry(
+                fixture.stores.adminPool, keys: try Self.keys("b"), actor: "x")
+            let url = try WebhookURL("https://example.com/hooks")
+            let new = Self.secret()
+            #expect(try await strange.replaceSecret(by: new, of: fixture.tenant) == nil)
+            _ = try await fixture.registry.setWebhook(url, secret: Self.secret(), of: fixture.tenant)
+            #expect(try await strange.replaceSecret(by: new, of: fixture.tenant) == url)
+            #expect(
+                try await strange.webhook(of: fixture.tenant)?.webhook == Webhook(url: url, secret: new))
         }
     }
 }

@@ -74,7 +74,7 @@ struct InstanceCommand: AsyncParsableCommand {
 
     struct Reseal: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seal push tokens again by the newest secret.",
+            abstract: "Seal push tokens, and the secrets of webhooks, again by the newest secret.",
             discussion: """
                 To replace a secret: put the new one before it in DOORSTEP_TOKEN_SECRET, separated by a comma, restart \
                 the servers, run this command with the same value, and take the old one away. Works beside servers, \
@@ -92,8 +92,12 @@ struct InstanceCommand: AsyncParsableCommand {
                 let tenants =
                     if let tenant { [try await store.tenant(tenant)] } else { try await store.tenants() }
                 let resealing = TokenResealing(pool, keys: keys)
+                let webhooks = PostgresWebhookRegistry(pool, keys: keys, actor: TenantOptions.actor)
                 var results: [(tenant: Tenant, result: TokenResealing.Result)] = []
-                for tenant in tenants { results.append((tenant, try await resealing.reseal(tenant.id))) }
+                for tenant in tenants {
+                    let tokens = try await resealing.reseal(tenant.id)
+                    results.append((tenant, tokens + (try await webhooks.resealSecret(of: tenant.id))))
+                }
                 return results
             }
             output.print(

@@ -47,7 +47,10 @@ struct WebhookCommand: AsyncParsableCommand {
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Replace the secret, and show the new one, once.",
-            discussion: "What is sent from now on is signed with the new one.")
+            discussion: """
+                What is sent from now on is signed with the new one. It works although no secret in \
+                DOORSTEP_TOKEN_SECRET opens the old one any more.
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -56,8 +59,9 @@ struct WebhookCommand: AsyncParsableCommand {
             var generator = SystemRandomNumberGenerator()
             let secret = WebhookSecret(using: &generator)
             let url = try await tenant.withWebhooks { registry, tenant in
-                let url = try await registry.registered(of: tenant).webhook.url
-                _ = try await registry.setWebhook(url, secret: secret, of: tenant)
+                guard let url = try await registry.replaceSecret(by: secret, of: tenant) else {
+                    throw CommandError.noWebhook
+                }
                 return url
             }
             output.print(

@@ -15,13 +15,15 @@ struct Delivery: Sendable {
 
     /// - Parameters:
     ///   - sender: Nil for a server that only takes in: what it queues, another one sends.
-    ///   - timeout: How long the sender takes at most; a delivery is lent for twice that.
+    ///   - timeout: How long the sender takes at most; a delivery is lent for longer than twice that.
     init(
         _ pool: ConnectionPool, keys: SealingKeys, sender: (any PushSender)?, timeout: Duration,
         logger: Logger
     ) {
         var settings = Dispatcher.Settings()
-        settings.lease = timeout * 2
+        // A request that is given up at the timeout ends a little later, and what became of it is gathered before it is
+        // written down: with a short timeout the other half would not be enough for both.
+        settings.lease = timeout * 2 + .seconds(1)
         let dispatcher = sender.map { [figures, settings] sender in
             Dispatcher(
                 PostgresOutbox(pool, keys: keys), sender, settings: settings,

@@ -32,7 +32,7 @@ final class DeliveryFigures: Sendable {
             if let delay { self.delay.recordSeconds(max(0, delay)) }
         case .decided(let state, _):
             outcomes[state]?.increment()
-        case .failed, .recovered, .abandoned: break
+        case .failed, .recovered, .unwritable, .abandoned: break
         }
     }
 

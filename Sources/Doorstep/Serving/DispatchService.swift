@@ -28,6 +28,10 @@ extension Dispatcher.Event {
             logger.warning("the outbox does not answer: trying again", metadata: ["error": "\(error)"])
         case .recovered:
             logger.notice("the outbox answers again")
+        case .unwritable(let delivery, let error):
+            logger.error(
+                "what became of a delivery cannot be written down: it is tried again, with the same ID",
+                metadata: ["delivery": "\(delivery)", "error": "\(error)"])
         case .abandoned(let count):
             logger.error(
                 "what became of deliveries is not written down: they are sent again, with the same IDs",

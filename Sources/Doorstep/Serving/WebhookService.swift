@@ -6,7 +6,7 @@ import WebhookClient
 
 /// Brings messages to tenants' webhooks as long as the server runs.
 ///
-/// What is under way when it ends is sent again by whichever server runs next.
+/// What is under way when it ends is given back, and sent again by whichever server runs next.
 struct WebhookService: Service {
     private let store: any WebhookStore
     private let logger: Logger
@@ -21,7 +21,11 @@ struct WebhookService: Service {
     func run() async throws {
         try await AsyncHTTPWebhookSender.withSender(authorities: authorities) { sender in
             let dispatcher = WebhookDispatcher(store, sender, onEvent: report)
-            await cancelWhenGracefulShutdown { await dispatcher.run() }
+            await withGracefulShutdownHandler {
+                await dispatcher.run()
+            } onGracefulShutdown: {
+                dispatcher.shutDown()
+            }
         }
     }
 
@@ -36,12 +40,18 @@ struct WebhookService: Service {
             logger.info(
                 "a webhook did not take a message",
                 metadata: ["tenant": "\(tenant)", "reply": "\(reply)", "attempt": "\(attempt)"])
-        case .gaveUp(let tenant, let reply):
-            Counter(label: "doorstep_webhook_messages_given_up_total").increment()
+        case .gaveUp(let tenant, let count, let reply):
+            Counter(label: "doorstep_webhook_messages_given_up_total").increment(by: count)
             logger.warning(
-                "a message for a webhook is given up", metadata: ["tenant": "\(tenant)", "reply": "\(reply)"])
-        case .failed(let error):
-            logger.warning("webhooks are not served yet", metadata: ["error": "\(error)"])
+                "messages for a webhook are given up",
+                metadata: [
+                    "tenant": "\(tenant)", "count": "\(count)",
+                    "reply": "\(reply.map { "\($0)" } ?? "none in days")",
+                ])
+        case .failed(let tenant, let error):
+            logger.warning(
+                "webhooks are not served yet",
+                metadata: ["tenant": "\(tenant.map { "\($0)" } ?? "any")", "error": "\(error)"])
         }
     }
 }

@@ -9,7 +9,8 @@ public import Tenancy
 /// there is no room for another. Any number of servers may do so at once.
 ///
 /// When the database is away, what became of deliveries is kept and written later; nothing new is taken meanwhile. What
-/// comes too late does no harm: the outbox fences.
+/// comes too late does no harm: the outbox fences. What the outbox refuses to write down holds up nothing else: it is
+/// given up, and the delivery is lent again when its loan is over, with a lost reply more.
 public final class Dispatcher: Sendable {
     public struct Settings: Sendable {
         /// How many deliveries are taken and not completed, at most.
@@ -45,6 +46,8 @@ public final class Dispatcher: Sendable {
         case failed(any Error)
         /// It works again.
         case recovered
+        /// What became of a delivery cannot be written down, ever.
+        case unwritable(DeliveryID, any Error)
         /// The server ends, and could not write down what became of so many.
         case abandoned(Int)
     }
@@ -255,23 +258,36 @@ public final class Dispatcher: Sendable {
         var isWritten = true
         for (tenant, completions) in finished {
             var rest = completions[...]
-            while !rest.isEmpty {
-                let batch = rest.prefix(settings.batch)
+            var size = settings.batch
+            while let first = rest.first {
+                let batch = rest.prefix(size)
                 do {
                     try await outbox.complete(Array(batch), of: tenant)
                     succeeded()
-                    release(batch.count, of: tenant)
-                    rest = rest.dropFirst(batch.count)
-                } catch {
+                } catch  where !Self.isRefusal(error) {
                     failed(error)
                     isWritten = false
                     let kept = Array(rest)
                     state.withLock { $0.finished[tenant, default: []].insert(contentsOf: kept, at: 0) }
                     break
+                } catch  where batch.count > 1 {
+                    // One that is refused takes all of its batch with it: halves, until it is alone.
+                    size = batch.count / 2
+                    continue
+                } catch {
+                    onEvent(.unwritable(first.delivery.id, error))
                 }
+                release(batch.count, of: tenant)
+                rest = rest.dropFirst(batch.count)
+                size = min(size * 2, settings.batch)
             }
         }
         return isWritten
+    }
+
+    /// Whether it is about what was to be written: it would be refused again.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        !Task.isCancelled && (error as? NotificationStoreError) != .unavailable
     }
 
     private func release(_ count: Int, of tenant: TenantID) {

@@ -1,0 +1,204 @@
+import Foundation
+import Synchronization
+import Tenancy
+import Testing
+
+@testable import Notifications
+
+@Suite struct WebhookDispatcherTests {
+    private static let tenants = (1...40).map { number in
+        TenantID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number))))
+    }
+
+    /// Runs a dispatcher for as long as the body does, and returns once it has come to its end.
+    private static func withDispatcher(
+        _ store: MemoryWebhookStore, clock: any Clock<Duration> = StandingClock(),
+        onEvent: @escaping @Sendable (WebhookDispatcher.Event) -> Void = { _ in },
+        reply: @escaping @Sendable (WebhookMessage) async -> WebhookReply,
+        _ body: () async throws -> Void
+    ) async rethrows {
+        let dispatcher = WebhookDispatcher(store, Replies(reply: reply), clock: clock, onEvent: onEvent)
+        async let run: Void = dispatcher.run()
+        do {
+            try await body()
+        } catch {
+            dispatcher.shutDown()
+            throw error
+        }
+        dispatcher.shutDown()
+        await run
+    }
+
+    @Test func whatIsTakenIsRemovedAndWhatIsNotWaits() async throws {
+        let store = try MemoryWebhookStore([Self.tenants[0]: 3])
+        await Self.withDispatcher(
+            store,
+            reply: { message in
+                switch message.body {
+                case [0]: .status(200)
+                case [1]: .status(500)
+                default: .noAnswer("no answer in time")
+                }
+            }
+        ) {
+            await store.wait { $0.waiting.count == 2 && $0.retries.count == 2 }
+        }
+        let left = store.current
+        #expect(Set(left.waiting.map(\.message.body)) == [[1], [2]])
+        #expect(Set(left.retries.keys) == Set(left.waiting.map(\.message.id)))
+        #expect(left.retries.values.allSatisfy { (.seconds(5) ... .seconds(6)).contains($0) })
+        #expect(left.givenBack.isEmpty)
+    }
+
+    @Test func afterTheLastAttemptAMessageIsGivenUp() async throws {
+        let store = try MemoryWebhookStore([Self.tenants[0]: 1, Self.tenants[1]: 1])
+        store.change { $0.waiting[0].message = $0.waiting[0].message.with(attempt: 8) }
+        store.change { $0.waiting[1].message = $0.waiting[1].message.with(attempt: 9) }
+        let last = store.current.waiting[1]
+        let givenUp = Mutex<[TenantID]>([])
+        await Self.withDispatcher(
+            store,
+            onEvent: { event in
+                if case .gaveUp(let tenant, 1, .status(404)) = event {
+                    givenUp.withLock { $0.append(tenant) }
+                }
+            }, reply: { _ in .status(404) }
+        ) {
+            await store.wait { $0.waiting.count == 1 && $0.retries.count == 1 }
+        }
+        #expect(store.current.waiting.map(\.message.attempt) == [9])
+        #expect(givenUp.withLock { $0 } == [last.tenant])
+    }
+
+    @Test func withoutAWebhookNothingIsSent() async throws {
+        let store = try MemoryWebhookStore([Self.tenants[0]: 1])
+        store.change { $0.hasWebhook = false }
+        await Self.withDispatcher(
+            store,
+            reply: { _ in
+                Issue.record("sent")
+                return .status(200)
+            }
+        ) {
+            await store.wait { $0.claimCount == 1 }
+        }
+        #expect(store.current.waiting.count == 1)
+    }
+
+    /// No clock moves: only the room that each message leaves can have been filled again.
+    @Test func aReceiverThatNeverAnswersHoldsUpNobody() async throws {
+        let (silent, other) = (Self.tenants[0], Self.tenants[1])
+        let store = try MemoryWebhookStore([silent: 20, other: 20])
+        let silentIDs = Set(store.current.waiting.filter { $0.tenant == silent }.map(\.message.id))
+        await Self.withDispatcher(
+            store,
+            reply: { message in
+                guard silentIDs.contains(message.id) else { return .status(200) }
+                await Self.never()
+                return .noAnswer("the connection failed")
+            }
+        ) {
+            await store.wait { state in !state.waiting.contains { $0.tenant == other } }
+            #expect(store.current.lent == [silent: 4])
+        }
+        // What the end cut off says nothing of the receiver.
+        let left = store.current
+        #expect(left.waiting.count == 20 && left.retries.isEmpty && left.lent == [:])
+        #expect(left.givenBack.count == 4 && left.waiting.allSatisfy { $0.message.attempt == 0 })
+    }
+
+    @Test func allTogetherHaveABound() async throws {
+        let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.tenants.map { ($0, 5) }))
+        let gate = Gate()
+        await Self.withDispatcher(
+            store,
+            reply: { _ in
+                await gate.pass()
+                return .status(200)
+            }
+        ) {
+            await store.wait { $0.lent.values.reduce(0, +) == WebhookDispatcher.messages }
+            gate.open()
+            await store.wait { $0.waiting.isEmpty }
+        }
+        #expect(store.current.mostLent == WebhookDispatcher.messages)
+        #expect(store.current.mostLentOfOne == WebhookDispatcher.messagesPerTenant)
+    }
+
+    @Test func manyTenantsWithOneMessageEachAreServedWithoutAPoll() async throws {
+        let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.tenants.map { ($0, 1) }))
+        await Self.withDispatcher(
+            store,
+            reply: { _ in
+                await Self.never(); return .noAnswer("cut off")
+            }
+        ) {
+            await store.wait { $0.lent.count == Self.tenants.count }
+        }
+    }
+
+    @Test(arguments: [MemoryWebhookStore.Call.claim, .remove]) func whomTheStoreFailsForDisturbsNobody(
+        call: MemoryWebhookStore.Call
+    ) async throws {
+        let (broken, other) = (Self.tenants[0], Self.tenants[1])
+        let store = try MemoryWebhookStore([broken: 20, other: 20])
+        store.change { $0.broken = [broken: call] }
+        let failed = Mutex<[TenantID?]>([])
+        let clock = NotedClock()
+        await Self.withDispatcher(
+            store, clock: clock,
+            onEvent: { event in
+                if case .failed(let tenant, _) = event { failed.withLock { $0.append(tenant) } }
+            }, reply: { _ in .status(200) }
+        ) {
+            await store.wait { state in !state.waiting.contains { $0.tenant == other } }
+            await clock.wait(for: .seconds(5))
+            // It rests: no look finds it, and nobody asks for its messages.
+            let claimCount = store.current.claims[broken]
+            store.add(20, of: other)
+            await clock.wait(for: .seconds(1))
+            clock.end(.seconds(1))
+            await store.wait { state in !state.waiting.contains { $0.tenant == other } }
+            #expect(store.current.claims[broken] == claimCount)
+            // It comes back, to rest for longer.
+            clock.end(.seconds(5))
+            await clock.wait(for: .seconds(10))
+            store.change { $0.broken = [:] }
+            clock.end(.seconds(10))
+            await store.wait { state in state.waiting.allSatisfy { state.isLent($0.message) } }
+        }
+        #expect(failed.withLock { Set($0) } == [broken])
+    }
+
+    @Test func whatIsTooOldIsToldOf() async throws {
+        let store = try MemoryWebhookStore([Self.tenants[0]: 2])
+        store.change { $0.outdatedCount = 7 }
+        let givenUp = Mutex<Int>(0)
+        await Self.withDispatcher(
+            store,
+            onEvent: { event in
+                if case .gaveUp(_, let count, nil) = event { givenUp.withLock { $0 += count } }
+            }, reply: { _ in .status(200) }
+        ) {
+            await store.wait { $0.waiting.isEmpty }
+        }
+        #expect(givenUp.withLock { $0 } == 7)
+    }
+
+    /// Until the task is cancelled.
+    private static func never() async { try? await StandingClock().sleep(for: .seconds(86_400)) }
+}
+
+extension WebhookMessage {
+    fileprivate func with(attempt: Int) -> WebhookMessage {
+        WebhookMessage(id: id, body: body, attempt: attempt)
+    }
+}
+
+private struct Replies: WebhookSender {
+    let reply: @Sendable (WebhookMessage) async -> WebhookReply
+
+    func send(_ message: WebhookMessage, to webhook: Webhook, at now: Date) async -> WebhookReply {
+        await reply(message)
+    }
+}
