@@ -17,8 +17,8 @@ struct Delivery: Sendable {
     ///   - sender: Nil for a server that only takes in: what it queues, another one sends.
     ///   - timeout: How long the sender takes at most; a delivery is lent for longer than twice that.
     init(
-        _ pool: ConnectionPool, keys: SealingKeys, sender: (any PushSender)?, timeout: Duration,
-        logger: Logger
+        _ pool: ConnectionPool, sendingBy deliveryPool: ConnectionPool, keys: SealingKeys,
+        sender: (any PushSender)?, timeout: Duration, logger: Logger
     ) {
         var settings = Dispatcher.Settings()
         // A request that is given up at the timeout ends a little later, and what became of it is gathered before it is
@@ -26,7 +26,7 @@ struct Delivery: Sendable {
         settings.lease = timeout * 2 + .seconds(1)
         let dispatcher = sender.map { [figures, settings] sender in
             Dispatcher(
-                PostgresOutbox(pool, keys: keys), sender, settings: settings,
+                PostgresOutbox(deliveryPool, keys: keys), sender, settings: settings,
                 onEvent: { event in
                     figures.count(event)
                     event.log(to: logger)

@@ -65,6 +65,8 @@ public final class Dispatcher: Sendable {
         var last: TenantID?
         var overdue = Duration.zero
         var isFailing = false
+        /// What became of some could not be written down: until it is, their loans could end and be taken again here.
+        var isBehind = false
     }
 
     private let outbox: any Outbox
@@ -143,7 +145,7 @@ public final class Dispatcher: Sendable {
 
     /// Who has something due: those behind the one served last first, so that everybody's turn comes.
     private func nextTenants() async -> [TenantID] {
-        guard state.withLock({ $0.heldCount }) < settings.maximumInFlight else { return [] }
+        guard state.withLock({ !$0.isBehind && $0.heldCount < settings.maximumInFlight }) else { return [] }
         do {
             let tenants = try await outbox.tenantsWithDueDeliveries()
             succeeded()
@@ -240,7 +242,12 @@ public final class Dispatcher: Sendable {
                 continue
             }
             if !isDrained, waiting < settings.batch { try? await clock.sleep(for: settings.gathering) }
-            if await writeAll() { continue }
+            let isWritten = await writeAll()
+            state.withLock { $0.isBehind = !isWritten }
+            if isWritten {
+                due.raise()
+                continue
+            }
             if isDrained {
                 triesLeft -= 1
                 guard triesLeft > 0 else { return onEvent(.abandoned(waiting)) }
