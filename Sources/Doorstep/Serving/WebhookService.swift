@@ -33,7 +33,7 @@ struct WebhookService: Service {
         switch event {
         case .replied(let tenant, let reply, let attempt):
             Counter(
-                label: "doorstep_webhook_attempts_total",
+                label: "doorstep_webhook_attempts",
                 dimensions: [("result", reply.isTaken ? "taken" : "not_taken")]
             ).increment()
             guard !reply.isTaken else { return }
@@ -41,7 +41,7 @@ struct WebhookService: Service {
                 "a webhook did not take a message",
                 metadata: ["tenant": "\(tenant)", "reply": "\(reply)", "attempt": "\(attempt)"])
         case .gaveUp(let tenant, let count, let reply):
-            Counter(label: "doorstep_webhook_messages_given_up_total").increment(by: count)
+            Counter(label: "doorstep_webhook_messages_given_up").increment(by: count)
             logger.warning(
                 "messages for a webhook are given up",
                 metadata: [
