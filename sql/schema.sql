@@ -216,10 +216,10 @@ CREATE FUNCTION doorstep.drop_notification_days(retention integer) RETURNS integ
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET "TimeZone" TO 'UTC'
-    SET lock_timeout TO '2s'
+    SET lock_timeout TO '500ms'
     AS $$
 DECLARE
-    partition text;
+    day text;
     is_due boolean;
     dropped integer := 0;
 BEGIN
@@ -227,16 +227,23 @@ BEGIN
         RAISE invalid_parameter_value USING MESSAGE = 'notifications are kept for 1 to 365 days';
     END IF;
     LOCK TABLE ONLY doorstep.notifications, ONLY doorstep.deliveries IN SHARE UPDATE EXCLUSIVE MODE;
-    FOR partition IN
-        SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+    FOR day IN
+        SELECT right(relname, 8) FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
         WHERE inhparent = 'doorstep.deliveries'::regclass
             AND to_date(right(relname, 8), 'YYYYMMDD') < current_date - retention
-        ORDER BY relname LIMIT 8
+        ORDER BY relname
     LOOP
-        EXECUTE format('SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL)', partition) INTO is_due;
+        EXIT WHEN dropped = 8;
+        -- Without a lock first: a day that is kept holds up nobody.
+        EXECUTE format('SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL)', 'deliveries_' || day)
+        INTO is_due;
         CONTINUE WHEN is_due;
-        EXECUTE format('DROP TABLE doorstep.%I', partition);
-        EXECUTE format('DROP TABLE IF EXISTS doorstep.%I', replace(partition, 'deliveries', 'notifications'));
+        EXECUTE format('LOCK TABLE doorstep.%I, doorstep.%I IN ACCESS EXCLUSIVE MODE',
+            'notifications_' || day, 'deliveries_' || day);
+        EXECUTE format('SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL)', 'deliveries_' || day)
+        INTO is_due;
+        CONTINUE WHEN is_due;
+        EXECUTE format('DROP TABLE doorstep.%I, doorstep.%I', 'notifications_' || day, 'deliveries_' || day);
         dropped := dropped + 1;
     END LOOP;
     RETURN dropped;
@@ -991,7 +998,7 @@ ALTER TABLE ONLY doorstep.confirmations_default
 --
 
 ALTER TABLE ONLY doorstep.deliveries
-    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (tenant_id, created_at, notification_id, delivery_id);
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (tenant_id, delivery_id, created_at);
 
 --
 -- Name: domains domains_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1040,7 +1047,7 @@ ALTER TABLE ONLY doorstep.locations
 --
 
 ALTER TABLE ONLY doorstep.notifications
-    ADD CONSTRAINT notifications_pkey PRIMARY KEY (tenant_id, created_at, notification_id);
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (tenant_id, notification_id, created_at);
 
 --
 -- Name: push_tokens push_tokens_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
