@@ -1,4 +1,5 @@
 import APNsPayload
+import Administration
 import Foundation
 import JSON
 import Notifications
