@@ -1,3 +1,4 @@
+import NIOPosix
 import Notifications
 
 extension APNsClient {
@@ -31,6 +32,8 @@ extension APNsClient {
         public var firstPause = Duration.milliseconds(250)
         public var longestPause = Duration.seconds(15)
         public var breaker = CircuitBreaker.Thresholds()
+        /// Looks up hosts; nil for the system's look-up. For tests.
+        var resolver: (any Resolver & Sendable)?
 
         public init() {}
 

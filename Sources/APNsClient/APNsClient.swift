@@ -28,6 +28,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     private let tls: NIOSSLContext
     private let group: any EventLoopGroup
     private let logger: Logger
+    private let now: @Sendable () -> Date
     private let contents = Mutex(Contents())
     private let counters: OutcomeCounters
 
@@ -46,11 +47,13 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     ///   - keys: a team without one for an environment gets the outcome `.notSent(.noKey)` there.
     ///   - group: where the connections live; it is not shut down by the client.
     ///   - now: the time of day, for provider tokens.
+    ///   - uptime: a clock that nobody sets, for their age.
     /// - Throws: `APNsClientError.unusableAuthorities`.
     public init(
         _ settings: Settings, keys: [APNsKey],
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
-        logger: Logger, now: @escaping @Sendable () -> Date = { Date() }
+        logger: Logger, now: @escaping @Sendable () -> Date = { Date() },
+        uptime: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) throws(APNsClientError) {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.applicationProtocols = ["h2"]
@@ -66,7 +69,8 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         self.settings = settings
         self.group = group
         self.logger = logger
-        tokens = ProviderTokens(keys, now: now)
+        self.now = now
+        tokens = ProviderTokens(keys, now: now, uptime: uptime)
         counters = OutcomeCounters()
     }
 
@@ -134,7 +138,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
             at: place,
             { OutgoingRequest(request, authority: authority, authorization: $0.authorization) })
         {
-        case .answered(let response): outcome = .answered(response.answer)
+        case .answered(let response): outcome = .answered(response.answer(now: now()))
         case .notSent(let failure): outcome = .notSent(failure)
         case .unanswered(let failure): outcome = .unanswered(failure)
         }
@@ -143,7 +147,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     }
 
     /// Sends a request, and once more on a new connection when APNs refused it for the age of its provider token, or for
-    /// a key that the connection is not for: "To use this token, open a new connection" [Apple].
+    /// a key that the connection is not for: "To use this token, open a new connection" [Apple]. Both have the same time.
     private func exchange(
         at place: Place, _ request: (ProviderToken) -> OutgoingRequest
     ) async -> ExchangeOutcome {
@@ -151,35 +155,27 @@ public final class APNsClient: PushSender, ChannelManager, Service {
             return .notSent(.noKey)
         }
         guard let pool = pool(at: place) else { return .notSent(.shuttingDown) }
-        let outcome = await send(request(token), in: pool)
-        guard let reason = leaveConnection(after: outcome, in: pool) else { return outcome }
-        let another =
-            reason == .expiredProviderToken
-            ? await tokens.token(insteadOf: token, for: place.team, place.environment)
-            : await tokens.token(for: place.team, place.environment)
-        guard let another else { return outcome }
-        let second = await send(request(another), in: pool)
-        _ = leaveConnection(after: second, in: pool)
-        return second
-    }
-
-    /// Leaves the connection of a request that was refused for its provider token.
-    /// - Returns: why it was refused; nil when it was not, or not for that.
-    private func leaveConnection(
-        after outcome: ExchangeOutcome, in pool: NIOLoopBoundBox<ConnectionPool>
-    ) -> APNsReason? {
-        guard case .answered(let response) = outcome, response.status == 403, let reason = response.reason,
-            reason == .expiredProviderToken || reason == .unrelatedKeyIdInToken
-        else { return nil }
+        let deadline = NIODeadline.now() + TimeAmount(settings.requestTimeout)
+        let outcome = await send(request(token), in: pool, before: deadline)
+        guard case .answered(let response) = outcome, response.status == 403 else { return outcome }
+        let another: ProviderToken? =
+            switch response.reason {
+            case APNsReason.expiredProviderToken:
+                await tokens.token(insteadOf: token, for: place.team, place.environment)
+            case APNsReason.unrelatedKeyIdInToken: await tokens.token(for: place.team, place.environment)
+            default: nil
+            }
+        // Without another to try, a new connection is no better than this one.
+        guard let another, NIODeadline.now() < deadline else { return outcome }
         pool.eventLoop.execute { pool.value.leave(response.connection) }
-        return reason
+        return await send(request(another), in: pool, before: deadline)
     }
 
     private func send(
-        _ request: OutgoingRequest, in pool: NIOLoopBoundBox<ConnectionPool>
+        _ request: OutgoingRequest, in pool: NIOLoopBoundBox<ConnectionPool>, before deadline: NIODeadline
     ) async -> ExchangeOutcome {
         await withCheckedContinuation { continuation in
-            pool.eventLoop.execute { pool.value.send(request, continuation) }
+            pool.eventLoop.execute { pool.value.send(request, deadline: deadline, continuation) }
         }
     }
 
@@ -252,7 +248,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         switch await exchange(at: place, { request(authority, $0.authorization) }) {
         case .answered(let response):
             if (200..<300).contains(response.status), let value = read(response) { return .done(value) }
-            return .refused(response.answer)
+            return .refused(response.answer(now: now()))
         case .notSent(let failure): return .notSent(failure)
         case .unanswered(let failure): return .unanswered(failure)
         }

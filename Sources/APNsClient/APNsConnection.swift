@@ -14,7 +14,7 @@ import Notifications
 /// long bodies, a pipeline of its own) is not needed, and would cost more than the request.
 ///
 /// Belongs to its channel's event loop, which is its pool's.
-final class APNsConnection: ChannelDuplexHandler {
+final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     typealias InboundIn = HTTP2Frame
     typealias OutboundIn = Never
     typealias OutboundOut = HTTP2Frame
@@ -33,21 +33,33 @@ final class APNsConnection: ChannelDuplexHandler {
     private var isCut = false
     private var isLeaving = false
     private var hasWritten = false
-    private var consumed = 0
+    /// What APNs may still send of all answers' bodies together.
+    private var window = APNsConnection.fullWindow
     private var lastRead = NIODeadline.now()
+    /// When an answer began last.
+    private var lastAnswer: NIODeadline?
     private var idleCheck: Scheduled<Void>?
     private var pingDeadline: Scheduled<Void>?
 
-    private struct Stream {
+    fileprivate struct Stream {
         let exchange: Exchange
+        let startedAt = NIODeadline.now()
+        var progress = Progress.kept
         var status = 0
         var headers = HPACKHeaders()
         var body: [UInt8] = []
     }
 
+    /// How much of a request has gone the way to the socket. HTTP/2 keeps back what a window or a full socket does not
+    /// let pass; of what it has let go, nobody can say what APNs has.
+    fileprivate enum Progress {
+        case kept, begun, whole
+    }
+
     /// Of an answer's body, so much is kept; what APNs says of an error is below, and the longest list of channels too.
     private static let maximumBody = 1 << 20
-    /// Given back to APNs so that it never has to wait; the connection's window is four times that (RFC 9113 §6.9.2).
+    /// RFC 9113 §6.9.2. It is filled up again before APNs has to wait, when a quarter of it is used.
+    private static let fullWindow = 65_535
     private static let windowStep = 16_384
 
     init(id: Int, pool: ConnectionPool, idleTime: TimeAmount, pingTimeout: TimeAmount, logger: Logger) {
@@ -83,19 +95,27 @@ final class APNsConnection: ChannelDuplexHandler {
     }
 
     /// Gives up the requests whose time is over, and asks for a sign of life if there were any.
-    func expire(at now: NIODeadline) -> [Exchange] {
-        var expired: [Exchange] = []
-        for (id, stream) in streams where stream.exchange.deadline <= now {
+    ///
+    /// A connection on which nothing at all was answered in the time of one of them is left: there are hosts that go on
+    /// to answer pings, and no requests. [observed]
+    func expire(at now: NIODeadline) {
+        let expired = streams.filter { $0.value.exchange.deadline <= now }
+        if expired.isEmpty { return }
+        for id in expired.keys {
             streams[id] = nil
-            expired.append(stream.exchange)
             write(.rstStream(.cancel), on: id)
         }
-        if !expired.isEmpty {
-            ping()
-            flush()
-            closeWhenDone()
+        ping()
+        flush()
+        let oldest = expired.values.filter { $0.progress == .whole }.map(\.startedAt).min()
+        // One that had waited so long that it had no time left says nothing.
+        if let oldest, now - oldest >= pingTimeout, !isLeaving, lastAnswer.map({ $0 < oldest }) ?? true {
+            logger.info("APNs answers no requests", metadata: ["connection": "\(id)"])
+            pool.connectionFailed(id)
+            leave()
         }
-        return expired
+        for stream in expired.values { lose(stream, .timedOut) }
+        closeWhenDone()
     }
 
     /// No more requests are written; when all have their answers, the connection is closed.
@@ -123,19 +143,33 @@ final class APNsConnection: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        // A channel that was closed before it was active does not become inactive.
+        end()
         self.context = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        idleCheck?.cancel()
-        pingDeadline?.cancel()
-        let lost = streams.values.map(\.exchange)
-        streams = [:]
-        pool.connectionClosed(id, losing: lost)
+        end()
         context.fireChannelInactive()
     }
 
+    private func end() {
+        idleCheck?.cancel()
+        pingDeadline?.cancel()
+        isLeaving = true
+        pool.connectionIsLeaving(id)
+        let left = streams.values
+        streams = [:]
+        for stream in left where stream.isTaken { lose(stream, .connectionClosed) }
+        pool.connectionClosed(
+            id, losing: left.filter { !$0.isTaken }.map { ($0.exchange, $0.outcome(.connectionClosed)) })
+    }
+
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? NIOHTTP2WindowUpdatedEvent {
+            if event.streamID == .rootStream, let size = event.inboundWindowSize { window = size }
+            return
+        }
         if case TLSUserEvent.handshakeCompleted(let negotiated) = event, negotiated != "h2" {
             logger.error("APNs did not agree to HTTP/2")
             cut()
@@ -146,7 +180,7 @@ final class APNsConnection: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? NIOHTTP2Errors.StreamError {
             if let stream = streams.removeValue(forKey: error.streamID) {
-                pool.lost(stream.exchange, .unanswered(.streamReset), on: id)
+                lose(stream, .streamReset)
                 closeWhenDone()
             }
             return
@@ -166,10 +200,12 @@ final class APNsConnection: ChannelDuplexHandler {
         case .data(let piece): receive(piece, on: frame.streamID)
         case .rstStream(let code):
             guard let stream = streams.removeValue(forKey: frame.streamID) else { return }
-            // Refused: "prior to any processing having occurred" (RFC 9113 §8.7).
-            let isUntouched = code == .refusedStream
-            pool.lost(
-                stream.exchange, isUntouched ? .notSent(.streamReset) : .unanswered(.streamReset), on: id)
+            // "Prior to any processing having occurred" (RFC 9113 §8.7).
+            if code == .refusedStream, !stream.isTaken {
+                pool.lost(stream.exchange, .notSent(.streamReset), on: id)
+            } else {
+                lose(stream, .streamReset)
+            }
             closeWhenDone()
         case .settings(.settings(let settings)):
             let limit = settings.last { $0.parameter == .maxConcurrentStreams }?.value
@@ -190,9 +226,8 @@ final class APNsConnection: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if consumed >= Self.windowStep {
-            write(.windowUpdate(windowSizeIncrement: consumed), on: .rootStream)
-            consumed = 0
+        if window <= Self.fullWindow - Self.windowStep {
+            write(.windowUpdate(windowSizeIncrement: Self.fullWindow - window), on: .rootStream)
         }
         flush()
         context.fireChannelReadComplete()
@@ -201,11 +236,13 @@ final class APNsConnection: ChannelDuplexHandler {
     // MARK: Answers
 
     private func receive(_ headers: HTTP2Frame.FramePayload.Headers, on id: HTTP2StreamID) {
+        lastAnswer = lastRead
         guard var stream = streams.removeValue(forKey: id) else { return }
         if stream.status == 0 {
             let status = headers.headers.first(name: ":status").flatMap { Int($0) } ?? 0
-            // Of informational answers, there may be any number before the one that counts (RFC 9113 §8.1).
-            if status >= 200 {
+            // Of informational answers, there may be any number before the one that counts (RFC 9113 §8.1). What is no
+            // status (RFC 9110 §15) is no answer.
+            if (200...599).contains(status) {
                 stream.status = status
                 stream.headers = headers.headers
             }
@@ -215,7 +252,6 @@ final class APNsConnection: ChannelDuplexHandler {
 
     private func receive(_ piece: HTTP2Frame.FramePayload.Data, on id: HTTP2StreamID) {
         guard case .byteBuffer(let bytes) = piece.data else { return }
-        consumed += bytes.readableBytes
         guard var stream = streams.removeValue(forKey: id) else { return }
         stream.body += bytes.readableBytesView.prefix(Self.maximumBody - stream.body.count)
         if piece.endStream { return finish(stream) }
@@ -226,10 +262,21 @@ final class APNsConnection: ChannelDuplexHandler {
     }
 
     private func finish(_ stream: Stream) {
-        pool.answered(
-            stream.exchange,
-            Response(status: stream.status, headers: stream.headers, body: stream.body, connection: id))
+        if stream.status > 0 {
+            pool.answered(stream.exchange, stream.response(on: id))
+        } else {
+            lose(stream, .streamReset)
+        }
         closeWhenDone()
+    }
+
+    /// Ends a request whose answer has not come whole.
+    private func lose(_ stream: Stream, _ failure: PushFailure) {
+        if stream.isTaken {
+            pool.answered(stream.exchange, stream.response(on: id))
+        } else {
+            pool.lost(stream.exchange, stream.outcome(failure), on: id)
+        }
     }
 
     /// What APNs did not accept goes again, on a connection that it does; what it did accept is still answered (RFC 9113
@@ -242,8 +289,16 @@ final class APNsConnection: ChannelDuplexHandler {
                 "reason": "\(object?["reason"]?.stringValue?.prefix(100) ?? "none")",
                 "code": "\(code.networkCode)", "connection": "\(id)",
             ])
-        let unaccepted = streams.filter { $0.key > last }.sorted { $0.key < $1.key }
-        for (id, _) in unaccepted { streams[id] = nil }
+        // Also what has not begun, whatever the number: HTTP/2 begins no stream after a GOAWAY.
+        let unaccepted = streams.filter { $0.key > last || $0.value.progress == .kept }.sorted {
+            $0.key < $1.key
+        }
+        for (id, stream) in unaccepted {
+            streams[id] = nil
+            // Else its frames would be written when there is room, and that is an error of the whole connection. What
+            // has begun is closed already, and must not be reset.
+            if stream.progress == .kept { write(.rstStream(.cancel), on: id) }
+        }
         isLeaving = true
         pool.connectionIsLeaving(id)
         pool.returned(unaccepted.map(\.value.exchange))
@@ -275,6 +330,14 @@ final class APNsConnection: ChannelDuplexHandler {
         }
     }
 
+    func wroteFrame(_ frame: HTTP2Frame) {
+        switch frame.payload {
+        case .headers(let headers): streams[frame.streamID]?.progress = headers.endStream ? .whole : .begun
+        case .data(let piece) where piece.endStream: streams[frame.streamID]?.progress = .whole
+        default: break
+        }
+    }
+
     private func write(_ payload: HTTP2Frame.FramePayload, on stream: HTTP2StreamID) {
         hasWritten = true
         context?.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: nil)
@@ -284,5 +347,19 @@ final class APNsConnection: ChannelDuplexHandler {
         guard isLeaving, streams.isEmpty else { return }
         flush()
         context?.close(promise: nil)
+    }
+}
+
+extension APNsConnection.Stream {
+    /// Whether APNs has said that it took the request, whatever comes after.
+    fileprivate var isTaken: Bool { status == 200 }
+
+    fileprivate func response(on connection: Int) -> Response {
+        Response(status: status, headers: headers, body: body, connection: connection)
+    }
+
+    /// What came of a request that is not answered: what was not written to its end, APNs has not looked at.
+    fileprivate func outcome(_ failure: PushFailure) -> ExchangeOutcome {
+        progress == .whole ? .unanswered(failure) : .notSent(failure)
     }
 }

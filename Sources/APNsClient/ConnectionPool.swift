@@ -49,7 +49,10 @@ final class ConnectionPool {
 
     // MARK: For the client
 
-    func send(_ request: OutgoingRequest, _ continuation: CheckedContinuation<ExchangeOutcome, Never>) {
+    func send(
+        _ request: OutgoingRequest, deadline: NIODeadline,
+        _ continuation: CheckedContinuation<ExchangeOutcome, Never>
+    ) {
         let now = NIODeadline.now()
         if isShuttingDown { return continuation.resume(returning: .notSent(.shuttingDown)) }
         if waiting.count >= settings.waiting { return continuation.resume(returning: .notSent(.noRoom)) }
@@ -57,8 +60,8 @@ final class ConnectionPool {
         if admission == .refused { return continuation.resume(returning: .notSent(.circuitOpen)) }
         waiting.append(
             Exchange(
-                request, startedAt: now, deadline: now + TimeAmount(settings.requestTimeout),
-                isProbe: admission == .asProbe, continuation: continuation))
+                request, startedAt: now, deadline: deadline, isProbe: admission == .asProbe,
+                continuation: continuation))
         figures.waiting.increment()
         scheduleTick()
         writeWaiting()
@@ -154,9 +157,12 @@ final class ConnectionPool {
         let bound = NIOLoopBound(connection, eventLoop: eventLoop)
         let tls = self.tls
         ClientBootstrap(group: eventLoop)
+            .resolver(settings.resolver)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
+                // For each address that is tried, several at a time (RFC 8305): nothing here is the connection's own,
+                // but what it is told of frames, which are written on the one that it is given below.
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(
@@ -176,17 +182,19 @@ final class ConnectionPool {
                     stream.streamErrorRateLimit.maximumCount = 100_000
                     try pipeline.addHandler(
                         NIOHTTP2Handler(
-                            mode: .client, connectionConfiguration: configuration, streamConfiguration: stream
-                        ))
-                    try pipeline.addHandler(bound.value)
+                            mode: .client, frameDelegate: bound.value, connectionConfiguration: configuration,
+                            streamConfiguration: stream))
                 }
             }
             .connect(host: host, port: address.port)
             .assumeIsolated()
+            .flatMapThrowing { channel in
+                // Nothing has been read yet: a channel is connected before it is active, and active before it reads.
+                try channel.pipeline.syncOperations.addHandler(connection)
+            }
             .whenFailure { [self] error in
                 logger.info("No connection to APNs", metadata: ["error": "\(type(of: error))"])
                 logger.debug("No connection to APNs", metadata: ["error": "\(error)"])
-                // When the channel became active before it failed, it has told of its end itself.
                 connectionClosed(id, losing: [])
             }
     }
@@ -213,7 +221,7 @@ final class ConnectionPool {
         let now = NIODeadline.now()
         state.giveBackStream(of: response.connection)
         // A request that was looked at beyond its provider token shows that the token is good.
-        state.answered(on: response.connection, isTrusted: response.status != 403 && response.status > 0)
+        if response.status != 403 { state.trusted(response.connection) }
         figures.inFlight.decrement()
         figures.duration.recordNanoseconds((now - exchange.startedAt).nanoseconds)
         let isBad = response.status == 400 && response.reason == APNsReason.badDeviceToken
@@ -255,7 +263,13 @@ final class ConnectionPool {
         state.leave(id)
     }
 
-    func connectionClosed(_ id: Int, losing exchanges: [Exchange]) {
+    /// The connection is no good, though it is not closed.
+    func connectionFailed(_ id: Int) {
+        state.failed(id, at: .now(), random: .random(in: 0...1))
+    }
+
+    /// - Parameter exchanges: what is lost with it, and what came of that.
+    func connectionClosed(_ id: Int, losing exchanges: [(Exchange, ExchangeOutcome)]) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         connecting.removeValue(forKey: id)?.cancel()
         if connection.isOpen { figures.connections.decrement() } else { lastFailed = true }
@@ -263,9 +277,9 @@ final class ConnectionPool {
             "APNs connection closed",
             metadata: ["connection": "\(id)", "unanswered": "\(exchanges.count)"])
         state.closed(id, at: .now(), random: .random(in: 0...1))
-        for exchange in exchanges {
+        for (exchange, outcome) in exchanges {
             figures.inFlight.decrement()
-            finish(exchange, .unanswered(.connectionClosed))
+            finish(exchange, outcome)
         }
         if !waiting.isEmpty { connectIfNeeded() }
         finishWhenDrained()
@@ -292,16 +306,13 @@ final class ConnectionPool {
     }
 
     func expire(at now: NIODeadline) {
-        // Those that wait are in the order of their deadlines, but for those that were returned, which are older.
-        while let exchange = waiting.first, exchange.deadline <= now {
-            waiting.removeFirst()
+        // Those that wait are not in the order of their deadlines: a second try has that of the first.
+        let expired = waiting.filter { $0.deadline <= now }
+        if !expired.isEmpty { waiting.removeAll { $0.deadline <= now } }
+        for exchange in expired {
             figures.waiting.decrement()
             finish(exchange, .notSent(lastFailed ? .notConnected : .timedOut))
         }
-        for connection in Array(connections.values) {
-            for exchange in connection.expire(at: now) {
-                lost(exchange, .unanswered(.timedOut), on: connection.id)
-            }
-        }
+        for connection in Array(connections.values) { connection.expire(at: now) }
     }
 }

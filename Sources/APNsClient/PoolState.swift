@@ -26,7 +26,8 @@ struct PoolState {
         var allowed = 1
         /// Whether APNs has taken a provider token on it.
         var isTrusted = false
-        var hasAnswered = false
+        /// Whether it is counted as one that came to nothing.
+        var hasFailed = false
         var used = 0
     }
 
@@ -40,7 +41,7 @@ struct PoolState {
     private let limits: Limits
     private var connections: [Int: Connection] = [:]
     private var lastID = 0
-    /// Connections in a row that ended without an answer.
+    /// Connections in a row that came to nothing.
     private(set) var failures = 0
     private var retryAt: NIODeadline?
 
@@ -97,13 +98,12 @@ struct PoolState {
         connections[id] = connection
     }
 
-    /// An answer came.
-    /// - Parameter isTrusted: whether it shows that APNs took the provider token.
-    mutating func answered(on id: Int, isTrusted: Bool) {
-        connections[id]?.hasAnswered = true
+    /// An answer shows that APNs took the provider token. Others show nothing: a server that refuses every token is not
+    /// to be called without end either.
+    mutating func trusted(_ id: Int) {
+        connections[id]?.isTrusted = true
         failures = 0
         retryAt = nil
-        if isTrusted { connections[id]?.isTrusted = true }
     }
 
     /// No more requests are to go there.
@@ -111,12 +111,25 @@ struct PoolState {
         connections[id]?.phase = .leaving
     }
 
+    /// The connection is no good, whatever it was before; no more requests go there.
+    /// - Parameter random: from 0 to 1: how much of the second half of the pause is kept.
+    mutating func failed(_ id: Int, at now: NIODeadline, random: Double) {
+        guard connections[id]?.hasFailed == false else { return }
+        connections[id]?.phase = .leaving
+        connections[id]?.hasFailed = true
+        pause(at: now, random: random)
+    }
+
     /// The connection is gone, or was never made.
     /// - Parameter random: from 0 to 1: how much of the second half of the pause is kept.
     mutating func closed(_ id: Int, at now: NIODeadline, random: Double) {
-        guard let connection = connections.removeValue(forKey: id), !connection.hasAnswered else { return }
+        guard let connection = connections.removeValue(forKey: id) else { return }
         // One that came to nothing, also after it was made: else a server that says good-bye at once is called
         // without end.
+        if !connection.isTrusted, !connection.hasFailed { pause(at: now, random: random) }
+    }
+
+    private mutating func pause(at now: NIODeadline, random: Double) {
         failures += 1
         let doublings = min(failures - 1, 30)
         let full = min(limits.firstPause * (1 << doublings), limits.longestPause)

@@ -10,8 +10,10 @@ struct ProviderToken: Sendable, Hashable {
     /// The value of the header `authorization`.
     let authorization: String
     let issuedAt: Date
-    /// From when on there is to be another.
-    let renewalAt: Date
+    /// The same on a clock that nobody sets.
+    let issuedUptime: ContinuousClock.Instant
+    /// At which age there is to be another, in seconds.
+    let renewalAge: Double
 }
 
 /// The provider tokens of the teams: one for each key, made anew when it is time.
@@ -38,15 +40,36 @@ final class ProviderTokens: Sendable {
     }
 
     private let contents = Mutex(Contents())
-    private let now: @Sendable () -> Date
+    private let clock: @Sendable () -> Time
 
+    /// A moment, by the time of day and by a clock that nobody sets.
+    private struct Time {
+        let date: Date
+        let uptime: ContinuousClock.Instant
+
+        /// In seconds; nil for a token that is worth nothing, since it was issued in the future.
+        ///
+        /// By the clock that nobody sets: after the time of day was put back, a token would be kept for too long. By the
+        /// time of day where that is longer: it was put forward, and APNs goes by it.
+        func age(of token: ProviderToken) -> Double? {
+            let age = date.timeIntervalSince(token.issuedAt)
+            guard age >= -ProviderTokens.tolerance else { return nil }
+            return max(age, (uptime - token.issuedUptime) / .seconds(1))
+        }
+    }
+
+    /// So far may the time of day be put back before what was issued is in the future.
+    private static let tolerance = 60.0
     private static let minimumAge = 20.0 * 60
     private static let renewalAge = 38.0 * 60...42.0 * 60
     /// While a token is renewed, the old one is used up to this age.
     private static let maximumAge = 55.0 * 60
 
-    init(_ keys: [APNsKey], now: @escaping @Sendable () -> Date) {
-        self.now = now
+    init(
+        _ keys: [APNsKey], now: @escaping @Sendable () -> Date,
+        uptime: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        clock = { Time(date: now(), uptime: uptime()) }
         _ = replaceKeys(keys)
     }
 
@@ -69,18 +92,16 @@ final class ProviderTokens: Sendable {
 
     /// The token to show; nil when the team has no key for the environment.
     func token(for team: TeamID, _ environment: APNsEnvironment) async -> ProviderToken? {
-        let now = now()
+        let now = clock()
         let (key, usable) = contents.withLock { contents -> (APNsKey?, ProviderToken?) in
             guard let key = contents.keys[Place(team: team, environment: environment)] else {
                 return (nil, nil)
             }
             let name = Name(team: team, keyID: key.id)
-            guard let token = contents.tokens[name] else { return (key, nil) }
-            if now < token.renewalAt { return (key, token) }
+            guard let token = contents.tokens[name], let age = now.age(of: token) else { return (key, nil) }
+            if age < token.renewalAge { return (key, token) }
             // One renews it; meanwhile it is good for all others.
-            if now.timeIntervalSince(token.issuedAt) < Self.maximumAge,
-                !contents.renewing.insert(name).inserted
-            {
+            if age < Self.maximumAge, !contents.renewing.insert(name).inserted {
                 return (key, token)
             }
             return (key, nil)
@@ -97,30 +118,30 @@ final class ProviderTokens: Sendable {
     ) async
         -> ProviderToken?
     {
-        let now = now()
+        let now = clock()
         let (key, current) = contents.withLock { contents in
             let key = contents.keys[Place(team: team, environment: environment)]
             return (key, key.flatMap { contents.tokens[Name(team: team, keyID: $0.id)] })
         }
         guard let key else { return nil }
-        if let current, current != refused { return current }
-        guard now.timeIntervalSince(refused.issuedAt) >= Self.minimumAge else { return nil }
+        if let current, current != refused, now.age(of: current) != nil { return current }
+        guard now.age(of: refused).map({ $0 >= Self.minimumAge }) ?? true else { return nil }
         return await renew(key, at: now)
     }
 
     /// Signs a token; of several at once, one is kept, and everybody has that.
-    private func renew(_ key: APNsKey, at now: Date) async -> ProviderToken? {
+    private func renew(_ key: APNsKey, at now: Time) async -> ProviderToken? {
         let name = Name(team: key.team, keyID: key.id)
-        let authorization = await Self.sign(key, at: now)
+        let authorization = await Self.sign(key, at: now.date)
         return contents.withLock { contents in
             contents.renewing.remove(name)
-            if let other = contents.tokens[name], now.timeIntervalSince(other.issuedAt) < Self.minimumAge {
+            if let other = contents.tokens[name], let age = now.age(of: other), age < Self.minimumAge {
                 return other
             }
             guard let authorization else { return nil }
             let token = ProviderToken(
-                keyID: key.id, authorization: authorization, issuedAt: now,
-                renewalAt: now.addingTimeInterval(.random(in: Self.renewalAge)))
+                keyID: key.id, authorization: authorization, issuedAt: now.date, issuedUptime: now.uptime,
+                renewalAge: .random(in: Self.renewalAge))
             contents.tokens[name] = token
             return token
         }

@@ -1,10 +1,11 @@
-import APNsClient
 import APNsSimulator
 import Crypto
 import Foundation
 import NIOCore
 import Notifications
 import Testing
+
+@testable import APNsClient
 
 /// What APNs has been seen to do, and what must come of it.
 @Suite struct APNsFaultTests {
@@ -199,18 +200,74 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatGivesASignOfLifeIsKept() async throws {
+    @Test func aConnectionThatGivesSignsOfLifeIsKept() async throws {
+        let silent = SimulatedService.randomHex(32)
         try await SimulatedService.lend(
-            rules: [Rule(.never, times: 1)], settings: { $0.idleTime = .milliseconds(20) }
+            rules: [Rule(.never, device: silent)], settings: { $0.idleTime = .milliseconds(20) }
         ) { service in
+            let first = try await service.isAccepted()
+            async let outcome = service.send(device: silent)
+            await service.simulator.wait { $0.unanswered == 1 }
+            let other = try await service.isAccepted()
+            await service.expire()
+            let outcomeResult = try await outcome
+            #expect(outcomeResult == .unanswered(.timedOut))
+            let after = try await service.isAccepted()
+            #expect(first && other && after)
+            #expect(service.simulator.counters.connections == 1)
+        }
+    }
+
+    @Test func aConnectionThatAnswersPingsAndNoRequestsIsLeft() async throws {
+        try await SimulatedService.lend { service in
+            let first = try await service.isAccepted()
+            service.simulator.setRules([Rule(.never, times: 1)])
             async let outcome = service.send()
             await service.simulator.wait { $0.unanswered == 1 }
             await service.expire()
             let outcomeResult = try await outcome
             #expect(outcomeResult == .unanswered(.timedOut))
             let after = try await service.isAccepted()
-            #expect(after)
+            #expect(first && after)
+            #expect(service.simulator.counters.connections == 2)
+        }
+    }
+
+    /// What a host's name stands for, besides the address that answers.
+    enum OtherAddress: CaseIterable {
+        case refuses
+        /// A connection to it is made only after a long time, if ever.
+        case isSilent
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: OtherAddress.allCases)
+    func aHostMayHaveAnAddressThatDoesNotAnswer(_ other: OtherAddress) async throws {
+        let unused = try UnusedAddress(isListening: other == .isSilent)
+        try await SimulatedService.lend(settings: {
+            $0.resolver = FixedResolver(first: unused.address)
+        }) { service in
+            let outcomes = try await service.send(20)
+            #expect(outcomes.count { $0.isAccepted } == 20)
             #expect(service.simulator.counters.connections == 1)
+        }
+        unused.close()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func theSecondTryHasTheTimeOfTheFirst() async throws {
+        try await SimulatedService.lend { service in
+            let isAccepted = try await service.isAccepted()
+            #expect(isAccepted)
+            service.simulator.setRules([
+                Rule(.answer(.unrelatedKeyIdInToken), delay: .seconds(1), times: 1), Rule(.never),
+            ])
+            let start = ContinuousClock.now
+            async let outcome = service.send()
+            await service.simulator.wait { $0.unanswered == 1 }
+            // Half a second after the time of the first, and before that of one that began with the second.
+            await service.client.expire(after: .seconds(600.5) - (ContinuousClock.now - start))
+            let result = try await outcome
+            #expect(result == .unanswered(.timedOut))
         }
     }
 

@@ -25,11 +25,10 @@ import Testing
         // It may have room for all in a moment.
         #expect(state.need(at: start) == .nothing)
         state.giveBackStream(of: 1)
-        state.answered(on: 1, isTrusted: false)
         #expect(state.takeStream() == 1)
         #expect(state.takeStream() == nil)
         state.giveBackStream(of: 1)
-        state.answered(on: 1, isTrusted: true)
+        state.trusted(1)
         for _ in 0..<500 { #expect(state.takeStream() == 1) }
         #expect(state.takeStream() == nil)
         #expect(state.need(at: start) == .connect(2))
@@ -40,7 +39,7 @@ import Testing
         var state = state(connections: 1)
         _ = state.need(at: start)
         state.settingsCame(for: 1, streams: nil)
-        state.answered(on: 1, isTrusted: true)
+        state.trusted(1)
         for _ in 0..<100 { #expect(state.takeStream() == 1) }
         #expect(state.takeStream() == nil)
         state.settingsCame(for: 1, streams: 1)
@@ -59,7 +58,7 @@ import Testing
         #expect(state.takeStream() == nil)
     }
 
-    @Test func pausesGrowUntilAnAnswerComes() {
+    @Test func pausesGrowUntilATokenIsTaken() {
         var state = state(connections: 1)
         var now = start
         for (id, pause) in zip(1..., [100, 200, 400, 800, 1_000, 1_000] as [Int64]) {
@@ -73,7 +72,7 @@ import Testing
         }
         #expect(state.need(at: now) == .connect(7))
         state.settingsCame(for: 7, streams: 10)
-        state.answered(on: 7, isTrusted: false)
+        state.trusted(7)
         state.closed(7, at: now, random: 1)
         #expect(state.need(at: now) == .connect(8))
         state.closed(8, at: now, random: 0)
@@ -84,10 +83,28 @@ import Testing
         var state = state(connections: 1)
         _ = state.need(at: start)
         state.settingsCame(for: 1, streams: 10)
-        state.answered(on: 1, isTrusted: true)
+        state.trusted(1)
         #expect(state.takeStream() == 1)
         state.leave(1)
         #expect(state.takeStream() == nil)
         #expect(state.need(at: start) == .connect(2))
+    }
+
+    @Test func aConnectionThatFailedIsCountedOnceAndBeforeItIsClosed() {
+        var state = state(connections: 1)
+        _ = state.need(at: start)
+        state.settingsCame(for: 1, streams: 10)
+        state.trusted(1)
+        #expect(state.takeStream() == 1)
+        state.failed(1, at: start, random: 1)
+        state.failed(1, at: start, random: 1)
+        #expect(state.takeStream() == nil)
+        #expect(state.need(at: start) == .pause(until: start + .milliseconds(100)))
+        let later = start + .milliseconds(100)
+        #expect(state.need(at: later) == .connect(2))
+        state.closed(1, at: later, random: 1)
+        #expect(state.failures == 1)
+        state.closed(2, at: later, random: 1)
+        #expect(state.need(at: later) == .pause(until: later + .milliseconds(200)))
     }
 }

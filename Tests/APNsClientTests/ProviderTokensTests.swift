@@ -11,19 +11,31 @@ import Testing
 @Suite struct ProviderTokensTests {
     /// A time of day that stands still until it is moved.
     private final class ManualTime: Sendable {
-        private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+        private let time = Mutex(
+            (date: Date(timeIntervalSince1970: 1_800_000_000), uptime: ContinuousClock.now))
 
-        var now: Date { time.withLock { $0 } }
+        var now: Date { time.withLock { $0.date } }
+        var uptime: ContinuousClock.Instant { time.withLock { $0.uptime } }
 
         func advance(minutes: Double) {
-            time.withLock { $0 += minutes * 60 }
+            time.withLock {
+                $0.date += minutes * 60
+                $0.uptime += .seconds(minutes * 60)
+            }
+        }
+
+        /// Somebody sets the clock.
+        func step(minutes: Double) {
+            time.withLock { $0.date += minutes * 60 }
         }
     }
 
     private let time = ManualTime()
 
     private func tokens() throws -> ProviderTokens {
-        ProviderTokens([try SimulatedService.clientKey()], now: { [time] in time.now })
+        ProviderTokens(
+            [try SimulatedService.clientKey()], now: { [time] in time.now }, uptime: { [time] in time.uptime }
+        )
     }
 
     @Test func aTokenIsKeptForFortyMinutesMoreOrLess() async throws {
@@ -61,6 +73,38 @@ import Testing
         #expect(await tokens.token(for: team, .sandbox) == second)
     }
 
+    @Test func aClockThatIsPutBackDoesNotKeepATokenLonger() async throws {
+        let tokens = try tokens()
+        let team = SimulatedService.team
+        let first = try #require(await tokens.token(for: team, .sandbox))
+        // By less than a minute: it is still good, and renewed in its time.
+        time.step(minutes: -0.9)
+        #expect(await tokens.token(for: team, .sandbox) == first)
+        time.advance(minutes: 42)
+        let second = try #require(await tokens.token(for: team, .sandbox))
+        #expect(second != first)
+        // By more: for APNs it was issued in the future.
+        time.step(minutes: -120)
+        let third = try #require(await tokens.token(for: team, .sandbox))
+        #expect(third.issuedAt == time.now)
+        #expect(await tokens.token(for: team, .sandbox) == third)
+        time.step(minutes: -120)
+        let fourth = try #require(await tokens.token(insteadOf: third, for: team, .sandbox))
+        #expect(fourth.issuedAt == time.now)
+        time.step(minutes: -120)
+        // Neither is one that replaced it.
+        let fifth = try #require(await tokens.token(insteadOf: third, for: team, .sandbox))
+        #expect(fifth.issuedAt == time.now)
+    }
+
+    @Test func aClockThatIsPutForwardRenewsTheToken() async throws {
+        let tokens = try tokens()
+        let first = try #require(await tokens.token(for: SimulatedService.team, .sandbox))
+        time.step(minutes: 60)
+        let second = try #require(await tokens.token(for: SimulatedService.team, .sandbox))
+        #expect(second.issuedAt.timeIntervalSince(first.issuedAt) == 3_600)
+    }
+
     @Test func theTokenIsWhatAppleAsksFor() async throws {
         let tokens = try tokens()
         let token = try #require(await tokens.token(for: SimulatedService.team, .sandbox))
@@ -84,7 +128,9 @@ import Testing
 
     @Test func tokensAreRefreshedOnTheSameConnection() async throws {
         let time = time
-        try await SimulatedService.lend(clientNow: { time.now }, options: { $0.now = { time.now } }) {
+        try await SimulatedService.lend(
+            clientNow: { time.now }, clientUptime: { time.uptime }, options: { $0.now = { time.now } }
+        ) {
             service in
             for _ in 0..<10 {
                 let accepted = try await service.isAccepted()
@@ -100,7 +146,9 @@ import Testing
     @Test func anExpiredTokenIsRenewedOnceOnANewConnection() async throws {
         let time = time
         // The client's clock stands while APNs' goes on.
-        try await SimulatedService.lend(clientNow: { time.now }, options: { $0.now = { time.now } }) {
+        try await SimulatedService.lend(
+            clientNow: { time.now }, clientUptime: { time.uptime }, options: { $0.now = { time.now } }
+        ) {
             service in
             let first = try await service.isAccepted()
             #expect(first)
@@ -125,6 +173,7 @@ import Testing
         let time = time
         try await SimulatedService.lend(
             rules: [Rule(.answer(.expiredProviderToken))], clientNow: { time.now },
+            clientUptime: { time.uptime },
             options: { $0.now = { time.now } }
         ) { service in
             let young = try await service.send()

@@ -35,6 +35,7 @@ struct SimulatedService {
     /// Lends both.
     static func lend<Result: Sendable>(
         rules: [Rule] = [], clientNow: @escaping @Sendable () -> Date = { Date() },
+        clientUptime: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
         keys: [APNsKey]? = nil,
         options change: (inout APNsSimulator.Options) -> Void = { _ in },
         settings changeSettings: (inout APNsClient.Settings) -> Void = { _ in },
@@ -62,7 +63,8 @@ struct SimulatedService {
             changeSettings(&settings)
             let log = RecordedLog()
             let client = try APNsClient(
-                settings, keys: try keys ?? [clientKey()], logger: log.logger, now: clientNow)
+                settings, keys: try keys ?? [clientKey()], logger: log.logger, now: clientNow,
+                uptime: clientUptime)
             do {
                 let result = try await body(
                     SimulatedService(client: client, simulator: simulator, log: log))
