@@ -64,7 +64,7 @@ public struct PostgresChannelStore: ChannelStore {
         of tenant: TenantID, _ mode: TransactionMode = .readWrite,
         _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await NotificationStoreError.reporting {
+        try await reportingUnavailability {
             try await pool.withTenantTransaction(tenant, as: .app, mode) { try await body($0) }
         }
     }

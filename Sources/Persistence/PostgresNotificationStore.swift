@@ -32,7 +32,8 @@ public struct PostgresNotificationStore: NotificationStore {
             return .audienceTooLarge
         } catch Unsuitable.unknownChannel {
             return .unknownChannel
-        } catch let error as PostgreSQLError where error.isNoAnswer {
+        } catch let error as PostgreSQLError where error.isNoAnswer || error.isForeignKeyViolation() {
+            // Or the tenant was deleted meanwhile, and its keys with it: the next request is refused.
             throw NotificationStoreError.unavailable
         }
     }

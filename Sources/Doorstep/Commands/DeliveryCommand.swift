@@ -93,7 +93,8 @@ struct DeliveryCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Have deliveries tried again that were refused, uncertain or expired.",
             discussion: """
-                They keep their IDs, so that a device shows none twice that APNs knows. What is too late stays as it is.
+                They keep their IDs; but what is uncertain may have been taken, and a device may show it twice then. \
+                What is too late stays as it is.
                 """)
 
         @OptionGroup var tenant: TenantOptions
