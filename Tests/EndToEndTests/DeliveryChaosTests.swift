@@ -91,7 +91,7 @@ import Testing
             "DOORSTEP_TOKEN_SECRET": "a secret of the tests that is long enough too",
             "DOORSTEP_APNS_KEYS": directory.path("keys.json"),
             "DOORSTEP_APNS_CA_FILE": directory.path("ca.pem"),
-            "DOORSTEP_APNS_PRODUCTION": "127.0.0.1:\(simulator.port)", "DOORSTEP_APNS_TIMEOUT": "1",
+            "DOORSTEP_APNS_PRODUCTION": "127.0.0.1:\(simulator.port)", "DOORSTEP_APNS_TIMEOUT": "5",
         ]
     }
 
