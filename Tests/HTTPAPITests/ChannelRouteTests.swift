@@ -75,6 +75,10 @@ final class MemoryChannels: ChannelManager, ChannelStore {
             let again = try await client.send(.delete, path, key: api.secret)
             #expect(again.status == 404 && again.code == "unknown_channel")
             #expect(try await client.send(.get, "/v1/channels", key: api.secret)["channels"] == [])
+
+            let next = try await client.post("/v1/channels", Self.clip)
+            let id = try #require(next["id"]?.stringValue).utf8.map { "%" + String($0, radix: 16) }.joined()
+            #expect(try await client.send(.delete, "/v1/channels/\(id)", key: api.secret).status == 204)
         }
     }
 

@@ -51,9 +51,10 @@ struct ChannelRoutes {
 
     @Sendable private func delete(_ request: StoredRequest) async throws -> Answer {
         let directory = try configured()
-        guard let id = ChannelID(pathComponent: request.parameter("id")) else {
-            throw Problem(ChannelDirectory.Refusal.unknownChannel)
-        }
+        // As it is written in a path, or in APNs' own form, percent-encoded.
+        guard let text = request.parameter("id").removingPercentEncoding,
+            let id = ChannelID(pathComponent: text)
+        else { throw Problem(ChannelDirectory.Refusal.unknownChannel) }
         do {
             try await directory.delete(id, of: request.tenant)
         } catch let refusal as ChannelDirectory.Refusal {
