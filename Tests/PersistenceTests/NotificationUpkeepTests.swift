@@ -125,6 +125,26 @@ import Testing
         }
     }
 
+    /// In whatever order the planner has PostgreSQL look at the catalogue, where most names end in no day.
+    @Test(arguments: ["nestloop", "hashjoin", "mergejoin"])
+    func daysAreFoundByAnyPlan(method: String) async throws {
+        try await Instances.with { instances in
+            let stores = instances.stores
+            try await Self.addDays(before: [31, 30], to: stores)
+            let dropped: Int = try await stores.routerPool.withTransaction { transaction in
+                for other in ["nestloop", "hashjoin", "mergejoin"] where other != method {
+                    try await transaction.execute(script: "SET LOCAL enable_\(other) TO off")
+                }
+                try await transaction.execute(
+                    script: "SET LOCAL enable_indexscan TO off; SET LOCAL enable_bitmapscan TO off")
+                return try await transaction.execute("SELECT doorstep.drop_notification_days(30)").one()
+                    .decode(at: 0)
+            }
+            #expect(dropped == 1)
+            #expect(try await stores.count(Self.days) == 18 + 2)
+        }
+    }
+
     /// Makes days that were made long ago, as the function made them then.
     private static func addDays(before ages: [Int], to stores: Stores) async throws {
         let definition: String = try await stores.database.withSuperuser { pool in
