@@ -50,7 +50,7 @@ public struct PostgresOutbox: Outbox {
         _ limit: Int, of tenant: TenantID, for lease: Duration
     ) async throws -> [ClaimedDelivery] {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-            try await transaction.useIndexes()
+            try await transaction.distrustStatistics()
             let due = try await transaction.lockDue(limit)
             guard !due.isEmpty else { return [] }
             let rows = try await transaction.lend(due, for: lease).map { try LentRow(row: $0) }
@@ -75,7 +75,7 @@ public struct PostgresOutbox: Outbox {
         let dead = completions.compactMap(DeadToken.init)
         return try await reportingUnavailability {
             try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-                try await transaction.useIndexes()
+                try await transaction.distrustStatistics()
                 let (completed, hasWebhook) = try await transaction.complete(completions)
                 if !dead.isEmpty { try await transaction.retire(dead) }
                 if hasWebhook {
@@ -95,7 +95,7 @@ extension TenantTransaction {
     /// What the planner believes of a day's deliveries is wrong for as long as the day is new: that there are few. So no
     /// statement joins tables row by row: each names the rows it wants by their keys, and the days by their bounds, and
     /// what belongs together is put together here. However wrong a plan is, it reads no row twice.
-    fileprivate func useIndexes() async throws {
+    fileprivate func distrustStatistics() async throws {
         try await execute(
             """
             SELECT set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),

@@ -55,14 +55,13 @@ extension TenantTransaction {
     fileprivate func reseal(
         by keys: SealingKeys, after last: (instance: UUID, place: TokenPlace)?, limit: Int
     ) async throws -> (TokenResealing.Result, next: (instance: UUID, place: TokenPlace)?) {
-        let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         // Whoever registers the same token meanwhile waits, and seals by the newest secret anyway.
         let rows = try await execute(
             """
             SELECT instance_id, kind, name, sealed FROM doorstep.push_tokens
             WHERE tenant_id = \(tenant.uuid)
                 AND (instance_id, kind, name)
-                    > (\(last?.instance ?? lowest), \(last?.place.kind ?? ""), \(last?.place.name ?? ""))
+                    > (\(last?.instance ?? .lowest), \(last?.place.kind ?? ""), \(last?.place.name ?? ""))
                 AND substr(sealed, 1, \(keys.newestMark.count)::integer) <> \(keys.newestMark)
             ORDER BY instance_id, kind, name LIMIT \(limit) FOR UPDATE
             """)

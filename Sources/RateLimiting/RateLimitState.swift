@@ -9,7 +9,6 @@ public struct RateLimitState: Sendable, Hashable {
     let untilNext: Int64
 
     public var isAdmitted: Bool { untilNext == 0 }
-    public var retryAfter: Duration { .nanoseconds(untilNext) }
 
     /// Whole seconds, rounded up: what header fields tell.
     public var secondsUntilFull: Int { Int((untilFull + 999_999_999) / 1_000_000_000) }

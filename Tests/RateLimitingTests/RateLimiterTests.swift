@@ -1,6 +1,7 @@
 import PropertyTesting
-import RateLimiting
 import Testing
+
+@testable import RateLimiting
 
 @Suite struct RateLimiterTests {
     private static let start = ContinuousClock.now
@@ -18,7 +19,7 @@ import Testing
         }
         let refused = limiter.take(1, limit, at: Self.start)
         #expect(!refused.isAdmitted && refused.remaining == 0)
-        #expect(refused.retryAfter == .milliseconds(100))
+        #expect(refused.untilNext == 100_000_000)
         #expect(refused.secondsUntilNext == 1 && refused.secondsUntilFull == 1)
         // Refusals cost nothing: the next comes when it was said to.
         #expect(!limiter.take(1, limit, at: Self.start + .milliseconds(99)).isAdmitted)
@@ -50,7 +51,7 @@ import Testing
         let slow = try Self.limit(1, burst: 100)
         for _ in 0..<100 { #expect(limiter.take(1, slow, at: Self.start).isAdmitted) }
         let wide = try Self.limit(1_000, burst: 1_000)
-        #expect(limiter.take(1, wide, at: Self.start).retryAfter == .milliseconds(1))
+        #expect(limiter.take(1, wide, at: Self.start).untilNext == 1_000_000)
         #expect(limiter.take(1, wide, at: Self.start + .milliseconds(1)).isAdmitted)
         #expect(!limiter.take(1, wide, at: Self.start + .milliseconds(1)).isAdmitted)
         #expect(limiter.take(1, wide, at: Self.start + .seconds(2)).remaining == 999)
