@@ -30,7 +30,13 @@ final class MortalPostgres: Sendable {
         guard let process = file.split(separator: "\n").first.flatMap({ pid_t($0) }),
             kill(process, SIGQUIT) == 0
         else { throw DoorstepBinary.Failed(description: "PostgreSQL does not run") }
-        while kill(process, 0) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        let deadline = ContinuousClock.now + .seconds(60)
+        while kill(process, 0) == 0 {
+            guard .now < deadline else {
+                throw DoorstepBinary.Failed(description: "PostgreSQL does not stop")
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     func leave() throws {

@@ -66,8 +66,8 @@ final class NotificationLoad: Sendable {
                     ])
                 switch answer.status {
                 case 200, 201: return accept(answer)
-                // What a server says whose database is away, or that has just been started.
-                case 500, 503: continue
+                // What a server says whose database is away.
+                case 503: continue
                 default: return fail("notification \(number) was answered \(answer.status)")
                 }
             } catch {
