@@ -200,11 +200,11 @@ let package = Package(
                 "RateLimiting", "Tenancy",
             ]),
         .target(
-            name: "DomainSupport", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL],
-            path: "Tests/DomainSupport", swiftSettings: settings),
-        tests("DomainProofTests", ["Administration", "DomainProof", "DomainSupport"]),
+            name: "LocalServers", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL],
+            path: "Tests/LocalServers", swiftSettings: settings),
+        tests("DomainProofTests", ["Administration", "DomainProof", "LocalServers"]),
         tests(
-            "WebhookClientTests", ["DomainSupport", "Notifications", "WebhookClient", nioHTTP1]),
+            "WebhookClientTests", ["LocalServers", "Notifications", "WebhookClient", nioHTTP1]),
         tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
         tests(
@@ -240,7 +240,7 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "DomainSupport", "Doorstep",
+                "APNsClient", "APNsPayload", "APNsSimulator", "LocalServers", "Doorstep",
                 "EmbeddedPostgreSQL",
                 "JSON", "Notifications", "PostgreSQL", "PropertyTesting", "Tenancy", "TestSupport",
                 asyncHTTPClient,

@@ -19,27 +19,40 @@ extension APIAnswers {
     }
 }
 
+/// The members of a request that say what a notification is and where it leads, whether it is composed or sent.
+struct NotificationMembers {
+    private let url: String
+    private let aps: JSONObject
+    private let custom: JSONObject
+    private let headers: JSONObject
+
+    init(_ body: inout JSONObjectReader) throws(JSONFieldError) {
+        url = try body.requiredString("url")
+        aps = try body.requiredMembers("aps")
+        custom = try body.optionalMembers("custom") ?? [:]
+        headers = try body.optionalMembers("headers") ?? [:]
+    }
+
+    func request(launchedAt: Date? = nil, isBroadcast: Bool = false) throws(Problem) -> NotificationRequest {
+        NotificationRequest(
+            url: try InvocationURL(requested: url), aps: aps, custom: custom, headers: headers,
+            launchedAt: launchedAt, isBroadcast: isBroadcast)
+    }
+}
+
 extension NotificationRequest {
     fileprivate init(_ body: JSONObject) throws(Problem) {
-        let url: String
-        let aps: JSONObject
-        let custom: JSONObject
-        let headers: JSONObject
+        let members: NotificationMembers
         let launchedAt: Date?
         do throws(JSONFieldError) {
             var body = JSONObjectReader(body)
-            url = try body.requiredString("url")
-            aps = try body.requiredMembers("aps")
-            custom = try body.optionalMembers("custom") ?? [:]
-            headers = try body.optionalMembers("headers") ?? [:]
+            members = try NotificationMembers(&body)
             launchedAt = try body.optionalDate("launchedAt")
             try body.finish()
         } catch {
             throw Problem(error)
         }
-        self.init(
-            url: try InvocationURL(requested: url), aps: aps, custom: custom, headers: headers,
-            launchedAt: launchedAt)
+        self = try members.request(launchedAt: launchedAt)
     }
 }
 

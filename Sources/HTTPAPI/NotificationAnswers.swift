@@ -110,22 +110,16 @@ public struct NotificationAnswers: Sendable {
 
 extension NotificationSubmission {
     fileprivate init(_ body: JSONObject, idempotencyKey: IdempotencyKey?) throws(Problem) {
-        let url: String
-        let aps: JSONObject
-        let custom: JSONObject
-        let headers: JSONObject
+        let members: NotificationMembers
         let audience: Audience
         let confirmedOnly: Bool
         let environment: APNsEnvironment?
         do throws(JSONFieldError) {
             var body = JSONObjectReader(body)
-            url = try body.requiredString("url")
-            aps = try body.requiredMembers("aps")
-            custom = try body.optionalMembers("custom") ?? [:]
-            headers = try body.optionalMembers("headers") ?? [:]
-            var members = try body.requiredObject("audience")
-            audience = try Audience(&members)
-            try members.finish()
+            members = try NotificationMembers(&body)
+            var object = try body.requiredObject("audience")
+            audience = try Audience(&object)
+            try object.finish()
             confirmedOnly = try body.optionalBool("confirmedOnly") ?? false
             environment = try body.optionalCase("environment", of: APNsEnvironment.self)
             try body.finish()
@@ -134,10 +128,8 @@ extension NotificationSubmission {
         }
         let isBroadcast = if case .channel = audience { true } else { false }
         self.init(
-            NotificationRequest(
-                url: try InvocationURL(requested: url), aps: aps, custom: custom, headers: headers,
-                isBroadcast: isBroadcast),
-            to: audience, confirmedOnly: confirmedOnly, environment: environment,
+            try members.request(isBroadcast: isBroadcast), to: audience, confirmedOnly: confirmedOnly,
+            environment: environment,
             idempotencyKey: idempotencyKey)
     }
 }

@@ -77,6 +77,9 @@ extension Problem {
     static let notificationsNotConfigured = Problem(
         .serviceUnavailable, "notifications_not_configured",
         "the server has no secret to seal push tokens with: set DOORSTEP_TOKEN_SECRET")
+    static let channelsNotConfigured = Problem(
+        .serviceUnavailable, "notifications_not_configured",
+        "the server has no keys for APNs: set DOORSTEP_APNS_KEYS")
     static let unavailable = Problem(
         .serviceUnavailable, "unavailable", "the database has not answered yet; try again",
         headers: [.retryAfter: "1"])

@@ -1,5 +1,5 @@
 import Administration
-import DomainSupport
+import LocalServers
 import Testing
 
 @testable import DomainProof

@@ -1,6 +1,6 @@
-import DomainSupport
 import Foundation
 import JSON
+import LocalServers
 import Testing
 
 /// Domains from the claim to its release, and other sites' association files, by the built command.

@@ -1,5 +1,5 @@
-import DomainSupport
 import JSON
+import LocalServers
 import Testing
 
 /// `doorstep domain check` on sites of the tests' own.

@@ -1,6 +1,6 @@
-import DomainSupport
 import Foundation
 import JSON
+import LocalServers
 import PostgreSQL
 import Synchronization
 import TestSupport

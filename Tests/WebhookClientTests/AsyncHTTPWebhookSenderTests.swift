@@ -1,5 +1,5 @@
-import DomainSupport
 import Foundation
+import LocalServers
 import Notifications
 import Synchronization
 import Testing

@@ -64,7 +64,7 @@ struct ChannelRoutes {
     }
 
     private func configured() throws(Problem) -> ChannelDirectory {
-        guard let directory else { throw .notificationsNotConfigured }
+        guard let directory else { throw .channelsNotConfigured }
         return directory
     }
 }

@@ -57,8 +57,8 @@ extension Audience {
     }
 
     private static func check(_ name: String, at path: String) throws(JSONFieldError) {
-        guard TokenPlace.nameLengths.contains(name.utf8.count), !name.utf8.contains(0) else {
-            throw .invalid(path: path, reason: "must have 1 to 128 bytes, without the character 0")
+        guard TokenPlace.isName(name) else {
+            throw .invalid(path: path, reason: "must have 1 to 128 characters, without the character 0")
         }
     }
 

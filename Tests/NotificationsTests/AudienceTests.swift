@@ -1,0 +1,29 @@
+import Foundation
+import JSON
+import Notifications
+import Testing
+
+@Suite struct AudienceTests {
+    private static let instance = UUID()
+
+    private static func audience(ofActivity activity: String) throws -> Audience {
+        let object: JSONObject = [
+            "activity": ["instance": .string(instance.uuidString), "activity": .string(activity)]
+        ]
+        var reader = JSONObjectReader(object)
+        return try Audience(&reader)
+    }
+
+    /// As long a name as can be registered can be sent to, whatever characters it has.
+    @Test(arguments: ["a", "é", "👩‍🍳"])
+    func activitiesAreNamedAsTheyAreRegistered(character: String) throws {
+        let longest = String(repeating: character, count: 128 / character.unicodeScalars.count)
+        #expect(TokenPlace.isName(longest))
+        #expect(
+            try Self.audience(ofActivity: longest) == .activity(InstanceID(Self.instance), longest))
+        for name in ["", longest + character, "a\0"] {
+            #expect(!TokenPlace.isName(name))
+            #expect(throws: JSONFieldError.self) { try Self.audience(ofActivity: name) }
+        }
+    }
+}
