@@ -166,7 +166,7 @@ CREATE FUNCTION doorstep.delete_notifications_of_tenant() RETURNS trigger
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
-    DELETE FROM doorstep.deliveries WHERE tenant_id = OLD.tenant_id;
+    DELETE FROM doorstep.deliveries WHERE tenant_id = OLD.tenant_id AND token_kind <> '';
     DELETE FROM doorstep.notifications WHERE tenant_id = OLD.tenant_id;
     RETURN NULL;
 END
@@ -999,7 +999,7 @@ ALTER TABLE ONLY doorstep.confirmations_default
 --
 
 ALTER TABLE ONLY doorstep.deliveries
-    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (tenant_id, delivery_id, created_at);
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (delivery_id, tenant_id, created_at);
 
 --
 -- Name: domains domains_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1121,7 +1121,7 @@ CREATE INDEX deliveries_due ON ONLY doorstep.deliveries USING btree (tenant_id, 
 -- Name: deliveries_instance; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX deliveries_instance ON ONLY doorstep.deliveries USING btree (tenant_id, instance_id) WHERE (state <> 'skipped'::text);
+CREATE INDEX deliveries_instance ON ONLY doorstep.deliveries USING btree (tenant_id, instance_id) WHERE (token_kind <> ''::text);
 
 --
 -- Name: domains_proved_host; Type: INDEX; Schema: doorstep; Owner: doorstep_owner

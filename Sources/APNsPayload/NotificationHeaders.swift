@@ -1,3 +1,4 @@
+import Foundation
 public import JSON
 
 /// The headers of a request to APNs, but for the path and the authorization.
@@ -65,7 +66,7 @@ public struct NotificationHeaders: Sendable, Hashable {
         if let collapseID {
             try Self.validate(collapseID: collapseID)
         }
-        if let id, !Self.isUUID(id) {
+        if let id, UUID(uuidString: id) == nil {
             throw .invalid(field: "headers.id", reason: "must be a UUID")
         }
         self.pushType = pushType
@@ -106,13 +107,6 @@ public struct NotificationHeaders: Sendable, Hashable {
                 field: "headers.collapseID",
                 reason: "must be printable ASCII without a space at either end")
         }
-    }
-
-    /// Whether the text is 8-4-4-4-12 hexadecimal digits.
-    private static func isUUID(_ text: String) -> Bool {
-        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        return groups.map(\.count) == [8, 4, 4, 4, 12]
-            && groups.joined().allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
 }
 

@@ -119,8 +119,8 @@ struct OutboxCommand: AsyncParsableCommand {
                 throw ValidationError("no token")
             }
             return (
-                try keys.seal(token, of: tenant, for: InstanceID(id), at: .device),
-                keys.digests(of: token, of: tenant)[0]
+                try keys.of(tenant).seal(token, for: InstanceID(id), at: .device),
+                keys.of(tenant).digests(of: token)[0]
             )
         }
         try await pool.withTransaction { transaction in

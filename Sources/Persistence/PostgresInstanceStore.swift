@@ -20,8 +20,9 @@ public struct PostgresInstanceStore: InstanceStore {
     public func register(
         _ registration: InstanceRegistration, of tenant: TenantID, at now: Date
     ) async throws -> (instance: Instance, isNew: Bool)? {
+        let keys = keys.of(tenant)
         let tokens = registration.tokens.map { place, token in
-            GivenToken(place, digests: keys.digests(of: token, of: tenant), token: token)
+            GivenToken(place, digests: keys.digests(of: token), token: token)
         }
         do {
             return try await reportingUnavailability {
@@ -64,8 +65,8 @@ public struct PostgresInstanceStore: InstanceStore {
     public func setToken(
         _ token: PushToken, ofActivity activity: String, for id: InstanceID, of tenant: TenantID, at now: Date
     ) async throws -> Bool {
-        let given = GivenToken(
-            .activity(activity), digests: keys.digests(of: token, of: tenant), token: token)
+        let keys = keys.of(tenant)
+        let given = GivenToken(.activity(activity), digests: keys.digests(of: token), token: token)
         return try await reportingUnavailability {
             try await pool.withTenantTransaction(tenant, as: .app) { transaction in
                 // Held until the end: whoever deletes the instance waits, and takes the token with it.
@@ -198,7 +199,7 @@ extension TenantTransaction {
     /// Writes tokens that the instance has not had, and retires them where another instance had them.
     /// - Parameter launchedAt: Unless the instance has been launched later: then it has told of its tokens since.
     fileprivate func keep(
-        _ tokens: [GivenToken], of instance: InstanceID, sealedBy keys: SealingKeys,
+        _ tokens: [GivenToken], of instance: InstanceID, sealedBy keys: TenantSealingKeys,
         ifLaunchedBy launchedAt: Date, at now: Date
     ) async throws {
         // Two instances that come with one token take turns, so that the second sees the first.
@@ -207,7 +208,7 @@ extension TenantTransaction {
             SELECT pg_advisory_xact_lock(lock) FROM unnest(\(Array(Set(tokens.flatMap(\.locks))).sorted())::bigint[]) AS lock
             """)
         let sealed = try tokens.map { given in
-            try keys.seal(given.token, of: tenant, for: instance, at: given.place).hexadecimal
+            try keys.seal(given.token, for: instance, at: given.place).hexadecimal
         }
         try await execute(
             """

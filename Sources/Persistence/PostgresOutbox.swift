@@ -55,16 +55,12 @@ public struct PostgresOutbox: Outbox {
             guard !due.isEmpty else { return [] }
             let rows = try await transaction.lend(due, for: lease).map { try LentRow(row: $0) }
             let notifications = try await transaction.notifications(of: rows)
-            let instances = try await transaction.instances(of: rows)
-            let tokens = try await transaction.tokens(of: rows)
+            let receivers = try await transaction.receivers(of: rows)
+            let keys = keys.of(tenant)
             return try rows.compactMap { row in
                 try notifications[row.notification].map { notification in
-                    let instance = row.instance.flatMap { instances[$0] }
-                    let token = row.instance.flatMap {
-                        tokens[StoredToken.Place(instance: $0, kind: row.kind, name: row.name)]
-                    }
-                    return try ClaimedDelivery(
-                        row, of: notification, to: instance, token, opening: keys, tenant)
+                    try ClaimedDelivery(
+                        row, of: notification, to: receivers[row.delivery], openedBy: keys)
                 }
             }
         }
@@ -92,14 +88,15 @@ public struct PostgresOutbox: Outbox {
 // MARK: - Lending
 
 extension TenantTransaction {
-    /// What the planner believes of a day's deliveries is wrong for as long as the day is new: that there are few. So no
-    /// statement joins tables row by row: each names the rows it wants by their keys, and the days by their bounds, and
-    /// what belongs together is put together here. However wrong a plan is, it reads no row twice.
+    /// What the planner believes of a day's deliveries is wrong for as long as the day is new: that there are few. So each
+    /// statement names the rows it wants by their keys, and the days by their bounds; none reads more than these, however
+    /// wrong its plan is. Nothing is compiled: what is discouraged is given a cost at which that would begin.
     fileprivate func distrustStatistics() async throws {
         try await execute(
             """
             SELECT set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),
-                set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)
+                set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+                set_config('plan_cache_mode', 'force_generic_plan', true)
             """)
     }
 
@@ -146,41 +143,37 @@ extension TenantTransaction {
                 AND n.created_at >= \(first) AND n.created_at <= \(last)
             """)
         return Dictionary(
-            try found.map { try ClaimedNotification(row: $0) }.map { ($0.id.uuid, $0) },
+            try found.map { try ClaimedNotification.read($0) }.map { ($0.id.uuid, $0) },
             uniquingKeysWith: { $1 })
     }
 
-    fileprivate func instances(of rows: [LentRow]) async throws -> [UUID: StoredInstance] {
-        let ids = Array(Set(rows.compactMap(\.instance)))
-        guard !ids.isEmpty else { return [:] }
+    /// The instances and tokens that deliveries are for, as they are now, by the delivery.
+    fileprivate func receivers(of rows: [LentRow]) async throws -> [UUID: StoredReceiver] {
+        let rows = rows.filter { $0.instance != nil }
+        guard !rows.isEmpty else { return [:] }
+        // Each by its key, which `OFFSET 0` keeps the planner to: of few tokens it would read all for each of them.
         let found = try await execute(
             """
-            SELECT instance_id, app, environment FROM doorstep.instances
-            WHERE tenant_id = \(tenant.uuid) AND instance_id = ANY(\(ids))
+            SELECT d.delivery_id, i.app, i.environment, t.sealed, t.digest, t.is_retired
+            FROM unnest(\(rows.map(\.delivery)), \(rows.compactMap(\.instance)), \(rows.map(\.kind)),
+                \(rows.map(\.name))) AS d (delivery_id, instance_id, kind, name)
+            CROSS JOIN LATERAL (
+                SELECT app, environment FROM doorstep.instances
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = d.instance_id OFFSET 0) AS i
+            CROSS JOIN LATERAL (
+                SELECT sealed, digest, retired_at IS NOT NULL AS is_retired FROM doorstep.push_tokens
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = d.instance_id AND kind = d.kind
+                    AND name = d.name OFFSET 0) AS t
             """)
         return Dictionary(
             try found.map { row in
-                let (id, app, environment) = try row.decode(UUID.self, String.self, String.self)
-                return (id, StoredInstance(app: app, environment: environment))
-            }, uniquingKeysWith: { $1 })
-    }
-
-    fileprivate func tokens(of rows: [LentRow]) async throws -> [StoredToken.Place: StoredToken] {
-        let ids = Array(Set(rows.compactMap(\.instance)))
-        guard !ids.isEmpty else { return [:] }
-        let found = try await execute(
-            """
-            SELECT instance_id, kind, name, sealed, digest, retired_at IS NOT NULL FROM doorstep.push_tokens
-            WHERE tenant_id = \(tenant.uuid) AND instance_id = ANY(\(ids))
-                AND kind = ANY(\(Array(Set(rows.map(\.kind))))) AND name = ANY(\(Array(Set(rows.map(\.name)))))
-            """)
-        return Dictionary(
-            try found.map { row in
-                let (instance, kind, name, sealed, digest, isRetired) = try row.decode(
+                let (delivery, app, environment, sealed, digest, isRetired) = try row.decode(
                     UUID.self, String.self, String.self, [UInt8].self, [UInt8].self, Bool.self)
                 return (
-                    StoredToken.Place(instance: instance, kind: kind, name: name),
-                    StoredToken(sealed: sealed, digest: digest, isRetired: isRetired)
+                    delivery,
+                    StoredReceiver(
+                        app: app, environment: environment, sealed: sealed, digest: digest,
+                        isRetired: isRetired)
                 )
             }, uniquingKeysWith: { $1 })
     }
@@ -217,18 +210,9 @@ private struct LentRow {
     }
 }
 
-private struct StoredInstance {
+private struct StoredReceiver {
     let app: String
     let environment: String
-}
-
-private struct StoredToken {
-    struct Place: Hashable {
-        let instance: UUID
-        let kind: String
-        let name: String
-    }
-
     let sealed: [UInt8]
     let digest: [UInt8]
     let isRetired: Bool
@@ -240,21 +224,20 @@ extension [Date] {
 }
 
 extension ClaimedNotification {
-    fileprivate init(row: Row) throws {
+    fileprivate static func read(_ row: Row) throws -> ClaimedNotification {
         let (
             id, createdAt, team, clip, parent, pushType, priority, collapseID, expiration, payload
         ) = try row.decode(
             UUID.self, Date.self, String.self, String.self, String.self, String.self, Int16.self,
-            String?.self,
-            Int?.self, [UInt8].self)
-        self = try PersistenceError.reading("notifications") {
+            String?.self, Int?.self, [UInt8].self)
+        return try PersistenceError.reading("notifications") {
             let headers = try NotificationHeaders(
                 storedPushType: pushType, bundleID: clip, priority: priority, expiration: expiration,
                 collapseID: collapseID)
             return ClaimedNotification(
                 id: NotificationID(id), createdAt: createdAt, team: try TeamID(team),
-                clip: try BundleID(clip),
-                fullApp: try BundleID(parent), pushType: headers.pushType, priority: headers.priority,
+                clip: try BundleID(clip), fullApp: try BundleID(parent), pushType: headers.pushType,
+                priority: headers.priority,
                 collapseID: headers.collapseID, expiration: headers.expiration, payload: payload)
         }
     }
@@ -262,11 +245,10 @@ extension ClaimedNotification {
 
 extension ClaimedDelivery {
     /// - Parameters:
-    ///   - stored: the instance as it is now; nil when it is gone, or for a broadcast.
+    ///   - stored: nil when the instance or its token is gone, or for a broadcast.
     fileprivate init(
-        _ row: LentRow, of notification: ClaimedNotification, to stored: StoredInstance?,
-        _ token: StoredToken?,
-        opening keys: SealingKeys, _ tenant: TenantID
+        _ row: LentRow, of notification: ClaimedNotification, to stored: StoredReceiver?,
+        openedBy keys: TenantSealingKeys
     ) throws {
         self = try PersistenceError.reading("deliveries") {
             guard let receiver = Receiver(kind: row.kind, name: row.name),
@@ -276,15 +258,15 @@ extension ClaimedDelivery {
             if case .channel(let channel) = receiver {
                 destination = .channel(channel)
             } else if case .token(let place) = receiver, let instance = row.instance.map(InstanceID.init),
-                let app = (stored?.app).flatMap(InstalledApp.init), let token
+                let stored, let app = InstalledApp(rawValue: stored.app)
             {
-                if token.isRetired {
+                if stored.isRetired {
                     destination = .nowhere(NotificationRouter.SkipReason.tokenDead.rawValue)
-                } else if stored?.environment != row.environment {
+                } else if stored.environment != row.environment {
                     destination = .nowhere(NotificationRouter.SkipReason.wrongEnvironment.rawValue)
-                } else if let opened = keys.openToken(token.sealed, of: tenant, for: instance, at: place) {
+                } else if let opened = keys.openToken(stored.sealed, for: instance, at: place) {
                     destination = .device(
-                        opened, app: app, instance: instance, place: place, digest: token.digest)
+                        opened, app: app, instance: instance, place: place, digest: stored.digest)
                 } else {
                     destination = .nowhere(DeliveryVerdict.tokenUnreadable)
                 }
@@ -302,7 +284,6 @@ extension ClaimedDelivery {
 // MARK: - Completing
 
 extension TenantTransaction {
-    /// - Returns: How many were still lent by the attempt that completes them.
     /// - Returns: Those that were still lent by the attempt that completes them, and whether anybody wants to be told.
     fileprivate func complete(
         _ completions: [Completion]

@@ -142,7 +142,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
                     "UPDATE doorstep.webhooks SET url = \(url.text) WHERE tenant_id = \(tenant.uuid)"
                 ).affectedRows == 1
             }
-            let sealed = try keys.seal(secret.bytes, of: tenant, at: Self.place)
+            let sealed = try keys.of(tenant).seal(secret.bytes, at: Self.place)
             try await transaction.execute(
                 """
                 INSERT INTO doorstep.webhooks (tenant_id, url, sealed_secret)
@@ -155,7 +155,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
 
     public func replaceSecret(by secret: WebhookSecret, of tenant: TenantID) async throws -> WebhookURL? {
         try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
-            let sealed = try keys.seal(secret.bytes, of: tenant, at: Self.place)
+            let sealed = try keys.of(tenant).seal(secret.bytes, at: Self.place)
             return try await transaction.execute(
                 """
                 UPDATE doorstep.webhooks SET sealed_secret = \(sealed) WHERE tenant_id = \(tenant.uuid)
@@ -180,12 +180,12 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
             guard let sealed = try row?.decode(at: 0, as: [UInt8].self), !keys.isNewest(sealed) else {
                 return .init()
             }
-            guard let secret = keys.open(sealed, of: tenant, at: Self.place) else {
+            guard let secret = keys.of(tenant).open(sealed, at: Self.place) else {
                 return .init(unreadable: 1)
             }
             try await transaction.execute(
                 """
-                UPDATE doorstep.webhooks SET sealed_secret = \(try keys.seal(secret, of: tenant, at: Self.place))
+                UPDATE doorstep.webhooks SET sealed_secret = \(try keys.of(tenant).seal(secret, at: Self.place))
                 WHERE tenant_id = \(tenant.uuid)
                 """)
             return .init(resealed: 1)
@@ -230,7 +230,7 @@ extension TenantTransaction {
             "SELECT url, sealed_secret, created_at FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid)"
         ).first.map { row in
             let (url, sealed, createdAt) = try row.decode(String.self, [UInt8].self, Date.self)
-            guard let opened = keys.open(sealed, of: tenant, at: PostgresWebhookRegistry.place) else {
+            guard let opened = keys.of(tenant).open(sealed, at: PostgresWebhookRegistry.place) else {
                 throw PersistenceError.sealed("webhooks")
             }
             return try PersistenceError.reading("webhooks") {

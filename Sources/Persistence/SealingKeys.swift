@@ -36,47 +36,68 @@ public struct SealingKeys: Sendable {
         }
     }
 
-    /// Seals bytes for one place of one tenant; they open for no other.
-    /// - Parameter place: What they belong to, such as the columns of a primary key.
-    public func seal(_ bytes: [UInt8], of tenant: TenantID, at place: [String]) throws -> [UInt8] {
-        let secret = secrets[0]
-        let box = try AES.GCM.seal(
-            bytes, using: Self.key(of: tenant, from: secret, for: "seal"),
-            authenticating: Self.authenticated(place))
-        return [Self.format] + secret.id + Array(box.combined ?? Data())
-    }
-
-    /// What was sealed; nil when it was sealed for another place, by a secret that is not known, or was changed.
-    public func open(_ sealed: [UInt8], of tenant: TenantID, at place: [String]) -> [UInt8]? {
-        guard sealed.first == Self.format,
-            let secret = secrets.first(where: { sealed.dropFirst().starts(with: $0.id) }),
-            let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst(1 + Self.idLength)),
-            let bytes = try? AES.GCM.open(
-                box, using: Self.key(of: tenant, from: secret, for: "seal"),
-                authenticating: Self.authenticated(place))
-        else { return nil }
-        return Array(bytes)
-    }
-
     /// How everything begins that the newest secret sealed.
-    var newestMark: [UInt8] { [Self.format] + secrets[0].id }
+    var newestMark: [UInt8] { Self.mark(of: secrets[0]) }
 
     /// Whether the newest secret sealed it.
     public func isNewest(_ sealed: [UInt8]) -> Bool { sealed.starts(with: newestMark) }
 
-    /// What bytes are found by: an HMAC-SHA256 of 32 bytes for each secret, the newest first.
-    public func digests(of bytes: [UInt8], of tenant: TenantID) -> [[UInt8]] {
-        secrets.map { secret in
-            Array(
-                HMAC<SHA256>.authenticationCode(
-                    for: bytes, using: Self.key(of: tenant, from: secret, for: "digest")))
-        }
+    /// The keys of one tenant: to be derived once for all that is sealed or opened together.
+    public func of(_ tenant: TenantID) -> TenantSealingKeys {
+        TenantSealingKeys(
+            secrets.map { secret in
+                TenantSealingKeys.Keys(
+                    mark: Self.mark(of: secret), sealing: Self.key(of: tenant, from: secret, for: "seal"),
+                    finding: Self.key(of: tenant, from: secret, for: "digest"))
+            })
     }
+
+    private static func mark(of secret: Secret) -> [UInt8] { [format] + secret.id }
 
     private static func key(of tenant: TenantID, from secret: Secret, for purpose: String) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: secret.key, salt: Array("doorstep \(purpose)".utf8),
             info: Array(tenant.description.utf8), outputByteCount: 32)
+    }
+}
+
+/// Seals and opens what is one tenant's; see ``SealingKeys``.
+public struct TenantSealingKeys: Sendable {
+    struct Keys: Sendable {
+        /// How begins what they sealed.
+        let mark: [UInt8]
+        let sealing: SymmetricKey
+        let finding: SymmetricKey
+    }
+
+    /// The newest first.
+    private let keys: [Keys]
+
+    fileprivate init(_ keys: [Keys]) {
+        self.keys = keys
+    }
+
+    /// Seals bytes for one place; they open for no other.
+    /// - Parameter place: What they belong to, such as the columns of a primary key.
+    public func seal(_ bytes: [UInt8], at place: [String]) throws -> [UInt8] {
+        let newest = keys[0]
+        let box = try AES.GCM.seal(bytes, using: newest.sealing, authenticating: Self.authenticated(place))
+        return newest.mark + Array(box.combined ?? Data())
+    }
+
+    /// What was sealed; nil when it was sealed for another place, by a secret that is not known, or was changed.
+    public func open(_ sealed: [UInt8], at place: [String]) -> [UInt8]? {
+        guard let keys = keys.first(where: { sealed.starts(with: $0.mark) }),
+            let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst(keys.mark.count)),
+            let bytes = try? AES.GCM.open(
+                box, using: keys.sealing, authenticating: Self.authenticated(place))
+        else { return nil }
+        return Array(bytes)
+    }
+
+    /// What bytes are found by: an HMAC-SHA256 of 32 bytes for each secret, the newest first.
+    public func digests(of bytes: [UInt8]) -> [[UInt8]] {
+        keys.map { Array(HMAC<SHA256>.authenticationCode(for: bytes, using: $0.finding)) }
     }
 
     /// Each part with its length, so that no two places read alike.

@@ -65,6 +65,7 @@ extension TenantTransaction {
                 AND substr(sealed, 1, \(keys.newestMark.count)::integer) <> \(keys.newestMark)
             ORDER BY instance_id, kind, name LIMIT \(limit) FOR UPDATE
             """)
+        let tenantKeys = keys.of(tenant)
         var result = TokenResealing.Result()
         var next: (instance: UUID, place: TokenPlace)?
         for row in rows {
@@ -75,15 +76,15 @@ extension TenantTransaction {
             }
             next = (instance, place)
             let id = InstanceID(instance)
-            guard let token = keys.openToken(sealed, of: tenant, for: id, at: place) else {
+            guard let token = tenantKeys.openToken(sealed, for: id, at: place) else {
                 result.unreadable += 1
                 continue
             }
             try await execute(
                 """
                 UPDATE doorstep.push_tokens
-                SET sealed = \(try keys.seal(token, of: tenant, for: id, at: place)),
-                    digest = \(keys.digests(of: token, of: tenant)[0])
+                SET sealed = \(try tenantKeys.seal(token, for: id, at: place)),
+                    digest = \(tenantKeys.digests(of: token)[0])
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance) AND kind = \(kind) AND name = \(name)
                 """)
             result.resealed += 1

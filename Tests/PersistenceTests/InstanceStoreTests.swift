@@ -434,8 +434,8 @@ import Testing
             #expect(sealed.count == 1_201)
             for (id, sealed, digest) in sealed {
                 let token = try #require(
-                    newest.openToken(sealed, of: tenant, for: InstanceID(id), at: .device))
-                #expect(newest.digests(of: token, of: tenant) == [digest])
+                    newest.of(tenant).openToken(sealed, for: InstanceID(id), at: .device))
+                #expect(newest.of(tenant).digests(of: token) == [digest])
             }
             // Without the secret that sealed them, they are counted and left.
             let stranger = try #require(SealingKeys(secrets: [String(repeating: "x", count: 32)]))

@@ -9,12 +9,14 @@ import Testing
 
 @testable import Persistence
 
-/// How PostgreSQL runs what the outbox asks, where many deliveries of many days are done and few are due.
+/// How PostgreSQL runs what the outbox asks.
 @Suite struct OutboxPlanTests {
-    @Test func whatIsDueIsFoundLentAndCompletedByIndexes() async throws {
+    /// Where many deliveries of many days are done and few are due; and where the planner believes that there are none.
+    @Test(arguments: [true, false])
+    func whatIsDueIsFoundLentAndCompletedByItsKeys(hasHistory: Bool) async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(200)
-            try await Self.addHistory(restaurants)
+            if hasHistory { try await Self.addHistory(restaurants) }
             try await restaurants.send()
             let plans = try await Self.plans(restaurants) { pool in
                 let outbox = PostgresOutbox(pool, keys: Restaurants.keys)
@@ -27,6 +29,11 @@ import Testing
                         claimed.map { .answered($0, answer) }, of: restaurants.tenant) == 100)
             }
             Self.expectIndexes(plans.filter { $0.contains("deliveries") }, count: 4)
+            let updates = plans.filter { $0.contains("UPDATE doorstep.deliveries") }
+            #expect(updates.count == 2)
+            for plan in updates { #expect(plan.contains("Index Cond: ((delivery_id = ANY"), "\(plan)") }
+            let receivers = try #require(plans.first { $0.contains("doorstep.push_tokens") })
+            #expect(receivers.split(separator: "(instance_id = d.instance_id)").count == 3, "\(receivers)")
         }
     }
 

@@ -149,7 +149,7 @@ import Testing
                 _ = try await transaction.execute(
                     """
                     UPDATE doorstep.push_tokens
-                    SET digest = \(Restaurants.keys.digests(of: new, of: restaurants.tenant)[0])
+                    SET digest = \(Restaurants.keys.of(restaurants.tenant).digests(of: new)[0])
                     WHERE tenant_id = \(restaurants.tenant.uuid)
                     """)
             }

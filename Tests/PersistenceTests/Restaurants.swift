@@ -94,8 +94,8 @@ struct Restaurants: Sendable {
                 INSERT INTO doorstep.push_tokens
                     (tenant_id, instance_id, kind, name, digest, sealed, registered_at, retired_at)
                 VALUES (\(tenant.uuid), \(instance.id.uuid), \(instance.place.kind), \(instance.place.name),
-                    \(Self.keys.digests(of: token, of: tenant)[0]),
-                    \(try Self.keys.seal(token, of: tenant, for: instance.id, at: instance.place)),
+                    \(Self.keys.of(tenant).digests(of: token)[0]),
+                    \(try Self.keys.of(tenant).seal(token, for: instance.id, at: instance.place)),
                     \(launchedAt), \(instance.isRetired ? now : nil))
                 ON CONFLICT DO NOTHING
                 """)
@@ -109,7 +109,7 @@ struct Restaurants: Sendable {
         let ids = (0..<count).map { _ in UUID() }
         let token = PushToken.random()
         let sealed = try ids.map {
-            try Self.keys.seal(token, of: tenant, for: InstanceID($0), at: .device)
+            try Self.keys.of(tenant).seal(token, for: InstanceID($0), at: .device)
         }.map { Self.hex($0) }
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             try await transaction.execute(

@@ -24,31 +24,31 @@ import Testing
 
     @Test func whatIsSealedOpensAtItsPlaceAlone() throws {
         let keys = try Self.keys(Self.first)
-        let sealed = try keys.seal(bytes, of: tenant, at: ["a", "b"])
-        #expect(keys.open(sealed, of: tenant, at: ["a", "b"]) == bytes)
-        #expect(keys.open(sealed, of: TenantID(UUID()), at: ["a", "b"]) == nil)
+        let sealed = try keys.of(tenant).seal(bytes, at: ["a", "b"])
+        #expect(keys.of(tenant).open(sealed, at: ["a", "b"]) == bytes)
+        #expect(keys.of(TenantID(UUID())).open(sealed, at: ["a", "b"]) == nil)
         for place in [["ab"], ["a", "b", ""], ["b", "a"], ["a", "c"], ["a1:b"], []] {
-            #expect(keys.open(sealed, of: tenant, at: place) == nil, "\(place)")
+            #expect(keys.of(tenant).open(sealed, at: place) == nil, "\(place)")
         }
     }
 
     /// No change of one bit goes unnoticed, and no part opens.
     @Test func whatWasChangedDoesNotOpen() throws {
         let keys = try Self.keys(Self.first)
-        let sealed = try keys.seal(bytes, of: tenant, at: ["a"])
+        let sealed = try keys.of(tenant).seal(bytes, at: ["a"])
         for index in sealed.indices {
             for bit in 0..<8 {
                 var changed = sealed
                 changed[index] ^= 1 << UInt8(bit)
-                #expect(keys.open(changed, of: tenant, at: ["a"]) == nil, "byte \(index), bit \(bit)")
+                #expect(keys.of(tenant).open(changed, at: ["a"]) == nil, "byte \(index), bit \(bit)")
             }
-            #expect(keys.open(Array(sealed.prefix(index)), of: tenant, at: ["a"]) == nil)
+            #expect(keys.of(tenant).open(Array(sealed.prefix(index)), at: ["a"]) == nil)
         }
     }
 
     @Test func theSameIsNeverSealedAlike() throws {
         let keys = try Self.keys(Self.first)
-        let sealed = try (0..<100).map { _ in try keys.seal(bytes, of: tenant, at: ["a"]) }
+        let sealed = try (0..<100).map { _ in try keys.of(tenant).seal(bytes, at: ["a"]) }
         #expect(Set(sealed).count == 100)
         #expect(sealed.allSatisfy { !$0.contains(subsequence: bytes) })
     }
@@ -57,26 +57,26 @@ import Testing
         let (old, both, new) = (
             try Self.keys(Self.first), try Self.keys(Self.second, Self.first), try Self.keys(Self.second)
         )
-        let sealed = try old.seal(bytes, of: tenant, at: ["a"])
-        #expect(both.open(sealed, of: tenant, at: ["a"]) == bytes)
+        let sealed = try old.of(tenant).seal(bytes, at: ["a"])
+        #expect(both.of(tenant).open(sealed, at: ["a"]) == bytes)
         #expect(!both.isNewest(sealed) && old.isNewest(sealed))
-        #expect(new.open(sealed, of: tenant, at: ["a"]) == nil)
-        let resealed = try both.seal(bytes, of: tenant, at: ["a"])
+        #expect(new.of(tenant).open(sealed, at: ["a"]) == nil)
+        let resealed = try both.of(tenant).seal(bytes, at: ["a"])
         #expect(both.isNewest(resealed) && new.isNewest(resealed))
-        #expect(new.open(resealed, of: tenant, at: ["a"]) == bytes)
-        #expect(old.open(resealed, of: tenant, at: ["a"]) == nil)
+        #expect(new.of(tenant).open(resealed, at: ["a"]) == bytes)
+        #expect(old.of(tenant).open(resealed, at: ["a"]) == nil)
         // Found by the digest of either, the newest first.
-        let digests = both.digests(of: bytes, of: tenant)
-        #expect(digests == new.digests(of: bytes, of: tenant) + old.digests(of: bytes, of: tenant))
+        let digests = both.of(tenant).digests(of: bytes)
+        #expect(digests == new.of(tenant).digests(of: bytes) + old.of(tenant).digests(of: bytes))
     }
 
     @Test func digestsTellTenantsAndBytesApart() throws {
         let keys = try Self.keys(Self.first)
-        let digest = keys.digests(of: bytes, of: tenant)
-        #expect(digest == keys.digests(of: bytes, of: tenant) && digest[0].count == 32)
-        #expect(digest != keys.digests(of: bytes, of: TenantID(UUID())))
-        #expect(digest != keys.digests(of: bytes + [0], of: tenant))
-        #expect(digest != (try Self.keys(Self.second)).digests(of: bytes, of: tenant))
+        let digest = keys.of(tenant).digests(of: bytes)
+        #expect(digest == keys.of(tenant).digests(of: bytes) && digest[0].count == 32)
+        #expect(digest != keys.of(TenantID(UUID())).digests(of: bytes))
+        #expect(digest != keys.of(tenant).digests(of: bytes + [0]))
+        #expect(digest != (try Self.keys(Self.second)).of(tenant).digests(of: bytes))
     }
 
     @Test func aTokenOpensForItsInstanceAndPlaceAlone() throws {
@@ -85,13 +85,13 @@ import Testing
         let instance = InstanceID(UUID())
         let places = [TokenPlace.device, .start(attributesType: "a"), .activity("a")]
         for place in places {
-            let sealed = try keys.seal(token, of: tenant, for: instance, at: place)
+            let sealed = try keys.of(tenant).seal(token, for: instance, at: place)
             for other in places {
                 #expect(
-                    (keys.openToken(sealed, of: tenant, for: instance, at: other) == token)
+                    (keys.of(tenant).openToken(sealed, for: instance, at: other) == token)
                         == (other == place))
             }
-            #expect(keys.openToken(sealed, of: tenant, for: InstanceID(UUID()), at: place) == nil)
+            #expect(keys.of(tenant).openToken(sealed, for: InstanceID(UUID()), at: place) == nil)
         }
     }
 }

@@ -104,8 +104,8 @@ public struct ClaimedDelivery: Sendable {
     }
 }
 
-/// What deliveries of one notification share.
-public struct ClaimedNotification: Sendable, Hashable {
+/// What deliveries of one notification share: one object for all of them, which are handed on many times.
+public final class ClaimedNotification: Sendable {
     public let id: NotificationID
     public let createdAt: Date
     public let team: TeamID
