@@ -33,6 +33,8 @@ public struct PostgresInstanceStore: InstanceStore {
                         try await transaction.keep(
                             unknown, of: registration.id, sealedBy: keys,
                             ifLaunchedBy: registration.launch.launchedAt, at: now)
+                    }
+                    if unknown.contains(where: { $0.place.kind == "start" }) {
                         try await transaction.trimTokens(
                             "start", of: registration.id, to: Instance.maximumActivities)
                     }
@@ -131,11 +133,11 @@ extension TenantTransaction {
         let rows = try await execute(
             """
             WITH before AS (
-                SELECT (bundle_id, app, environment) <> (\(registration.clip.text), \(registration.app.rawValue),
-                    \(registration.environment.rawValue)) AS is_another
+                SELECT launched_at <= \(launch.launchedAt) AND (bundle_id, app, environment)
+                    <> (\(registration.clip.text), \(registration.app.rawValue), \(registration.environment.rawValue))
+                    AS is_another
                 FROM doorstep.instances
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = \(registration.id.uuid)
-                    AND launched_at <= \(launch.launchedAt)
             ), outdated AS (
                 -- What the clip was known by is of no use for the app that took its place, and not given again.
                 UPDATE doorstep.push_tokens AS t SET retired_at = \(now)
@@ -210,11 +212,11 @@ extension TenantTransaction {
         let sealed = try tokens.map { given in
             try keys.seal(given.token, for: instance, at: given.place).hexadecimal
         }
-        try await execute(
+        let others = try await execute(
             """
-            WITH current AS (
-                SELECT FROM doorstep.instances
-                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND launched_at <= \(launchedAt)
+            WITH instance AS (
+                SELECT launched_at <= \(launchedAt) AS is_as_reported FROM doorstep.instances
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid)
             ), stored AS (
                 INSERT INTO doorstep.push_tokens AS t
                     (tenant_id, instance_id, kind, name, digest, sealed, registered_at)
@@ -222,51 +224,66 @@ extension TenantTransaction {
                 FROM unnest(
                     \(tokens.map(\.place.kind))::text[], \(tokens.map(\.place.name))::text[],
                     \(tokens.map { $0.digests[0] })::text[], \(sealed)::text[]
-                ) AS given (kind, name, digest, sealed), current
+                ) AS given (kind, name, digest, sealed), instance
+                WHERE is_as_reported
                 ON CONFLICT (tenant_id, instance_id, kind, name) DO UPDATE
                 SET digest = excluded.digest, sealed = excluded.sealed, registered_at = excluded.registered_at,
                     retired_at = NULL
             )
-            UPDATE doorstep.push_tokens SET retired_at = \(now)
-            FROM current
-            WHERE tenant_id = \(tenant.uuid) AND instance_id <> \(instance.uuid) AND retired_at IS NULL
-                -- Decoded beforehand: under row-level security an index is not asked with what may fail.
-                AND digest = ANY (ARRAY(
-                    SELECT decode(digest, 'hex') FROM unnest(\(tokens.flatMap(\.digests))::text[]) AS digest))
+            -- Each by its key in the index: of an array of them, or a join with them, the planner makes a filter for all
+            -- that the tenant has, where most tenants have little.
+            SELECT other.instance_id, other.kind, other.name, other.digest
+            FROM instance, unnest(\(tokens.flatMap(\.digests))::text[]) AS hexadecimal,
+                decode(hexadecimal, 'hex') AS given, LATERAL (
+                    SELECT instance_id, kind, name, digest FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND digest = given AND retired_at IS NULL
+                    OFFSET 0) AS other
+            WHERE is_as_reported AND other.instance_id <> \(instance.uuid)
             """)
+        for row in others {
+            let (other, kind, name, digest) = try row.decode(
+                UUID.self, String.self, String.self, [UInt8].self)
+            try await execute(
+                """
+                UPDATE doorstep.push_tokens SET retired_at = \(now)
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(other) AND kind = \(kind) AND name = \(name)
+                    AND digest = \(digest) AND retired_at IS NULL
+                """)
+        }
     }
 
     /// Nil when there is none.
     fileprivate func instance(_ id: InstanceID, at now: Date) async throws -> Instance? {
         let rows = try await execute(
             """
-            SELECT i.bundle_id, i.app, i.environment, i.permission, i.launched_at,
-                EXISTS (
-                    SELECT FROM doorstep.push_tokens
-                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND kind = 'device'
-                        AND retired_at IS NULL),
-                ARRAY(
-                    SELECT name FROM doorstep.push_tokens
-                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND kind = 'start'
-                        AND retired_at IS NULL
-                    ORDER BY name),
-                ARRAY(
-                    SELECT name FROM doorstep.push_tokens
-                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND kind = 'activity'
-                        AND retired_at IS NULL AND registered_at > \(now.addingTimeInterval(-Instance.activityLifetime))
-                    ORDER BY name),
+            SELECT i.bundle_id, i.app, i.environment, i.permission, i.launched_at, t.kinds, t.names, t.times,
                 l.url, l.experience_url, l.location_identifier, l.launched_at, l.confirmed_at
-            FROM doorstep.instances AS i LEFT JOIN doorstep.launches AS l USING (tenant_id, instance_id)
+            FROM doorstep.instances AS i LEFT JOIN doorstep.launches AS l USING (tenant_id, instance_id),
+                (SELECT coalesce(array_agg(kind ORDER BY name), '{}') AS kinds,
+                    coalesce(array_agg(name ORDER BY name), '{}') AS names,
+                    coalesce(array_agg(registered_at ORDER BY name), '{}') AS times
+                FROM doorstep.push_tokens
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND retired_at IS NULL) AS t
             WHERE i.tenant_id = \(tenant.uuid) AND i.instance_id = \(id.uuid)
             ORDER BY l.launched_at DESC, l.url
             """)
         guard let first = rows.first else { return nil }
-        let (clip, app, environment, permission, launchedAt, hasToken, types, activities) = (
+        let (clip, app, environment, permission, launchedAt, kinds, names, times) = (
             try first.decode(at: 0, as: String.self), try first.decode(at: 1, as: String.self),
             try first.decode(at: 2, as: String.self), try first.decode(at: 3, as: String.self),
-            try first.decode(at: 4, as: Date.self), try first.decode(at: 5, as: Bool.self),
-            try first.decode(at: 6, as: [String].self), try first.decode(at: 7, as: [String].self)
+            try first.decode(at: 4, as: Date.self), try first.decode(at: 5, as: [String].self),
+            try first.decode(at: 6, as: [String].self), try first.decode(at: 7, as: [Date].self)
         )
+        let oldest = now.addingTimeInterval(-Instance.activityLifetime)
+        var (hasToken, types, activities) = (false, [String](), [String]())
+        for ((kind, name), registeredAt) in zip(zip(kinds, names), times) {
+            switch TokenPlace(kind: kind, name: name) {
+            case .device: hasToken = true
+            case .start(let type): types.append(type)
+            case .activity(let activity): if registeredAt > oldest { activities.append(activity) }
+            case nil: throw PersistenceError.unreadable("push_tokens")
+            }
+        }
         let launches = try rows.compactMap { row -> Launch? in
             guard let url = try row.decode(at: 8, as: String?.self) else { return nil }
             let location = try row.decode(at: 10, as: String?.self)
