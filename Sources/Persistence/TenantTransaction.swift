@@ -31,12 +31,12 @@ struct TenantTransaction {
 }
 
 extension ConnectionPool {
-    /// Runs a closure with one tenant's rows.
+    /// Runs a closure with one tenant's rows. While connections are short, tenants take turns.
     nonisolated(nonsending) func withTenantTransaction<Result: Sendable>(
         _ tenant: TenantID, as role: DatabaseRole, actor: String = "", _ mode: TransactionMode = .readWrite,
         _ body: nonisolated(nonsending) (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await withTransaction(mode) { transaction in
+        try await withTransaction(mode, for: tenant.uuid) { transaction in
             try await transaction.execute(
                 """
                 SELECT set_config('role', \(role.rawValue), true),

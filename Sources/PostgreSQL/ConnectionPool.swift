@@ -1,9 +1,10 @@
+public import Foundation
 import Synchronization
 
 /// A bounded set of connections to one server, or to the hosts of one connection string.
 ///
 /// Connections are made when they are needed and lent to one closure at a time. Tasks that wait are served in
-/// order.
+/// turns between the parties that they name, and in order among those of one: who asks for much waits for it alone.
 ///
 /// What one user leaves behind does not reach the next: a connection still inside a transaction or a COPY is
 /// closed; settings and roles are reset by each BEGIN, in the same round trip; and after `withConnection` has
@@ -83,16 +84,19 @@ public final class ConnectionPool: Sendable {
 
     /// Runs a closure in a transaction: committed when it returns, rolled back when it throws.
     ///
+    /// `party`: whose turn is taken when tasks wait for connections.
+    ///
     /// Throws what the closure threw; `PostgreSQLError.rolledBack` when the closure passed over a failed
     /// statement; `PostgreSQLError.outcomeUnknown` when the connection broke during COMMIT, or a synchronous
     /// standby did not confirm it. A task cancelled during COMMIT still learns its outcome.
     @discardableResult
     public nonisolated(nonsending) func withTransaction<R: Sendable>(
-        _ mode: TransactionMode = .readWrite, _ body: nonisolated(nonsending) (Transaction) async throws -> R
+        _ mode: TransactionMode = .readWrite, for party: UUID? = nil,
+        _ body: nonisolated(nonsending) (Transaction) async throws -> R
     ) async throws -> R {
         var mode = mode
         mode.statementTimeout = mode.statementTimeout ?? configuration.statementTimeout
-        let lease = try await acquireTransaction(mode)
+        let lease = try await acquireTransaction(mode, for: party)
         let result: R
         do {
             result = try await body(Transaction(lease: lease))
@@ -148,7 +152,7 @@ public final class ConnectionPool: Sendable {
 
     // MARK: - Lending
 
-    private func acquire(_ deadline: Deadline) async throws(PostgreSQLError) -> Lease {
+    private func acquire(_ deadline: Deadline, for party: UUID?) async throws(PostgreSQLError) -> Lease {
         _ = try connectionString.get()
         if Task.isCancelled { throw .cancelled }
         let (lent, waiter) = shared.withLock { shared in
@@ -173,7 +177,7 @@ public final class ConnectionPool: Sendable {
                 perform(
                     shared.withLock { shared in
                         shared.waiters[waiter] = continuation
-                        return shared.machine.acquire(waiter)
+                        return shared.machine.acquire(waiter, for: party)
                     })
                 // Either may have come before there was anyone to tell.
                 if Task.isCancelled { giveUp(waiter, .cancelled) }
@@ -191,14 +195,16 @@ public final class ConnectionPool: Sendable {
 
     /// A connection that the server has not closed meanwhile.
     private func acquireAlive() async throws(PostgreSQLError) -> Lease {
-        try await acquireFirst { lease, deadline throws(PostgreSQLError) in
+        try await acquireFirst(for: nil) { lease, deadline throws(PostgreSQLError) in
             try await lease.clean(by: deadline)
         }
     }
 
     /// A connection in a new transaction.
-    private func acquireTransaction(_ mode: TransactionMode) async throws(PostgreSQLError) -> Lease {
-        try await acquireFirst { lease, deadline throws(PostgreSQLError) in
+    private func acquireTransaction(
+        _ mode: TransactionMode, for party: UUID?
+    ) async throws(PostgreSQLError) -> Lease {
+        try await acquireFirst(for: party) { lease, deadline throws(PostgreSQLError) in
             try await lease.begin(mode, by: deadline)
         }
     }
@@ -207,12 +213,12 @@ public final class ConnectionPool: Sendable {
     ///
     /// The step gets half of the time that is left, so that another connection can still be tried.
     private func acquireFirst(
-        _ step: (Lease, Deadline) async throws(PostgreSQLError) -> Void
+        for party: UUID?, _ step: (Lease, Deadline) async throws(PostgreSQLError) -> Void
     ) async throws(PostgreSQLError) -> Lease {
         let deadline = Deadline.after(configuration.acquireTimeout)
         var left = configuration.maximumConnections
         while true {
-            let lease = try await acquire(deadline)
+            let lease = try await acquire(deadline, for: party)
             do throws(PostgreSQLError) {
                 try await step(lease, max(deadline.share(of: 2), .after(Self.leastToBegin)))
                 return lease

@@ -1,8 +1,10 @@
+import Foundation
+
 /// The pool's decisions, without threads, sockets or clocks: every event returns what is to be done.
 ///
 /// A connection is connecting, idle or busy, and these count against the maximum; one that is none of them is
 /// closed but may still have its thread, which may also end while the connection is lent. Tasks are served in
-/// the order they came: nobody gets a connection while another has waited longer.
+/// the order of a ``WaitingLine``: nobody gets a connection while it is another's turn.
 struct PoolStateMachine {
     typealias ConnectionID = Int
     typealias WaiterID = Int
@@ -26,7 +28,7 @@ struct PoolStateMachine {
     /// Those of the busy ones that broke.
     private var broken: Set<ConnectionID> = []
     private var threads: Set<ConnectionID> = []
-    private var waiters: [WaiterID] = []
+    private var waiters = WaitingLine()
     private var nextConnection = 0
     /// Connections below this number are not lent again.
     private var staleBelow = 0
@@ -51,18 +53,24 @@ struct PoolStateMachine {
         return connection
     }
 
-    mutating func acquire(_ waiter: WaiterID) -> [Action] {
+    /// - Parameter party: Whose turn is taken. When too many wait, the last of the party that has most is refused.
+    mutating func acquire(_ waiter: WaiterID, for party: UUID? = nil) -> [Action] {
         if isClosing { return [.fail(waiter, .poolClosed)] }
         if let connection = lendIdle() { return [.lend(connection, to: waiter)] }
-        guard waiters.count < maximumWaiters else { return [.fail(waiter, .poolExhausted)] }
-        waiters.append(waiter)
-        return connectIfNeeded()
+        var refused: [Action] = []
+        if waiters.count >= maximumWaiters {
+            guard let other = waiters.popLast(toMakeRoomFor: party) else {
+                return [.fail(waiter, .poolExhausted)]
+            }
+            refused = [.fail(other, .poolExhausted)]
+        }
+        waiters.append(waiter, for: party)
+        return refused + connectIfNeeded()
     }
 
     /// A task that waits no longer; nothing if it was served meanwhile.
     mutating func giveUp(_ waiter: WaiterID, _ error: PostgreSQLError) -> [Action] {
-        guard let index = waiters.firstIndex(of: waiter) else { return [] }
-        waiters.remove(at: index)
+        guard waiters.remove(waiter) else { return [] }
         return [.fail(waiter, error)]
     }
 
@@ -87,10 +95,10 @@ struct PoolStateMachine {
         return lendOrKeep(connection)
     }
 
-    /// An attempt fails the task that has waited longest, so none waits for a server that is not there.
+    /// An attempt fails the task whose turn it is, so none waits for a server that is not there.
     mutating func connectFailed(_ connection: ConnectionID, _ error: PostgreSQLError) -> [Action] {
         guard connecting.remove(connection) != nil else { return [] }
-        let failed: [Action] = waiters.isEmpty ? [] : [.fail(waiters.removeFirst(), error)]
+        let failed: [Action] = waiters.popFirst().map { [.fail($0, error)] } ?? []
         return [.close(connection)] + failed + connectIfNeeded()
     }
 
@@ -121,8 +129,7 @@ struct PoolStateMachine {
 
     mutating func close() -> [Action] {
         isClosing = true
-        let failures = waiters.map { Action.fail($0, .poolClosed) }
-        waiters = []
+        let failures = waiters.removeAll().map { Action.fail($0, .poolClosed) }
         let attempts = connecting.sorted()
         connecting = []
         return failures + closeIdle() + attempts.map { .close($0) } + finishedIfDone()
@@ -136,12 +143,12 @@ struct PoolStateMachine {
     // MARK: - Steps
 
     private mutating func lendOrKeep(_ connection: ConnectionID) -> [Action] {
-        guard !waiters.isEmpty else {
+        guard let waiter = waiters.popFirst() else {
             idle.append(connection)
             return []
         }
         busy.insert(connection)
-        return [.lend(connection, to: waiters.removeFirst())]
+        return [.lend(connection, to: waiter)]
     }
 
     private mutating func connectIfNeeded() -> [Action] {

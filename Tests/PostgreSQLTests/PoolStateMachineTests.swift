@@ -1,3 +1,4 @@
+import Foundation
 import PropertyTesting
 import Testing
 
@@ -29,6 +30,32 @@ import Testing
         #expect(pool.release(0, isReusable: true) == [.lend(0, to: 3)])
         #expect(pool.release(0, isReusable: true) == [])
         #expect(pool.lendIdle() == 0)
+    }
+
+    @Test func partiesTakeTurns() {
+        var pool = machine(connections: 1)
+        let (many, few) = (UUID(), UUID())
+        _ = pool.acquire(1, for: many)
+        _ = pool.connected(0)
+        for task in 2...4 { _ = pool.acquire(task, for: many) }
+        _ = pool.acquire(5, for: few)
+        _ = pool.acquire(6)
+        _ = pool.acquire(7, for: few)
+        var order: [PoolStateMachine.Action] = []
+        for _ in 0..<6 { order += pool.release(0, isReusable: true) }
+        #expect(order == [2, 5, 6, 3, 7, 4].map { .lend(0, to: $0) })
+    }
+
+    @Test func whoHasMostWaitingMakesRoom() {
+        var pool = machine(connections: 1, waiters: 3)
+        let (many, few) = (UUID(), UUID())
+        for task in 1...3 { _ = pool.acquire(task, for: many) }
+        #expect(pool.acquire(4, for: many) == [.fail(4, .poolExhausted)])
+        #expect(pool.acquire(5, for: few) == [.fail(3, .poolExhausted)])
+        #expect(pool.acquire(6, for: few) == [.fail(6, .poolExhausted)])
+        #expect(pool.connected(0) == [.lend(0, to: 1)])
+        #expect(pool.release(0, isReusable: true) == [.lend(0, to: 5)])
+        #expect(pool.release(0, isReusable: true) == [.lend(0, to: 2)])
     }
 
     @Test func refusesMoreWaitersThanAllowed() {
@@ -141,7 +168,7 @@ import Testing
     }
 
     /// Whatever happens in whatever order: never more connections than allowed, none lent to two tasks, every
-    /// task answered once and in order, and closing comes to an end.
+    /// task answered once and in its turn, and closing comes to an end.
     @Test(arguments: UInt64(0)..<40) func holdsItsInvariants(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var pool = machine(connections: 3, waiters: 5)
@@ -150,6 +177,10 @@ import Testing
         /// Connections whose thread has not ended.
         var threads: [Int] = []
         var waiting: [Int] = []
+        let parties = [UUID(), UUID(), nil]
+        var partyOf: [Int: UUID?] = [:]
+        /// How many others were served since a party has had somebody waiting and was not.
+        var passedOver: [UUID?: Int] = [:]
         var isFinished = false
         var nextTask = 0
 
@@ -160,12 +191,24 @@ import Testing
                     connecting.append(id)
                     threads.append(id)
                 case .lend(let id, let task):
-                    #expect(!lent.contains(id) && threads.contains(id) && waiting.first == task)
+                    let party = partyOf[task] ?? nil
+                    // In order among the party's own.
+                    #expect(waiting.first { partyOf[$0] == party } == task)
+                    #expect(!lent.contains(id) && threads.contains(id))
                     lent.append(id)
                     waiting.removeAll { $0 == task }
+                    for other in parties where other != party {
+                        let waits = waiting.contains { partyOf[$0] == other }
+                        passedOver[other] = waits ? passedOver[other, default: 0] + 1 : 0
+                        // No party is served twice before another that waits.
+                        #expect(passedOver[other, default: 0] < parties.count)
+                    }
+                    passedOver[party] = 0
                 case .fail(let task, _):
                     #expect(waiting.contains(task))
                     waiting.removeAll { $0 == task }
+                    // Be it that it was its turn, or that it waits anew.
+                    passedOver[partyOf[task] ?? nil] = 0
                 case .close(let id): connecting.removeAll { $0 == id }
                 case .finished: isFinished = true
                 }
@@ -181,8 +224,10 @@ import Testing
             switch Int.random(in: 0..<8, using: &random) {
             case 0, 1, 2:
                 nextTask += 1
+                let party = parties.randomElement(using: &random) ?? nil
+                partyOf[nextTask] = party
                 waiting.append(nextTask)
-                apply(pool.acquire(nextTask))
+                apply(pool.acquire(nextTask, for: party))
             case 3:
                 if let task = waiting.randomElement(using: &random) { apply(pool.giveUp(task, .cancelled)) }
             case 4:

@@ -1,4 +1,4 @@
-"""Asks for one tenant's look-ups at a steady rate, alone and beside a flood by another tenant, in turns.
+"""Asks for one tenant at a steady rate, alone and beside a flood by another tenant, in turns.
 
 A request is sent when its time has come, whether the one before it was answered or not, and its time is counted from
 then: what waits behind a slow answer counts as slow too.
@@ -16,18 +16,17 @@ import time
 RATE = 200
 CONNECTIONS = 16
 FLOOD_CONNECTIONS = 64
-PATH = "/v1/locations?url=https%3A%2F%2Fexample.com%2Frestaurants%2Frestaurant_a"
 
 
 def key(path: pathlib.Path) -> str:
     return json.loads(path.read_text())["key"]
 
 
-async def ask(connections: asyncio.Queue, request: bytes, due: float, times: list[float]) -> None:
+async def ask(connections: asyncio.Queue, request: bytes, status: int, due: float, times: list[float]) -> None:
     reader, writer = await connections.get()
     writer.write(request)
     head = await reader.readuntil(b"\r\n\r\n")
-    if not head.startswith(b"HTTP/1.1 200 "):
+    if not head.startswith(f"HTTP/1.1 {status} ".encode()):
         raise SystemExit(f"flood: the quiet tenant was answered: {head.splitlines()[0].decode()}")
     length = int(re.search(rb"\r\nContent-Length: (\d+)", head).group(1))
     await reader.readexactly(length)
@@ -35,8 +34,8 @@ async def ask(connections: asyncio.Queue, request: bytes, due: float, times: lis
     connections.put_nowait((reader, writer))
 
 
-async def steadily(port: int, bearer: str, seconds: int) -> list[float]:
-    request = f"GET {PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {bearer}\r\n\r\n".encode()
+async def steadily(port: int, path: str, status: int, bearer: str, seconds: int) -> list[float]:
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {bearer}\r\n\r\n".encode()
     connections: asyncio.Queue = asyncio.Queue()
     for _ in range(CONNECTIONS):
         connections.put_nowait(await asyncio.open_connection("127.0.0.1", port))
@@ -46,17 +45,17 @@ async def steadily(port: int, bearer: str, seconds: int) -> list[float]:
         for number in range(RATE * seconds):
             due = start + number / RATE
             await asyncio.sleep(max(0, due - time.perf_counter()))
-            group.create_task(ask(connections, request, due, times))
+            group.create_task(ask(connections, request, status, due, times))
     while not connections.empty():
         connections.get_nowait()[1].close()
     return times
 
 
-def flood(port: int, bearer: str, seconds: int) -> subprocess.Popen:
+def flood(port: int, path: str, bearer: str, seconds: int) -> subprocess.Popen:
     return subprocess.Popen(
         ["wrk", "--threads", "1", "--connections", str(FLOOD_CONNECTIONS), "--duration", f"{seconds}s",
          "--header", f"Authorization: Bearer {bearer}", "--header", "X-Forwarded-For: 203.0.113.1",
-         f"http://127.0.0.1:{port}{PATH}"],
+         f"http://127.0.0.1:{port}{path}"],
         stdout=subprocess.PIPE, text=True)
 
 
@@ -68,25 +67,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", required=True)
     parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--path", required=True)
+    parser.add_argument("--status", type=int, required=True)
     parser.add_argument("--seconds", type=int, required=True)
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--flooding", type=pathlib.Path, required=True)
     parser.add_argument("--quiet", type=pathlib.Path, required=True)
     options = parser.parse_args()
     rounds = []
-    asyncio.run(steadily(options.port, key(options.quiet), 1))
+    target, quiet = (options.port, options.path), (options.status, key(options.quiet))
+    asyncio.run(steadily(*target, *quiet, 1))
     for _ in range(options.rounds):
-        alone = asyncio.run(steadily(options.port, key(options.quiet), options.seconds))
-        flooding = flood(options.port, key(options.flooding), options.seconds + 2)
+        alone = asyncio.run(steadily(*target, *quiet, options.seconds))
+        flooding = flood(*target, key(options.flooding), options.seconds + 2)
         time.sleep(1)
-        beside = asyncio.run(steadily(options.port, key(options.quiet), options.seconds))
-        refused = re.search(r"Non-2xx or 3xx responses: (\d+)", flooding.communicate()[0])
+        beside = asyncio.run(steadily(*target, *quiet, options.seconds))
+        answered = re.search(r"(\d+) requests in", flooding.communicate()[0])
         rounds.append((
-            int(refused.group(1)) / (options.seconds + 2) if refused else 0,
+            int(answered.group(1)) / (options.seconds + 2),
             quantile(alone, 0.5), quantile(beside, 0.5), quantile(alone, 0.99), quantile(beside, 0.99)))
-    refused, *times = (statistics.median(column) for column in zip(*rounds))
+    answered, *times = (statistics.median(column) for column in zip(*rounds))
     ratio = statistics.median(beside / alone for _, _, _, alone, beside in rounds)
-    cells = [f"{refused:,.0f}", *(f"{figure:.2f}" for figure in times), f"{ratio:.2f}"]
+    cells = [f"{answered:,.0f}", *(f"{figure:.2f}" for figure in times), f"{ratio:.2f}"]
     print(f"| {options.name} | {' | '.join(cells)} |", flush=True)
 
 

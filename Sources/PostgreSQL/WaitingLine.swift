@@ -1,0 +1,65 @@
+import Foundation
+
+/// Tasks that wait for a connection: in turns between the parties that they wait for, and in order among one party's own.
+struct WaitingLine {
+    typealias WaiterID = PoolStateMachine.WaiterID
+
+    private var lines: [UUID?: [WaiterID]] = [:]
+    /// The parties that have somebody waiting, the next first.
+    private var turns: [UUID?] = []
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ waiter: WaiterID, for party: UUID?) {
+        if lines[party] == nil { turns.append(party) }
+        lines[party, default: []].append(waiter)
+        count += 1
+    }
+
+    /// Takes out the one whose turn it is.
+    mutating func popFirst() -> WaiterID? {
+        guard let party = turns.first else { return nil }
+        turns.removeFirst()
+        guard var line = lines[party], !line.isEmpty else { return nil }
+        let waiter = line.removeFirst()
+        lines[party] = line.isEmpty ? nil : line
+        if !line.isEmpty { turns.append(party) }
+        count -= 1
+        return waiter
+    }
+
+    /// - Returns: Whether the task was waiting.
+    mutating func remove(_ waiter: WaiterID) -> Bool {
+        for (party, line) in lines {
+            guard let index = line.firstIndex(of: waiter) else { continue }
+            remove(at: index, of: party)
+            return true
+        }
+        return false
+    }
+
+    /// Takes out the last of the party that has most waiting, where that leaves it no fewer than the other would have.
+    mutating func popLast(toMakeRoomFor other: UUID?) -> WaiterID? {
+        guard let (party, line) = lines.max(by: { $0.value.count < $1.value.count }), let waiter = line.last,
+            line.count > (lines[other]?.count ?? 0) + 1
+        else { return nil }
+        remove(at: line.count - 1, of: party)
+        return waiter
+    }
+
+    mutating func removeAll() -> [WaiterID] {
+        var all: [WaiterID] = []
+        while let waiter = popFirst() { all.append(waiter) }
+        return all
+    }
+
+    private mutating func remove(at index: Int, of party: UUID?) {
+        lines[party]?.remove(at: index)
+        if lines[party]?.isEmpty == true {
+            lines[party] = nil
+            turns.removeAll { $0 == party }
+        }
+        count -= 1
+    }
+}
