@@ -167,7 +167,7 @@ CREATE FUNCTION doorstep.delete_notifications_of_tenant() RETURNS trigger
     AS $$
 BEGIN
     DELETE FROM doorstep.deliveries WHERE tenant_id = OLD.tenant_id AND token_kind <> '';
-    DELETE FROM doorstep.notifications WHERE tenant_id = OLD.tenant_id;
+    DELETE FROM doorstep.notifications WHERE tenant_id = OLD.tenant_id AND push_type <> '';
     RETURN NULL;
 END
 $$;
@@ -1048,7 +1048,7 @@ ALTER TABLE ONLY doorstep.locations
 --
 
 ALTER TABLE ONLY doorstep.notifications
-    ADD CONSTRAINT notifications_pkey PRIMARY KEY (tenant_id, notification_id, created_at);
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (notification_id, tenant_id, created_at);
 
 --
 -- Name: push_tokens push_tokens_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1118,10 +1118,10 @@ CREATE INDEX changes_xid ON doorstep.changes USING btree (xid);
 CREATE INDEX deliveries_due ON ONLY doorstep.deliveries USING btree (tenant_id, due_at) WHERE (due_at IS NOT NULL);
 
 --
--- Name: deliveries_instance; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+-- Name: deliveries_tenant; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX deliveries_instance ON ONLY doorstep.deliveries USING btree (tenant_id, instance_id) WHERE (token_kind <> ''::text);
+CREATE INDEX deliveries_tenant ON ONLY doorstep.deliveries USING btree (tenant_id, instance_id) WHERE (token_kind <> ''::text);
 
 --
 -- Name: domains_proved_host; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -1157,37 +1157,43 @@ CREATE INDEX idempotency_keys_created_at ON doorstep.idempotency_keys USING btre
 -- Name: instances_launched_at; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX instances_launched_at ON doorstep.instances USING btree (tenant_id, launched_at);
+CREATE INDEX instances_launched_at ON doorstep.instances USING btree (tenant_id, launched_at) WHERE (launched_at IS NOT NULL);
 
 --
 -- Name: launches_experience; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX launches_experience ON doorstep.launches USING btree (tenant_id, experience_url, launched_at);
+CREATE INDEX launches_experience ON doorstep.launches USING btree (tenant_id, experience_url, launched_at) WHERE (experience_url IS NOT NULL);
 
 --
 -- Name: launches_location; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX launches_location ON doorstep.launches USING btree (tenant_id, location_identifier, launched_at);
+CREATE INDEX launches_location ON doorstep.launches USING btree (tenant_id, location_identifier, launched_at) WHERE (location_identifier IS NOT NULL);
 
 --
 -- Name: launches_url; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX launches_url ON doorstep.launches USING btree (tenant_id, url);
+CREATE INDEX launches_url ON doorstep.launches USING btree (tenant_id, url) WHERE (url IS NOT NULL);
+
+--
+-- Name: notifications_tenant; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX notifications_tenant ON ONLY doorstep.notifications USING btree (tenant_id) WHERE (push_type <> ''::text);
 
 --
 -- Name: push_tokens_activity; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX push_tokens_activity ON doorstep.push_tokens USING btree (tenant_id, registered_at) WHERE (kind = 'activity'::text);
+CREATE INDEX push_tokens_activity ON doorstep.push_tokens USING btree (tenant_id, registered_at) WHERE ((kind = 'activity'::text) AND (registered_at IS NOT NULL));
 
 --
 -- Name: push_tokens_digest; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX push_tokens_digest ON doorstep.push_tokens USING btree (tenant_id, digest);
+CREATE INDEX push_tokens_digest ON doorstep.push_tokens USING btree (tenant_id, digest) WHERE (digest <> '\x'::bytea);
 
 --
 -- Name: webhook_messages_due; Type: INDEX; Schema: doorstep; Owner: doorstep_owner

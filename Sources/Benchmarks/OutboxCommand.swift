@@ -114,13 +114,14 @@ struct OutboxCommand: AsyncParsableCommand {
     /// A tenant with one restaurant, at which all instances were launched just now.
     private func prepare(_ pool: ConnectionPool, _ tenant: TenantID, _ keys: SealingKeys) async throws {
         let ids = (0..<instances).map { _ in UUID() }
+        let keys = keys.of(tenant)
         let tokens = try ids.map { id in
             guard let token = PushToken((0..<32).map { _ in UInt8.random(in: .min ... .max) }) else {
                 throw ValidationError("no token")
             }
             return (
-                try keys.of(tenant).seal(token, for: InstanceID(id), at: .device),
-                keys.of(tenant).digests(of: token)[0]
+                try keys.seal(token, for: InstanceID(id), at: .device),
+                keys.digests(of: token)[0]
             )
         }
         try await pool.withTransaction { transaction in

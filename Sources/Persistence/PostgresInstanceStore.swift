@@ -6,7 +6,8 @@ public import Tenancy
 
 /// Instances in PostgreSQL, as `doorstep_app`.
 ///
-/// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes two more.
+/// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes two more, and one
+/// for each instance that was known by it.
 public struct PostgresInstanceStore: InstanceStore {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -132,7 +133,7 @@ extension TenantTransaction {
         // A new row has no xmax, an updated one that of who locked it; and a row that is not changed is not returned.
         let rows = try await execute(
             """
-            WITH before AS (
+            WITH before AS MATERIALIZED (
                 SELECT launched_at <= \(launch.launchedAt) AND (bundle_id, app, environment)
                     <> (\(registration.clip.text), \(registration.app.rawValue), \(registration.environment.rawValue))
                     AS is_another
@@ -232,22 +233,23 @@ extension TenantTransaction {
             )
             -- Each by its key in the index: of an array of them, or a join with them, the planner makes a filter for all
             -- that the tenant has, where most tenants have little.
-            SELECT other.instance_id, other.kind, other.name, other.digest
+            SELECT other.instance_id, other.kind, other.name
             FROM instance, unnest(\(tokens.flatMap(\.digests))::text[]) AS hexadecimal,
                 decode(hexadecimal, 'hex') AS given, LATERAL (
-                    SELECT instance_id, kind, name, digest FROM doorstep.push_tokens
-                    WHERE tenant_id = \(tenant.uuid) AND digest = given AND retired_at IS NULL
+                    SELECT instance_id, kind, name FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND digest = given AND digest <> '' AND retired_at IS NULL
                     OFFSET 0) AS other
             WHERE is_as_reported AND other.instance_id <> \(instance.uuid)
             """)
         for row in others {
-            let (other, kind, name, digest) = try row.decode(
-                UUID.self, String.self, String.self, [UInt8].self)
+            let (other, kind, name) = try row.decode(UUID.self, String.self, String.self)
             try await execute(
                 """
                 UPDATE doorstep.push_tokens SET retired_at = \(now)
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = \(other) AND kind = \(kind) AND name = \(name)
-                    AND digest = \(digest) AND retired_at IS NULL
+                    AND retired_at IS NULL AND digest = ANY (ARRAY(
+                        -- Of any secret: it may be sealed again at this moment.
+                        SELECT decode(digest, 'hex') FROM unnest(\(tokens.flatMap(\.digests))::text[]) AS digest))
                 """)
         }
     }
@@ -259,9 +261,9 @@ extension TenantTransaction {
             SELECT i.bundle_id, i.app, i.environment, i.permission, i.launched_at, t.kinds, t.names, t.times,
                 l.url, l.experience_url, l.location_identifier, l.launched_at, l.confirmed_at
             FROM doorstep.instances AS i LEFT JOIN doorstep.launches AS l USING (tenant_id, instance_id),
-                (SELECT coalesce(array_agg(kind ORDER BY name), '{}') AS kinds,
-                    coalesce(array_agg(name ORDER BY name), '{}') AS names,
-                    coalesce(array_agg(registered_at ORDER BY name), '{}') AS times
+                (SELECT coalesce(array_agg(kind ORDER BY kind, name), '{}') AS kinds,
+                    coalesce(array_agg(name ORDER BY kind, name), '{}') AS names,
+                    coalesce(array_agg(registered_at ORDER BY kind, name), '{}') AS times
                 FROM doorstep.push_tokens
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND retired_at IS NULL) AS t
             WHERE i.tenant_id = \(tenant.uuid) AND i.instance_id = \(id.uuid)

@@ -89,14 +89,13 @@ public struct PostgresOutbox: Outbox {
 
 extension TenantTransaction {
     /// What the planner believes of a day's deliveries is wrong for as long as the day is new: that there are few. So each
-    /// statement names the rows it wants by their keys, and the days by their bounds; none reads more than these, however
-    /// wrong its plan is. Nothing is compiled: what is discouraged is given a cost at which that would begin.
+    /// statement names the rows it wants by their keys, and the days by their bounds, and what belongs together is put
+    /// together here: with the indexes that there are for that (see the migration), none reads more than these.
     fileprivate func distrustStatistics() async throws {
         try await execute(
             """
             SELECT set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),
-                set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-                set_config('plan_cache_mode', 'force_generic_plan', true)
+                set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)
             """)
     }
 
@@ -151,7 +150,7 @@ extension TenantTransaction {
     fileprivate func receivers(of rows: [LentRow]) async throws -> [UUID: StoredReceiver] {
         let rows = rows.filter { $0.instance != nil }
         guard !rows.isEmpty else { return [:] }
-        // Each by its key, which `OFFSET 0` keeps the planner to: of few tokens it would read all for each of them.
+        // `OFFSET 0` keeps each look-up one of its own, with the key alone as its condition.
         let found = try await execute(
             """
             SELECT d.delivery_id, i.app, i.environment, t.sealed, t.digest, t.is_retired
@@ -321,18 +320,18 @@ extension TenantTransaction {
 
     /// Those that were registered again since, or replaced, stand.
     fileprivate func retire(_ tokens: [DeadToken]) async throws {
-        try await execute(
-            """
-            UPDATE doorstep.push_tokens t
-            SET retired_at = CASE r.since WHEN 'infinity' THEN now() ELSE r.since END
-            FROM unnest(\(tokens.map(\.instance.uuid)), \(tokens.map(\.place.kind)),
-                \(tokens.map(\.place.name)), \(tokens.map(\.digest)),
-                \(tokens.map { $0.since ?? .distantFuture })) AS r (instance_id, kind, name, digest, since)
-            WHERE t.tenant_id = \(tenant.uuid) AND t.instance_id = ANY(\(tokens.map(\.instance.uuid)))
-                AND t.instance_id = r.instance_id AND t.kind = r.kind
-                AND t.name = r.name AND t.digest = decode(r.digest, 'hex') AND t.retired_at IS NULL
-                AND t.registered_at <= r.since
-            """)
+        // Each by its key: few die, and of an array behind the tenant the planner may make a filter.
+        for token in tokens {
+            let since = token.since ?? .distantFuture
+            try await execute(
+                """
+                UPDATE doorstep.push_tokens
+                SET retired_at = CASE \(since)::timestamptz WHEN 'infinity' THEN now() ELSE \(since) END
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(token.instance.uuid)
+                    AND kind = \(token.place.kind) AND name = \(token.place.name) AND digest = \(token.digest)
+                    AND retired_at IS NULL AND registered_at <= \(since)
+                """)
+        }
     }
 }
 
@@ -354,8 +353,7 @@ extension OutcomeEvent {
 private struct DeadToken {
     let instance: InstanceID
     let place: TokenPlace
-    /// In hexadecimal digits.
-    let digest: String
+    let digest: [UInt8]
     let since: Date?
 
     /// Nil when nothing is wrong with the token of a completion.
@@ -366,7 +364,7 @@ private struct DeadToken {
         self.instance = instance
         self.place = place
         self.since = since
-        self.digest = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        self.digest = digest
     }
 }
 

@@ -42,14 +42,18 @@ extension TenantTransaction {
         let since = draft.createdAt.addingTimeInterval(-86_400)
         let rows = try await execute(
             """
-            SELECT DISTINCT d.instance_id FROM doorstep.deliveries d
-            JOIN doorstep.notifications n ON n.tenant_id = d.tenant_id AND n.created_at = d.created_at
+            SELECT DISTINCT i.instance_id FROM unnest(\(instances)) AS i (instance_id)
+            CROSS JOIN LATERAL (
+                -- An instance at a time: of an array behind the tenant the planner may make a filter for all that was sent.
+                SELECT created_at, notification_id FROM doorstep.deliveries
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = i.instance_id AND created_at >= \(since)
+                    AND created_at <= \(draft.createdAt) AND token_kind = 'device'
+                    AND state IN ('queued', 'sending', 'delivered', 'uncertain')
+                    AND (expires_at IS NULL OR expires_at > \(draft.createdAt))
+                OFFSET 0) AS d
+            JOIN doorstep.notifications n ON n.tenant_id = \(tenant.uuid) AND n.created_at = d.created_at
                 AND n.notification_id = d.notification_id
-            WHERE d.tenant_id = \(tenant.uuid) AND d.instance_id = ANY(\(instances)) AND d.created_at >= \(since)
-                AND d.token_kind = 'device' AND d.state <> 'skipped'
-                AND d.state IN ('queued', 'sending', 'delivered', 'uncertain')
-                AND (d.expires_at IS NULL OR d.expires_at > \(draft.createdAt))
-                AND n.bundle_id = \(draft.clip.text) AND \(otherBusinessThan: draft.business)
+            WHERE n.bundle_id = \(draft.clip.text) AND \(otherBusinessThan: draft.business)
             """)
         return Set(try rows.map { try $0.decode(at: 0, as: UUID.self) })
     }

@@ -41,7 +41,9 @@ extension ConnectionPool {
                 """
                 SELECT set_config('role', \(role.rawValue), true),
                        set_config('doorstep.tenant_id', \(tenant.description), true),
-                       set_config('doorstep.actor', \(actor), true)
+                       set_config('doorstep.actor', \(actor), true),
+                       -- Compiling takes longer than any statement here, and begins at a cost that is only believed.
+                       set_config('jit', 'off', true)
                 """)
             return try await body(TenantTransaction(tenant: tenant, transaction: transaction))
         }

@@ -445,6 +445,43 @@ import Testing
         }
     }
 
+    /// The row is found by the old secret's digest, and has the new one's when its lock is had.
+    @Test func aTokenThatIsSealedAgainMeanwhileStillHasOneInstance() async throws {
+        try await Instances.with { instances in
+            let (stores, tenant) = (instances.stores, instances.tenant)
+            let (first, second) = (InstanceID(UUID()), InstanceID(UUID()))
+            let token = try Instances.token(1)
+            try await instances.register(Instances.registration(first, tokens: [.device: token]))
+            let secrets = [String(repeating: "t", count: 32), Instances.secret]
+            let rotated = try Instances(stores, tenant, secrets: secrets)
+            let digest = try #require(SealingKeys(secrets: secrets)).of(tenant).digests(of: token)[0]
+            try await withThrowingTaskGroup { group in
+                try await stores.appPool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute(
+                        "UPDATE doorstep.push_tokens SET digest = \(digest) WHERE instance_id = \(first.uuid)"
+                    )
+                    group.addTask {
+                        try await rotated.register(
+                            Instances.registration(second, tokens: [.device: token]))
+                    }
+                    let waiting: Query = """
+                        SELECT count(*) FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock'
+                        """
+                    let deadline = ContinuousClock.now + .seconds(60)
+                    while try await stores.count(waiting) == 0 {
+                        try #require(ContinuousClock.now < deadline)
+                        try await Task.sleep(for: .milliseconds(10))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await instances.tokens(of: first) == ["-device "])
+            #expect(try await instances.tokens(of: second) == ["device "])
+        }
+    }
+
     // MARK: For who administers
 
     @Test func instancesAreListedByWhereTheyWereLaunched() async throws {

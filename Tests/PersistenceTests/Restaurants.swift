@@ -108,8 +108,9 @@ struct Restaurants: Sendable {
         let tenant = other ?? tenant
         let ids = (0..<count).map { _ in UUID() }
         let token = PushToken.random()
+        let keys = Self.keys.of(tenant)
         let sealed = try ids.map {
-            try Self.keys.of(tenant).seal(token, for: InstanceID($0), at: .device)
+            try keys.seal(token, for: InstanceID($0), at: .device)
         }.map { Self.hex($0) }
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             try await transaction.execute(

@@ -40,8 +40,12 @@ CREATE TABLE doorstep.instances (
     CONSTRAINT instances_permission CHECK (permission IN ('ephemeral', 'authorized', 'provisional', 'denied'))
 );
 
+-- The predicates of the indexes below are always so. They keep an index to the statements that have a condition on its
+-- column, which implies them: where PostgreSQL knows nothing of a table yet, or most tenants have little in it, any index that
+-- begins with the tenant looks as good as the key, and a large tenant's rows would be read for one of them.
+
 -- What is not launched any more is pruned.
-CREATE INDEX instances_launched_at ON doorstep.instances (tenant_id, launched_at);
+CREATE INDEX instances_launched_at ON doorstep.instances (tenant_id, launched_at) WHERE launched_at IS NOT NULL;
 
 -- The latest launch by each invocation URL. Neither experience nor location is a foreign key: a launch must not keep
 -- either from being deleted. A launch by a URL that carries a signed place has no location: that would be a coordinate.
@@ -64,9 +68,11 @@ CREATE TABLE doorstep.launches (
 );
 
 -- The audiences: who was launched at a business, and who by a URL that begins with another.
-CREATE INDEX launches_location ON doorstep.launches (tenant_id, location_identifier, launched_at);
-CREATE INDEX launches_experience ON doorstep.launches (tenant_id, experience_url, launched_at);
-CREATE INDEX launches_url ON doorstep.launches (tenant_id, url);
+CREATE INDEX launches_location ON doorstep.launches (tenant_id, location_identifier, launched_at)
+    WHERE location_identifier IS NOT NULL;
+CREATE INDEX launches_experience ON doorstep.launches (tenant_id, experience_url, launched_at)
+    WHERE experience_url IS NOT NULL;
+CREATE INDEX launches_url ON doorstep.launches (tenant_id, url) WHERE url IS NOT NULL;
 
 -- What APNs knows an instance by: the device's token, the token that starts Live Activities of a type, and the token of
 -- each activity. Sealed (AES-GCM) with a key that the database does not have, and found by an HMAC.
@@ -89,9 +95,11 @@ CREATE TABLE doorstep.push_tokens (
     CONSTRAINT push_tokens_sealed_length CHECK (octet_length(sealed) BETWEEN 33 AND 512)
 );
 
-CREATE INDEX push_tokens_digest ON doorstep.push_tokens (tenant_id, digest);
+-- For who says so: who has the key compares the digest too.
+CREATE INDEX push_tokens_digest ON doorstep.push_tokens (tenant_id, digest) WHERE digest <> '';
 -- What is over, for APNs does not say so of an activity's token.
-CREATE INDEX push_tokens_activity ON doorstep.push_tokens (tenant_id, registered_at) WHERE kind = 'activity';
+CREATE INDEX push_tokens_activity ON doorstep.push_tokens (tenant_id, registered_at)
+    WHERE kind = 'activity' AND registered_at IS NOT NULL;
 
 -- The broadcast channels that a tenant has had APNs create.
 CREATE TABLE doorstep.channels (
@@ -131,7 +139,8 @@ CREATE TABLE doorstep.notifications (
     expiration bigint,
     payload bytea NOT NULL,
     warnings jsonb NOT NULL DEFAULT '[]',
-    PRIMARY KEY (tenant_id, notification_id, created_at),
+    -- As for deliveries.
+    PRIMARY KEY (notification_id, tenant_id, created_at),
     CONSTRAINT notifications_url_length CHECK (octet_length(url) <= 2048),
     CONSTRAINT notifications_push_type CHECK (push_type IN ('alert', 'liveactivity')),
     CONSTRAINT notifications_priority CHECK (priority IN (1, 5, 10)),
@@ -139,6 +148,9 @@ CREATE TABLE doorstep.notifications (
     CONSTRAINT notifications_expiration_range CHECK (expiration >= 0),
     CONSTRAINT notifications_payload_length CHECK (octet_length(payload) BETWEEN 1 AND 5120)
 ) PARTITION BY RANGE (created_at);
+
+-- For who says so.
+CREATE INDEX notifications_tenant ON doorstep.notifications (tenant_id) WHERE push_type <> '';
 
 -- What became of a notification for each instance, or for the channel, that it was for: the outbox.
 --
@@ -189,8 +201,8 @@ CREATE TABLE doorstep.deliveries (
 ) PARTITION BY RANGE (created_at);
 
 CREATE INDEX deliveries_due ON doorstep.deliveries (tenant_id, due_at) WHERE due_at IS NOT NULL;
--- For who says `token_kind <> ''`, which is always so: the tenant's index would be taken for the array's, as above.
-CREATE INDEX deliveries_instance ON doorstep.deliveries (tenant_id, instance_id) WHERE token_kind <> '';
+-- For who says so.
+CREATE INDEX deliveries_tenant ON doorstep.deliveries (tenant_id, instance_id) WHERE token_kind <> '';
 
 -- The answer to a request is given again to who repeats it.
 CREATE TABLE doorstep.idempotency_keys (
@@ -259,7 +271,7 @@ CREATE FUNCTION doorstep.delete_notifications_of_tenant() RETURNS trigger
     AS $$
 BEGIN
     DELETE FROM doorstep.deliveries WHERE tenant_id = OLD.tenant_id AND token_kind <> '';
-    DELETE FROM doorstep.notifications WHERE tenant_id = OLD.tenant_id;
+    DELETE FROM doorstep.notifications WHERE tenant_id = OLD.tenant_id AND push_type <> '';
     RETURN NULL;
 END
 $$;

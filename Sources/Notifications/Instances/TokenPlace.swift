@@ -25,7 +25,7 @@ public enum TokenPlace: Sendable, Hashable {
     }
 
     /// How many Unicode scalars a name may have [ours].
-    public static let nameLengths = 1...128
+    private static let nameLengths = 1...128
 
     /// Whether the text can be a name: long enough and not too long, and without U+0000, which PostgreSQL does not take.
     public static func isName(_ text: String) -> Bool {

@@ -1,0 +1,47 @@
+import Crypto
+import Foundation
+
+/// Seals and opens what is one tenant's; see ``SealingKeys``.
+public struct TenantSealingKeys: Sendable {
+    struct Keys: Sendable {
+        /// How begins what they sealed.
+        let mark: [UInt8]
+        let sealing: SymmetricKey
+        let finding: SymmetricKey
+    }
+
+    /// The newest first.
+    private let keys: [Keys]
+
+    init(_ keys: [Keys]) {
+        self.keys = keys
+    }
+
+    /// Seals bytes for one place; they open for no other.
+    /// - Parameter place: What they belong to, such as the columns of a primary key.
+    public func seal(_ bytes: [UInt8], at place: [String]) throws -> [UInt8] {
+        let newest = keys[0]
+        let box = try AES.GCM.seal(bytes, using: newest.sealing, authenticating: Self.authenticated(place))
+        return newest.mark + Array(box.combined ?? Data())
+    }
+
+    /// What was sealed; nil when it was sealed for another place, by a secret that is not known, or was changed.
+    public func open(_ sealed: [UInt8], at place: [String]) -> [UInt8]? {
+        guard let keys = keys.first(where: { sealed.starts(with: $0.mark) }),
+            let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst(keys.mark.count)),
+            let bytes = try? AES.GCM.open(
+                box, using: keys.sealing, authenticating: Self.authenticated(place))
+        else { return nil }
+        return Array(bytes)
+    }
+
+    /// What bytes are found by: an HMAC-SHA256 of 32 bytes for each secret, the newest first.
+    public func digests(of bytes: [UInt8]) -> [[UInt8]] {
+        keys.map { Array(HMAC<SHA256>.authenticationCode(for: bytes, using: $0.finding)) }
+    }
+
+    /// Each part with its length, so that no two places read alike.
+    private static func authenticated(_ place: [String]) -> [UInt8] {
+        place.flatMap { Array("\($0.utf8.count):".utf8) + Array($0.utf8) }
+    }
+}
