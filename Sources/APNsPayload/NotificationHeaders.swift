@@ -66,7 +66,7 @@ public struct NotificationHeaders: Sendable, Hashable {
         if let collapseID {
             try Self.validate(collapseID: collapseID)
         }
-        if let id, UUID(uuidString: id)?.uuidString.lowercased() != id.lowercased() {
+        if let id, UUID(text: id) == nil {
             throw .invalid(field: "headers.id", reason: "must be a UUID")
         }
         self.pushType = pushType

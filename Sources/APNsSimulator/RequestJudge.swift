@@ -142,7 +142,7 @@ struct RequestJudge {
     }
 
     private func refuseID(_ name: String, in headers: HPACKHeaders) throws(Refusal) {
-        if let id = headers.first(name: name), UUID(uuidString: id) == nil { throw Refusal(.badMessageId) }
+        if let id = headers.first(name: name), UUID(text: id) == nil { throw Refusal(.badMessageId) }
     }
 
     private func priority(in headers: HPACKHeaders) throws(Refusal) -> NotificationHeaders.Priority? {

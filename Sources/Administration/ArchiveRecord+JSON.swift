@@ -80,7 +80,7 @@ extension ArchiveRecord {
 
 extension ArchivedTenant {
     fileprivate init(_ fields: inout JSONObjectReader) throws {
-        guard let id = UUID(uuidString: try fields.requiredString("id")) else {
+        guard let id = UUID(text: try fields.requiredString("id")) else {
             throw RowRefusal("id", "not a UUID")
         }
         let (slug, name) = (try fields.requiredString("slug"), try fields.requiredString("name"))

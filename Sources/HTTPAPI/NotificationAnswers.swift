@@ -81,7 +81,7 @@ public struct NotificationAnswers: Sendable {
         _ id: String, after last: String? = nil, limit: String? = nil, of tenant: TenantID
     ) async throws -> [UInt8] {
         let last = try last.map { text throws(Problem) in
-            guard let uuid = UUID(uuidString: text) else {
+            guard let uuid = UUID(text: text) else {
                 throw .field("after", code: "invalid_parameter", "the parameter must be a delivery's ID")
             }
             return DeliveryID(uuid)
@@ -93,7 +93,7 @@ public struct NotificationAnswers: Sendable {
             }
             return limit
         }
-        guard let uuid = UUID(uuidString: id),
+        guard let uuid = UUID(text: id),
             let trace = try await store.trace(
                 NotificationID(uuid), of: tenant, after: last, limit: limit ?? Self.pageLength)
         else {

@@ -58,7 +58,7 @@ struct DeliveryCommand: AsyncParsableCommand {
             do {
                 let answer = try await tenant.withPool { pool, _, tenant in
                     let answers = NotificationAnswers(PostgresNotificationStore(pool))
-                    let delivery = UUID(uuidString: id).map(DeliveryID.init)
+                    let delivery = UUID(text: id).map(DeliveryID.init)
                     let ledger = PostgresDeliveryLedger(pool)
                     if let delivery, let owner = try await ledger.notification(of: delivery, of: tenant.id) {
                         return try await answers.trace(
@@ -108,7 +108,7 @@ struct DeliveryCommand: AsyncParsableCommand {
             guard ids.isEmpty != (state == nil) else {
                 throw ValidationError("name deliveries by their IDs, or all of a --state")
             }
-            guard ids.allSatisfy({ UUID(uuidString: $0) != nil }) else {
+            guard ids.allSatisfy({ UUID(text: $0) != nil }) else {
                 throw ValidationError("a delivery's ID is a UUID")
             }
             guard state.map(DeliveryState.retriable.contains) ?? true else {
@@ -118,7 +118,7 @@ struct DeliveryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let selection = DeliverySelection(
-                ids: ids.compactMap { UUID(uuidString: $0).map(DeliveryID.init) }, state: state,
+                ids: ids.compactMap { UUID(text: $0).map(DeliveryID.init) }, state: state,
                 reason: reason,
                 since: since?.date)
             let counts = try await tenant.withPool { pool, _, tenant in

@@ -4,6 +4,7 @@ public import ArgumentParser
 public import DomainProof
 import Foundation
 public import Invocation
+import JSON
 public import Locations
 public import Notifications
 public import RateLimiting
@@ -45,14 +46,14 @@ extension LocationIdentifier: ExpressibleByArgument {
 
 extension KeyID: ExpressibleByArgument {
     public init?(argument: String) {
-        guard let uuid = UUID(uuidString: argument) else { return nil }
+        guard let uuid = UUID(text: argument) else { return nil }
         self.init(uuid)
     }
 }
 
 extension InstanceID: ExpressibleByArgument {
     public init?(argument: String) {
-        guard let uuid = UUID(uuidString: argument) else { return nil }
+        guard let uuid = UUID(text: argument) else { return nil }
         self.init(uuid)
     }
 }

@@ -137,7 +137,7 @@ struct InstanceRoutes: Sendable {
 extension InstanceID {
     /// From the text of a UUID in either case; nil for anything else.
     init?(text: String) {
-        guard let uuid = UUID(uuidString: text) else { return nil }
+        guard let uuid = UUID(text: text) else { return nil }
         self.init(uuid)
     }
 }

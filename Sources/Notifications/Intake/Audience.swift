@@ -63,7 +63,7 @@ extension Audience {
     }
 
     private static func instance(_ text: String, at path: String) throws(JSONFieldError) -> InstanceID {
-        guard let uuid = UUID(uuidString: text) else { throw .invalid(path: path, reason: "must be a UUID") }
+        guard let uuid = UUID(text: text) else { throw .invalid(path: path, reason: "must be a UUID") }
         return InstanceID(uuid)
     }
 
