@@ -29,6 +29,9 @@ public struct APNsKey: Sendable, CustomStringConvertible, CustomReflectable {
         self.key = key
     }
 
+    /// Whether both sign alike, under one name.
+    func isSame(as other: APNsKey?) -> Bool { id == other?.id && key == other?.key }
+
     public var description: String { "APNs key \(id) of team \(team)" }
     public var customMirror: Mirror { Mirror(self, children: ["team": team, "id": id]) }
 }

@@ -73,7 +73,7 @@ final class ProviderTokens: Sendable {
         _ = replaceKeys(keys)
     }
 
-    /// The tokens of keys that stay are kept.
+    /// The tokens of keys that stay are kept; one of the same ID may be another, where the file was the wrong one.
     /// - Returns: where there was another key before.
     func replaceKeys(_ keys: [APNsKey]) -> Set<Place> {
         contents.withLock { contents in
@@ -84,9 +84,12 @@ final class ProviderTokens: Sendable {
                     contents.keys[Place(team: key.team, environment: environment)] = key
                 }
             }
-            let names = Set(keys.map { Name(team: $0.team, keyID: $0.id) })
+            let kept = keys.filter { key in
+                before.values.contains { $0.team == key.team && key.isSame(as: $0) }
+            }
+            let names = Set(kept.map { Name(team: $0.team, keyID: $0.id) })
             contents.tokens = contents.tokens.filter { names.contains($0.key) }
-            return Set(before.filter { contents.keys[$0.key]?.id != $0.value.id }.keys)
+            return Set(before.filter { !$0.value.isSame(as: contents.keys[$0.key]) }.keys)
         }
     }
 

@@ -2,6 +2,7 @@ import APNsClient
 import Foundation
 import JSON
 import Notifications
+import Platform
 import Tenancy
 
 /// The file that says which key is used for which team: `{"keys": [{"team": …, "id": …, "file": …}]}`.
@@ -13,9 +14,38 @@ struct APNsKeyList {
 
     private static let maximumLength = 1 << 20
 
+    /// A list's entry.
+    private struct Entry {
+        let team: TeamID
+        let id: String
+        let environments: Set<APNsEnvironment>
+        let file: SecretFile
+
+        func key() throws -> APNsKey {
+            let pem = String(decoding: try file.bytes(), as: UTF8.self)
+            return try APNsKey(team: team, id: id, pem: pem, environments: environments)
+        }
+    }
+
     /// The keys, with their files read.
     /// - Throws: `CommandError`, and `APNsClientError` for what is no key.
-    func keys() throws -> [APNsKey] {
+    func keys() throws -> [APNsKey] { try entries().map { try $0.key() } }
+
+    /// The keys, with their files read.
+    /// - Parameter known: Versions of the files, the list's first, that need not be read again.
+    /// - Returns: Nil when the files are those versions still.
+    func read(
+        unlessVersionsAre known: [FileStatus?]? = nil
+    ) throws -> (keys: [APNsKey], versions: [FileStatus?])? {
+        // Looked at before they are read: what changes in between is read again.
+        let version = FileStatus(path: path)
+        let entries = try entries()
+        let versions = [version] + entries.map { FileStatus(path: $0.file.path) }
+        if versions == known { return nil }
+        return (try entries.map { try $0.key() }, versions)
+    }
+
+    private func entries() throws -> [Entry] {
         guard let file = FileHandle(forReadingAtPath: path),
             let text = try? file.read(upToCount: Self.maximumLength), text.count < Self.maximumLength
         else { throw CommandError.unreadableFile(path) }
@@ -24,21 +54,21 @@ struct APNsKeyList {
         }
         do {
             var reader = JSONObjectReader(object)
-            let entries = try reader.requiredArray("keys")
+            let keys = try reader.requiredArray("keys")
             try reader.finish()
-            let keys = try entries.enumerated().map { number, entry in
-                try key(try JSONObjectReader(entry, path: "keys[\(number)]"))
+            let entries = try keys.enumerated().map { number, key in
+                try entry(try JSONObjectReader(key, path: "keys[\(number)]"))
             }
-            guard !keys.isEmpty else {
+            guard !entries.isEmpty else {
                 throw JSONFieldError.invalid(path: "keys", reason: "must not be empty")
             }
-            return keys
+            return entries
         } catch let error as JSONFieldError {
             throw CommandError.invalidAPNsKeys(path, "\(error)")
         }
     }
 
-    private func key(_ entry: JSONObjectReader) throws -> APNsKey {
+    private func entry(_ entry: JSONObjectReader) throws -> Entry {
         var entry = entry
         let team = try entry.requiredString("team")
         let id = try entry.requiredString("id")
@@ -56,8 +86,8 @@ struct APNsKeyList {
         }
         let place = URL(
             fileURLWithPath: file, relativeTo: URL(fileURLWithPath: path).deletingLastPathComponent())
-        let pem = String(decoding: try SecretFile(path: place.path).bytes(), as: UTF8.self)
-        return try APNsKey(
-            team: team, id: id, pem: pem, environments: known.map(Set.init) ?? Set(APNsEnvironment.allCases))
+        return Entry(
+            team: team, id: id, environments: known.map(Set.init) ?? Set(APNsEnvironment.allCases),
+            file: SecretFile(path: place.path))
     }
 }

@@ -99,6 +99,18 @@ import Testing
         }
     }
 
+    /// Who named the wrong file for a key's ID, and then the right one, need not wait until the token is old.
+    @Test func aKeyOfTheSameIDMayBeAnother() async throws {
+        let wrong = try APNsKey(
+            team: SimulatedService.team, id: SimulatedService.keyID,
+            pem: P256.Signing.PrivateKey().pemRepresentation)
+        try await SimulatedService.lend(keys: [wrong]) { service in
+            #expect(try await !service.isAccepted())
+            service.client.replaceKeys([try SimulatedService.clientKey()])
+            #expect(try await service.isAccepted())
+        }
+    }
+
     @Test func aReasonThatIsNotKnownIsKept() async throws {
         let reason = APNsReason(rawValue: "MoonInWrongPhase")
         try await SimulatedService.lend(rules: [Rule(.answer(reason))]) { service in

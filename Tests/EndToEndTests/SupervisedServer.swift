@@ -17,7 +17,6 @@ final class SupervisedServer: Sendable {
 
     private let binary: DoorstepBinary
     private let state = Mutex(State())
-    private let client = HTTPClient(eventLoopGroupProvider: .singleton)
 
     init(_ binary: DoorstepBinary) throws {
         self.binary = binary
@@ -67,7 +66,6 @@ final class SupervisedServer: Sendable {
 
     /// Ends the process as a service manager does.
     func stop() async throws {
-        try await client.shutdown()
         guard let process = state.withLock({ $0.process }) else { return }
         process.terminate()
         process.waitUntilExit()
@@ -95,7 +93,7 @@ final class SupervisedServer: Sendable {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body.serialized()))
         }
-        let response = try await client.execute(request, timeout: .seconds(20))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
         let text = try await response.body.collect(upTo: 1 << 24)
         return Answer(
             status: Int(response.status.code),

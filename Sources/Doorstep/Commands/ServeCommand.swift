@@ -1,3 +1,4 @@
+import APNsClient
 import ArgumentParser
 import Foundation
 import HTTPAPI
@@ -147,7 +148,12 @@ struct ServeCommand: AsyncParsableCommand {
                 RecordingService(confirmations, logger: logger), KeyUsageService(usage),
             ]
             if let issuer, let keys = receipts.keys.file {
-                services.append(ReceiptKeyService(keys, issuer, logger: logger))
+                services.append(
+                    KeyFileService(for: "receipts", logger: logger) { known in
+                        guard let read = try keys.read(unlessVersionIs: known) else { return nil }
+                        issuer.replaceKeys(by: read.keys)
+                        return (read.version, read.keys.keys.map(\.id))
+                    })
             }
             if let keys {
                 services.append(
@@ -156,7 +162,16 @@ struct ServeCommand: AsyncParsableCommand {
                         authorities: try webhookAuthorities.path(),
                         logger: logger))
             }
-            if let apns { services.append(apns) }
+            if let apns, let list = self.apns.keyList {
+                services += [
+                    apns,
+                    KeyFileService(for: "APNs", logger: logger) { known in
+                        guard let read = try list.read(unlessVersionsAre: known) else { return nil }
+                        apns.replaceKeys(read.keys)
+                        return (read.versions, read.keys.map(\.id))
+                    },
+                ]
+            }
             if let dispatching = delivery?.service { services.append(dispatching) }
             services.append(server)
             let group = ServiceGroup(

@@ -48,8 +48,13 @@ struct APNsOptions: ParsableArguments {
     var timeout: Int?
 
     /// Nil without keys.
+    var keyList: APNsKeyList? {
+        (keys ?? Environment.text("DOORSTEP_APNS_KEYS")).map(APNsKeyList.init(path:))
+    }
+
+    /// Nil without keys.
     func makeClient(logger: Logger) throws -> APNsClient? {
-        guard let path = keys ?? Environment.text("DOORSTEP_APNS_KEYS") else { return nil }
+        guard let keyList else { return nil }
         var settings = APNsClient.Settings()
         if let address = try production ?? Environment.value("DOORSTEP_APNS_PRODUCTION", as: HostAndPort.self)
         {
@@ -66,7 +71,7 @@ struct APNsOptions: ParsableArguments {
             throw ValidationError("--apns-connections is from 1 to 100")
         }
         settings.requestTimeout = .seconds(try requestTimeout())
-        return try APNsClient(settings, keys: try APNsKeyList(path: path).keys(), logger: logger)
+        return try APNsClient(settings, keys: try keyList.keys(), logger: logger)
     }
 
     /// In seconds.
