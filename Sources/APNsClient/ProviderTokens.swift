@@ -111,7 +111,7 @@ final class ProviderTokens: Sendable {
         }
         guard let key else { return nil }
         if let usable { return usable }
-        return await renew(key, at: now)
+        return await renew(key, for: Place(team: team, environment: environment), at: now)
     }
 
     /// Another token than one that APNs says is too old.
@@ -129,25 +129,28 @@ final class ProviderTokens: Sendable {
         guard let key else { return nil }
         if let current, current != refused, now.age(of: current) != nil { return current }
         guard now.age(of: refused).map({ $0 >= Self.minimumAge }) ?? true else { return nil }
-        return await renew(key, at: now)
+        return await renew(key, for: Place(team: team, environment: environment), at: now)
     }
 
-    /// Signs a token; of several at once, one is kept, and everybody has that.
-    private func renew(_ key: APNsKey, at now: Time) async -> ProviderToken? {
+    /// Signs a token; of several at once, one is kept, and everybody has that. Where the key was replaced meanwhile, it is one
+    /// of the new key.
+    private func renew(_ key: APNsKey, for place: Place, at now: Time) async -> ProviderToken? {
         let name = Name(team: key.team, keyID: key.id)
         let authorization = await Self.sign(key, at: now.date)
-        return contents.withLock { contents in
+        let (isCurrent, token) = contents.withLock { contents -> (Bool, ProviderToken?) in
             contents.renewing.remove(name)
+            guard key.isSame(as: contents.keys[place]) else { return (false, nil) }
             if let other = contents.tokens[name], let age = now.age(of: other), age < Self.minimumAge {
-                return other
+                return (true, other)
             }
-            guard let authorization else { return nil }
+            guard let authorization else { return (true, nil) }
             let token = ProviderToken(
                 keyID: key.id, authorization: authorization, issuedAt: now.date, issuedUptime: now.uptime,
                 renewalAge: .random(in: Self.renewalAge))
             contents.tokens[name] = token
-            return token
+            return (true, token)
         }
+        return isCurrent ? token : await self.token(for: place.team, place.environment)
     }
 
     private struct Claims: JWTPayload {

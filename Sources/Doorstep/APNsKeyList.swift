@@ -59,6 +59,11 @@ struct APNsKeyList {
             let entries = try keys.enumerated().map { number, key in
                 try entry(try JSONObjectReader(key, path: "keys[\(number)]"))
             }
+            for (number, entry) in entries.enumerated()
+            where entries[..<number].contains(where: { $0.team == entry.team && $0.id == entry.id }) {
+                throw JSONFieldError.invalid(
+                    path: "keys[\(number)].id", reason: "must not be named twice for a team")
+            }
             guard !entries.isEmpty else {
                 throw JSONFieldError.invalid(path: "keys", reason: "must not be empty")
             }

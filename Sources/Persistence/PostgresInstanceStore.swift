@@ -240,6 +240,7 @@ extension TenantTransaction {
                     WHERE tenant_id = \(tenant.uuid) AND digest = given AND digest <> '' AND retired_at IS NULL
                     OFFSET 0) AS other
             WHERE is_as_reported AND other.instance_id <> \(instance.uuid)
+            ORDER BY other.instance_id, other.kind, other.name
             """)
         for row in others {
             let (other, kind, name) = try row.decode(UUID.self, String.self, String.self)

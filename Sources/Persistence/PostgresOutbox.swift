@@ -320,8 +320,13 @@ extension TenantTransaction {
 
     /// Those that were registered again since, or replaced, stand.
     fileprivate func retire(_ tokens: [DeadToken]) async throws {
-        // Each by its key: few die, and of an array behind the tenant the planner may make a filter.
-        for token in tokens {
+        // Each by its key, since of an array behind the tenant the planner may make a filter; and in the order in which all
+        // lock tokens who lock several.
+        let ordered = tokens.sorted {
+            ($0.instance.description, $0.place.kind, $0.place.name)
+                < ($1.instance.description, $1.place.kind, $1.place.name)
+        }
+        for token in ordered {
             let since = token.since ?? .distantFuture
             try await execute(
                 """

@@ -51,9 +51,12 @@ extension TenantTransaction {
                     AND state IN ('queued', 'sending', 'delivered', 'uncertain')
                     AND (expires_at IS NULL OR expires_at > \(draft.createdAt))
                 OFFSET 0) AS d
-            JOIN doorstep.notifications n ON n.tenant_id = \(tenant.uuid) AND n.created_at = d.created_at
-                AND n.notification_id = d.notification_id
-            WHERE n.bundle_id = \(draft.clip.text) AND \(otherBusinessThan: draft.business)
+            CROSS JOIN LATERAL (
+                SELECT FROM doorstep.notifications n
+                WHERE n.tenant_id = \(tenant.uuid) AND n.notification_id = d.notification_id
+                    AND n.created_at = d.created_at AND n.bundle_id = \(draft.clip.text)
+                    AND \(otherBusinessThan: draft.business)
+                OFFSET 0) AS n
             """)
         return Set(try rows.map { try $0.decode(at: 0, as: UUID.self) })
     }

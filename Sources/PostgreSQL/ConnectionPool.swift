@@ -4,7 +4,7 @@ import Synchronization
 /// A bounded set of connections to one server, or to the hosts of one connection string.
 ///
 /// Connections are made when they are needed and lent to one closure at a time. Tasks that wait are served in
-/// turns between the parties that they name, and in order among those of one: who asks for much waits for it alone.
+/// turns between the parties that they name, and in order among those of one: nobody waits behind another's many.
 ///
 /// What one user leaves behind does not reach the next: a connection still inside a transaction or a COPY is
 /// closed; settings and roles are reset by each BEGIN, in the same round trip; and after `withConnection` has

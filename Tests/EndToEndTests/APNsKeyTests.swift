@@ -12,8 +12,10 @@ import Testing
     private static let url = "https://example.com/restaurants/restaurant_a/order/1"
 
     private static func write(_ text: String, to path: String) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let unfinished = path + ".unfinished"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: unfinished))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: unfinished)
+        try #require(rename(unfinished, path) == 0)
     }
 
     private static func list(_ team: String) -> String {
@@ -56,7 +58,7 @@ import Testing
                     }
                     try Self.write(Self.list("ABCDE12345"), to: list)
                     try await Self.expect("other keys are told of", within: server) {
-                        $0.split(separator: "[Doorstep] keys for APNs").count == 3
+                        $0.split(separator: "[Doorstep] keys for APNs").count >= 3
                     }
                     #expect(simulator.counters.accepted == 0)
                     let tried = try await binary.succeed(

@@ -7,6 +7,7 @@ import Logging
 import NIOCore
 import Notifications
 import Tenancy
+import TestSupport
 import Testing
 
 @Suite struct APNsSimulatorCommandTests {
@@ -20,7 +21,7 @@ import Testing
             "--ca-file", directory.path("ca.pem"), "--private-key", keyFile,
             "--rule", #"{"reason":"TooManyRequests","times":1}"#,
         ]
-        let pipe = Pipe()
+        let pipe = Pipe.makePrivate()
         process.standardOutput = pipe
         let log = ServerLog()
         pipe.fileHandleForReading.readabilityHandler = { log.append($0.availableData) }

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import PostgreSQL
+import TestSupport
 import Testing
 
 /// Confirmations from the answer with its receipt to the listing, by the binary alone.
@@ -92,7 +93,7 @@ import Testing
 
                     // Nonsense in the file takes nothing away.
                     try Data("{".utf8).write(to: URL(fileURLWithPath: file))
-                    try await server.log.line(saying: "signing by those before")
+                    try await server.log.line(saying: "those of before are used")
                     let after = try await server.post(
                         "/v1/confirmations", key: installation.publishable, Self.body)
                     #expect(after["receipt"] != nil)
@@ -190,7 +191,7 @@ import Testing
             "openssl", "dgst", "-sha256", "-keyform", "DER", "-verify", files[0].path, "-signature",
             files[1].path, files[2].path,
         ]
-        let output = Pipe()
+        let output = Pipe.makePrivate()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import TestSupport
 
 /// The built command, run as its users run it.
 struct DoorstepBinary: Sendable {
@@ -43,7 +44,9 @@ struct DoorstepBinary: Sendable {
     ) async throws -> Outcome {
         let process = try process(arguments)
         if let program { process.executableURL = program }
-        let (output, errors, standardInput) = (Pipe(), Pipe(), Pipe())
+        let (output, errors, standardInput) = (
+            Pipe.makePrivate(), Pipe.makePrivate(), Pipe.makePrivate()
+        )
         process.standardOutput = output
         process.standardError = errors
         process.standardInput = standardInput

@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 import Synchronization
+import TestSupport
 
 /// `doorstep serve` in a process of its own.
 final class RunningServer: Sendable {
@@ -22,7 +23,7 @@ final class RunningServer: Sendable {
         var arguments = ["serve", "--host", "127.0.0.1", "--port", "0"]
         if let tls { arguments += ["--tls-certificate", tls.certificate, "--tls-key", tls.key] }
         let process = try binary.process(arguments)
-        let pipe = Pipe()
+        let pipe = Pipe.makePrivate()
         process.standardError = pipe
         let log = ServerLog()
         pipe.fileHandleForReading.readabilityHandler = { log.append($0.availableData) }

@@ -42,7 +42,7 @@ final class SupervisedServer: Sendable {
         let process = try binary.process([
             "serve", "--host", "127.0.0.1", "--port", "\(port)", "--log-level", "trace",
         ])
-        let pipe = Pipe()
+        let pipe = Pipe.makePrivate()
         process.standardError = pipe
         let log = ServerLog()
         pipe.fileHandleForReading.readabilityHandler = { log.append($0.availableData) }

@@ -39,7 +39,7 @@ import Testing
         (.payloadEmpty, "refused"), (.topicDisallowed, "refused"), (.badCertificate, "refused"),
         (.badCertificateEnvironment, "refused"), (.expiredProviderToken, "retry 5"), (.forbidden, "refused"),
         (.invalidProviderToken, "refused"), (.missingProviderToken, "refused"),
-        (.unrelatedKeyIdInToken, "refused"), (.badEnvironmentKeyIdInToken, "refused"),
+        (.unrelatedKeyIdInToken, "retry 5"), (.badEnvironmentKeyIdInToken, "refused"),
         (.badEnvironmentKeyInToken, "refused"), (.badPath, "refused"), (.methodNotAllowed, "refused"),
         (.expiredToken, "refused dead"), (.unregistered, "refused dead"), (.payloadTooLarge, "refused"),
         (.tooManyProviderTokenUpdates, "retry 60"), (.tooManyRequests, "retry 60"),

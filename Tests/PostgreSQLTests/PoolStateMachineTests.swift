@@ -179,8 +179,8 @@ import Testing
         var waiting: [Int] = []
         let parties = [UUID(), UUID(), nil]
         var partyOf: [Int: UUID?] = [:]
-        /// How many others were served since a party has had somebody waiting and was not.
-        var passedOver: [UUID?: Int] = [:]
+        /// Who was served since a party has had somebody waiting and was not.
+        var passedOver: [UUID?: Set<UUID?>] = [:]
         var isFinished = false
         var nextTask = 0
 
@@ -199,16 +199,19 @@ import Testing
                     waiting.removeAll { $0 == task }
                     for other in parties where other != party {
                         let waits = waiting.contains { partyOf[$0] == other }
-                        passedOver[other] = waits ? passedOver[other, default: 0] + 1 : 0
+                        guard waits else {
+                            passedOver[other] = []
+                            continue
+                        }
                         // No party is served twice before another that waits.
-                        #expect(passedOver[other, default: 0] < parties.count)
+                        #expect(passedOver[other, default: []].insert(party).inserted)
                     }
-                    passedOver[party] = 0
+                    passedOver[party] = []
                 case .fail(let task, _):
                     #expect(waiting.contains(task))
                     waiting.removeAll { $0 == task }
                     // Be it that it was its turn, or that it waits anew.
-                    passedOver[partyOf[task] ?? nil] = 0
+                    passedOver[partyOf[task] ?? nil] = []
                 case .close(let id): connecting.removeAll { $0 == id }
                 case .finished: isFinished = true
                 }

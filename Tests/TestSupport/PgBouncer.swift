@@ -84,7 +84,7 @@ private final class PgBouncerProcess: Sendable {
         process.environment = environment
         process.arguments = ["pgbouncer", settings]
         process.standardInput = FileHandle.nullDevice
-        let pipe = Pipe()
+        let pipe = Pipe.makePrivate()
         process.standardError = pipe
         let (ended, end) = AsyncStream.makeStream(of: Never.self)
         process.terminationHandler = { _ in end.finish() }

@@ -35,6 +35,7 @@ struct KeyFileService<Version: Sendable>: Service {
                         logger.notice(
                             "keys for \(name)", metadata: ["keys": "\(keys.joined(separator: " "))"])
                     }
+                    if failure != nil { logger.notice("the keys for \(name) can be read again") }
                     failure = nil
                 } catch {
                     // Told once, and not every ten seconds.

@@ -127,7 +127,7 @@ public struct DeliveryVerdict: Sendable, Hashable {
         init(_ answer: APNsAnswer) {
             switch answer.reason {
             case .badDeviceToken?, .deviceTokenNotForTopic?, .expiredToken?, .unregistered?: self = .newToken
-            case .expiredProviderToken?, .idleTimeout?: self = .soon
+            case .expiredProviderToken?, .unrelatedKeyIdInToken?, .idleTimeout?: self = .soon
             case .tooManyRequests?, .tooManyProviderTokenUpdates?: self = .minutes
             case .internalServerError?, .serviceUnavailable?, .shutdown?: self = .quarterHours
             default:
