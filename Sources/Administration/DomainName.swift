@@ -1,4 +1,4 @@
-public import Invocation
+import Invocation
 
 /// A domain that a tenant may claim, in canonical form: lower case, A-labels, at least two labels, no trailing dot.
 ///

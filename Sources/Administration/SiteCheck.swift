@@ -1,5 +1,5 @@
 public import AppSiteAssociation
-public import Tenancy
+import Tenancy
 
 /// What iOS would refuse of a site's association file, point by point.
 ///

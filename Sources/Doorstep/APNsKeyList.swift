@@ -35,7 +35,7 @@ struct APNsKeyList {
     /// - Parameter known: Versions of the files, the list's first, that need not be read again.
     /// - Returns: Nil when the files are those versions still.
     func read(
-        unlessVersionsAre known: [FileStatus?]? = nil
+        unlessVersionsAre known: [FileStatus?]?
     ) throws -> (keys: [APNsKey], versions: [FileStatus?])? {
         // Looked at before they are read: what changes in between is read again.
         let version = FileStatus(path: path)

@@ -1,5 +1,5 @@
 import Foundation
-public import Notifications
+import Notifications
 public import PostgreSQL
 public import Tenancy
 

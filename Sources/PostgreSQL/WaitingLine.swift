@@ -19,13 +19,9 @@ struct WaitingLine {
 
     /// Takes out the one whose turn it is.
     mutating func popFirst() -> WaiterID? {
-        guard let party = turns.first else { return nil }
-        turns.removeFirst()
-        guard var line = lines[party], !line.isEmpty else { return nil }
-        let waiter = line.removeFirst()
-        lines[party] = line.isEmpty ? nil : line
-        if !line.isEmpty { turns.append(party) }
-        count -= 1
+        guard let party = turns.first, let waiter = lines[party]?.first else { return nil }
+        turns.append(turns.removeFirst())
+        remove(at: 0, of: party)
         return waiter
     }
 

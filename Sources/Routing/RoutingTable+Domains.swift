@@ -1,4 +1,4 @@
-public import Invocation
+import Invocation
 public import Tenancy
 
 extension RoutingTable {

@@ -10,8 +10,8 @@ import Testing
     ) async throws -> Result<[String], NoAnswer> {
         let name = "_doorstep-challenge.example.com"
         return try await LocalNameServer.lend({ $0 == name ? answer : nil }) { server in
-            let resolver = LibresolvTextRecordResolver(
-                server: try #require(NameServer("127.0.0.1:\(server.port)")), timeout: timeout)
+            let nameServer = try #require(NameServer("127.0.0.1:\(server.port)"))
+            let resolver = LibresolvTextRecordResolver(server: nameServer, timeout: timeout)
             do throws(NoAnswer) {
                 return .success(try await resolver.textRecords(of: name))
             } catch {

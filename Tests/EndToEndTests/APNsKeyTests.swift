@@ -1,8 +1,6 @@
 import APNsSimulator
-import Crypto
 import Foundation
 import JSON
-import Notifications
 import TestSupport
 import Testing
 
@@ -11,52 +9,27 @@ import Testing
     private static let instance = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
     private static let url = "https://example.com/restaurants/restaurant_a/order/1"
 
-    private static func write(_ text: String, to path: String) throws {
-        let unfinished = path + ".unfinished"
-        try Data(text.utf8).write(to: URL(fileURLWithPath: unfinished))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: unfinished)
-        try #require(rename(unfinished, path) == 0)
-    }
-
-    private static func list(_ team: String) -> String {
-        #"{"keys": [{"team": "\#(team)", "id": "KEY0000001", "file": "AuthKey.p8"}]}"#
-    }
-
     /// What was refused for want of a team's key is sent, when it is tried again, once the list has it.
     @Test func aServerFollowsTheListOfKeys() async throws {
         try await Installation.lend { installation in
-            let key = P256.Signing.PrivateKey()
-            var options = APNsSimulator.Options(
-                teams: [
-                    .init(
-                        id: "ABCDE12345",
-                        keys: [.init(id: "KEY0000001", publicKey: key.publicKey.pemRepresentation)])
-                ])
-            options.environment = .production
-            try await APNsSimulator.withSimulator(options) { simulator in
-                let directory = try TemporaryDirectory()
-                try Self.write(key.pemRepresentation, to: directory.path("AuthKey.p8"))
-                try Self.write(try #require(simulator.authority), to: directory.path("ca.pem"))
-                let list = directory.path("keys.json")
-                try Self.write(Self.list("ZYXWV98765"), to: list)
+            let key = ProviderKey(in: try TemporaryDirectory())
+            try await APNsSimulator.withSimulator(key.simulator) { simulator in
                 var binary = installation.binary
-                binary.environment.merge([
-                    "DOORSTEP_TOKEN_SECRET": "a secret of the tests that is long enough too",
-                    "DOORSTEP_APNS_KEYS": list, "DOORSTEP_APNS_CA_FILE": directory.path("ca.pem"),
-                    "DOORSTEP_APNS_PRODUCTION": "127.0.0.1:\(simulator.port)",
-                ]) { $1 }
+                binary.environment.merge(
+                    try key.settings(for: simulator, listedFor: "ZYXWV98765")
+                ) { $1 }
                 let server = try SupervisedServer(binary)
                 try await server.start()
                 do {
                     try await Self.send(server, installation)
                     try await Self.expect("keys are told of", within: server) { log in
-                        log.contains("keys for APNs") && log.contains("KEY0000001")
+                        log.contains("keys for APNs") && log.contains(ProviderKey.id)
                     }
-                    try Self.write("{", to: list)
+                    try key.writeList("{")
                     try await Self.expect("unreadable lists are told of", within: server) {
                         $0.contains("the keys for APNs cannot be read")
                     }
-                    try Self.write(Self.list("ABCDE12345"), to: list)
+                    try key.list(for: ProviderKey.team)
                     try await Self.expect("other keys are told of", within: server) {
                         $0.split(separator: "[Doorstep] keys for APNs").count >= 3
                     }

@@ -38,21 +38,16 @@ import Testing
         var installation = try await Installation.make(postgres.conninfo)
         try await installation.binary.succeed(
             "tenant", "limit", Installation.tenant, "--key", "1000000", "--client", "1000000")
-        let key = P256.Signing.PrivateKey()
-        var options = APNsSimulator.Options(
-            teams: [
-                .init(
-                    id: "ABCDE12345",
-                    keys: [.init(id: "CHAOSKEY01", publicKey: key.publicKey.pemRepresentation)])
-            ])
-        options.environment = .production
+        let key = ProviderKey(in: directory)
+        var options = key.simulator
         options.devices = [
             .init(token: Device.token(Device.goneNumber), state: .unregistered(since: Date()))
         ]
         try await APNsSimulator.withSimulator(options) { simulator in
-            installation.binary.environment.merge(
-                try delivery(to: simulator, key, directory)
-            ) { $1 }
+            // A loan of a delivery lasts for two timeouts.
+            let settings = try key.settings(for: simulator)
+            installation.binary.environment.merge(settings) { $1 }
+            installation.binary.environment["DOORSTEP_APNS_TIMEOUT"] = "5"
             let server = try SupervisedServer(installation.binary)
             try await server.start()
             do {
@@ -72,27 +67,6 @@ import Testing
                 throw error
             }
         }
-    }
-
-    /// The server's settings, with short waits: a loan of a delivery lasts for two timeouts.
-    private static func delivery(
-        to simulator: APNsSimulator, _ key: P256.Signing.PrivateKey, _ directory: TemporaryDirectory
-    ) throws -> [String: String] {
-        let files = [
-            ("AuthKey.p8", key.pemRepresentation), ("ca.pem", try #require(simulator.authority)),
-            ("keys.json", #"{"keys": [{"team": "ABCDE12345", "id": "CHAOSKEY01", "file": "AuthKey.p8"}]}"#),
-        ]
-        for (name, text) in files {
-            let path = directory.path(name)
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-        }
-        return [
-            "DOORSTEP_TOKEN_SECRET": "a secret of the tests that is long enough too",
-            "DOORSTEP_APNS_KEYS": directory.path("keys.json"),
-            "DOORSTEP_APNS_CA_FILE": directory.path("ca.pem"),
-            "DOORSTEP_APNS_PRODUCTION": "127.0.0.1:\(simulator.port)", "DOORSTEP_APNS_TIMEOUT": "5",
-        ]
     }
 
     // MARK: Devices
@@ -225,10 +199,10 @@ import Testing
 
     /// At the level trace: neither tokens nor keys, nor what a notification says.
     private static func expectSilence(
-        of log: String, _ key: P256.Signing.PrivateKey, _ installation: Installation
+        of log: String, _ provider: ProviderKey, _ installation: Installation
     ) {
         #expect(log.contains("listening"))
-        let keyText = key.pemRepresentation.split(separator: "\n")[1]
+        let keyText = provider.key.pemRepresentation.split(separator: "\n")[1]
         let secrets = [
             String(keyText), String(installation.secret.dropFirst(8)),
             String(installation.publishable.dropFirst(8)),

@@ -9,7 +9,7 @@ import Testing
     /// Claims and proves a domain.
     static func prove(_ host: String, _ binary: DoorstepBinary) async throws {
         let challenge = try DomainTests.challenge(try await DomainTests.claim(binary, host))
-        try await DomainTests.withRecords([
+        _ = try await DomainTests.withRecords([
             "_doorstep-challenge.\(host)": "doorstep-verification=\(challenge)"
         ]) { resolver in
             try await binary.succeed(

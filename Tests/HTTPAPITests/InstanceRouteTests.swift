@@ -197,8 +197,8 @@ import Testing
                     "url": .string(AnswerTests.order), "source": "nfc", "locationAccess": "allowed",
                     "coordinate": ["latitude": 37.33475, "longitude": -122.0089],
                 ])
-            let answer = try await Self.put(
-                client, Self.report(["receipt": try #require(confirmation["receipt"])]))
+            let receipt = try #require(confirmation["receipt"])
+            let answer = try await Self.put(client, Self.report(["receipt": receipt]))
             #expect([200, 201].contains(answer.status), "\(answer.text)")
             let launch = try #require(answer["launches"]?.arrayValue?.first?.objectValue)
             let confirmedAt = try #require(launch["confirmedAt"]?.stringValue.flatMap { Date(rfc3339: $0) })

@@ -84,9 +84,9 @@ import Testing
     /// The audit log tells of changes, and neither it nor the table tells the secret.
     @Test func theSecretIsNowhereReadable() async throws {
         try await Self.withFixture { fixture in
-            let secret = WebhookSecret(Array("canary-canary-canary-canary!".utf8))
+            let secret = try #require(WebhookSecret(Array("canary-canary-canary-canary!".utf8)))
             let url = try WebhookURL("https://example.com/hooks")
-            _ = try await fixture.registry.setWebhook(url, secret: try #require(secret), of: fixture.tenant)
+            _ = try await fixture.registry.setWebhook(url, secret: secret, of: fixture.tenant)
             try await fixture.stores.database.withSuperuser { pool in
                 let rows = try await pool.withConnection { connection in
                     try await connection.execute(

@@ -1,6 +1,6 @@
 public import Invocation
-public import Routing
-public import Tenancy
+import Routing
+import Tenancy
 
 /// What one business is told from others by: its location, or the experience where that is bound to none.
 public enum Business: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import JSON
+import JSON
 
 /// A notification that is to be sent, as it is asked for.
 public struct NotificationSubmission: Sendable, Hashable {

@@ -1,7 +1,7 @@
 import APNsPayload
 public import Foundation
 import Synchronization
-public import Tenancy
+import Tenancy
 
 /// Takes what is due from the outbox, sends it, and writes down what became of it, until it is told to stop.
 ///
