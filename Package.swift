@@ -111,7 +111,7 @@ let package = Package(
             "Persistence",
             [
                 "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations",
-                "Notifications",
+                "Notifications", "Platform",
                 "PostgreSQL", "RateLimiting", "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
@@ -242,8 +242,8 @@ let package = Package(
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "LocalServers", "Doorstep",
                 "EmbeddedPostgreSQL",
-                "JSON", "Notifications", "PostgreSQL", "PropertyTesting", "Tenancy", "TestSupport",
-                asyncHTTPClient,
+                "JSON", "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "Routing", "Tenancy",
+                "TestSupport", asyncHTTPClient,
                 crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
     ]

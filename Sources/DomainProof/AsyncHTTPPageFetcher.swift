@@ -40,6 +40,8 @@ public struct AsyncHTTPPageFetcher: PageFetcher {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         if let detour { configuration.dnsOverride = [detour.host: detour.address] }
         var tls = TLSConfiguration.makeClientConfiguration()
+        // RFC 8996: earlier versions must not be used.
+        tls.minimumTLSVersion = .tlsv12
         if let authorities { tls.trustRoots = .file(authorities) }
         configuration.tlsConfiguration = tls
         // A connection that fails is tried again and again otherwise, and the reason is lost.

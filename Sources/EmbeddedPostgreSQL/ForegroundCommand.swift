@@ -35,12 +35,18 @@ public final class ForegroundCommand: Sendable {
     }
 
     /// Runs the command with this process's environment and the variables given, and waits until it has ended.
-    /// - Returns: its status, or as in a shell 128 and the signal that ended it.
+    /// - Returns: its status, or as in a shell 128 and the signal that ended it, 127 when there is no such program and 126
+    ///   when it cannot be run.
     public func run(environment: [String: String]) async throws(PrivateServerError) -> Int32 {
+        let environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        guard let program = Self.find(words.first ?? "", in: environment["PATH"] ?? "/usr/bin:/bin") else {
+            return giveUp()
+        }
+        let words = [program] + words.dropFirst()
         let started = state.withLock { state in
             guard case .waiting = state else { return Int32(0) }
             var process = pid_t()
-            let failure = spawn(&process, environment)
+            let failure = Self.spawn(&process, words, environment)
             state = failure == 0 ? .running(process) : .over(status: 126)
             return failure
         }
@@ -50,6 +56,37 @@ public final class ForegroundCommand: Sendable {
         return await withCheckedContinuation { continuation in
             Thread { continuation.resume(returning: self.wait()) }.start()
         }
+    }
+
+    /// What a name stands for, as a shell finds it: the first program of that name in the folders of PATH, else the first
+    /// file. Folders that may not be searched hold nothing, where `env` would say that the program may not be run.
+    /// - Returns: Nil when there is none. What is no plain name is given back: it is for `env` to judge.
+    static func find(_ name: String, in search: String) -> String? {
+        guard !name.isEmpty, !name.contains("/"), !name.contains("=") else { return name }
+        var file: String?
+        for folder in search.split(separator: ":", omittingEmptySubsequences: false) {
+            let path = "\(folder.isEmpty ? "." : folder)/\(name)"
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            // `env` takes a word with an equals sign for a variable.
+            let found = path.contains("=") ? name : path
+            if access(path, X_OK) == 0 { return found }
+            file = file ?? found
+        }
+        return file
+    }
+
+    /// There is no such program.
+    private func giveUp() -> Int32 {
+        let (status, isFirst): (Int32, Bool) = state.withLock { state in
+            if case .over(let status) = state { return (status, false) }
+            state = .over(status: 127)
+            return (127, true)
+        }
+        if isFirst, let name = words.first {
+            FileHandle.standardError.write(Data("\(name): command not found\n".utf8))
+        }
+        return status
     }
 
     private func wait() -> Int32 {
@@ -79,7 +116,9 @@ public final class ForegroundCommand: Sendable {
         return tcgetpgrp(terminal) == getpgrp()
     }
 
-    private func spawn(_ process: inout pid_t, _ additions: [String: String]) -> Int32 {
+    private static func spawn(
+        _ process: inout pid_t, _ words: [String], _ environment: [String: String]
+    ) -> Int32 {
         #if canImport(Darwin)
             var attributes: posix_spawnattr_t?
         #else
@@ -98,8 +137,7 @@ public final class ForegroundCommand: Sendable {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
         var arguments = (["env", "--"] + words).map { strdup($0) }
-        var environment = ProcessInfo.processInfo.environment.merging(additions) { $1 }
-            .map { name, value in strdup("\(name)=\(value)") }
+        var environment = environment.map { name, value in strdup("\(name)=\(value)") }
         defer { for pointer in arguments + environment { free(pointer) } }
         arguments.append(nil)
         environment.append(nil)

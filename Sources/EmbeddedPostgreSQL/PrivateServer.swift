@@ -17,7 +17,7 @@ public struct PrivateServer: Sendable {
     /// Starts the server in a directory, or joins the one that runs there.
     ///
     /// The directory is made if it is missing. Root is not allowed to run PostgreSQL: then the directory is given
-    /// to the account `postgres`, or else `nobody`, and the server runs as that. Takes some seconds the first time.
+    /// to the account `postgres`, and the server runs as that. Takes some seconds the first time.
     ///
     /// Removes libpq's variables, such as `PGHOSTADDR` and `PGSERVICE`, from the process's environment: `conninfo`
     /// would lead to another server with them.

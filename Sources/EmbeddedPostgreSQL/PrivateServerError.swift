@@ -10,8 +10,10 @@ public enum PrivateServerError: Error, Sendable, Hashable, CustomStringConvertib
     case directory(String, reason: String)
     /// PostgreSQL does not run as root, and the unprivileged account cannot reach the directory.
     case unreachable(directory: String, account: String)
-    /// PostgreSQL does not run as root, and `setpriv` or an unprivileged account is missing.
+    /// PostgreSQL does not run as root, and `setpriv` is missing.
     case cannotDropPrivileges
+    /// PostgreSQL does not run as root, and the account for it is missing.
+    case noAccount(String)
     /// A program of PostgreSQL failed; the output is its own.
     case failed(program: String, output: String)
 
@@ -24,6 +26,7 @@ public enum PrivateServerError: Error, Sendable, Hashable, CustomStringConvertib
         case .directory: "directory"
         case .unreachable: "unreachable"
         case .cannotDropPrivileges: "cannot_drop_privileges"
+        case .noAccount: "no_account"
         case .failed: "failed"
         }
     }
@@ -41,6 +44,11 @@ public enum PrivateServerError: Error, Sendable, Hashable, CustomStringConvertib
             "PostgreSQL must run as \(account), which cannot enter \(directory): use another directory"
         case .cannotDropPrivileges:
             "PostgreSQL does not run as root: install util-linux (setpriv), or start as another user"
+        case .noAccount(let name):
+            """
+            PostgreSQL does not run as root, and there is no account '\(name)' to run it as: make one \
+            ('useradd --system \(name)'), or start as another user
+            """
         case .failed(let program, let output): "\(program) failed: \(output)"
         }
     }

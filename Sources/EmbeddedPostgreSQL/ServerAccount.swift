@@ -14,27 +14,31 @@ struct ServerAccount {
 
     private var unprivileged: Unprivileged?
 
+    /// The account that PostgreSQL's packages make for it.
+    static let usual = "postgres"
+
     /// Finds the account, makes it the directory's owner, and makes sure that it can enter the directory.
-    init(directory: String) throws(PrivateServerError) {
+    /// - Parameter usual: The account that is used instead of root. None that others use too, as `nobody`: each program
+    ///   that runs as it could read the database, and write it.
+    init(directory: String, usual: String = usual) throws(PrivateServerError) {
         guard geteuid() == 0 else { return }
         let setpriv = ["/usr/bin/setpriv", "/bin/setpriv", "/usr/local/bin/setpriv"]
             .first(where: FileManager.default.isExecutableFile(atPath:))
-        guard let setpriv, let (name, entry) = Self.lookUp("postgres") ?? Self.lookUp("nobody") else {
-            throw .cannotDropPrivileges
-        }
-        unprivileged = Unprivileged(name: name, user: entry.user, group: entry.group, setpriv: setpriv)
+        guard let setpriv else { throw .cannotDropPrivileges }
+        let entry = try Self.lookUp(usual)
+        unprivileged = Unprivileged(name: usual, user: entry.user, group: entry.group, setpriv: setpriv)
         guard chown(directory, entry.user, entry.group) == 0 else {
             throw .directory(directory, reason: String(cString: strerror(errno)))
         }
         if !canEnter(directory) {
             unprivileged?.passesDirectories = true
-            guard canEnter(directory) else { throw .unreachable(directory: directory, account: name) }
+            guard canEnter(directory) else { throw .unreachable(directory: directory, account: usual) }
         }
     }
 
-    private static func lookUp(_ name: String) -> (String, (user: uid_t, group: gid_t))? {
-        guard let entry = getpwnam(name), entry.pointee.pw_uid != 0 else { return nil }
-        return (name, (entry.pointee.pw_uid, entry.pointee.pw_gid))
+    static func lookUp(_ name: String) throws(PrivateServerError) -> (user: uid_t, group: gid_t) {
+        guard let entry = getpwnam(name), entry.pointee.pw_uid != 0 else { throw .noAccount(name) }
+        return (entry.pointee.pw_uid, entry.pointee.pw_gid)
     }
 
     private func canEnter(_ directory: String) -> Bool {

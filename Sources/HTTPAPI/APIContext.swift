@@ -25,7 +25,14 @@ struct APIContext: RequestContext {
         nonmutating set { shared.caller.withLock { $0 = newValue } }
     }
 
+    /// The limit that the request was refused for.
+    var limit: String? {
+        get { shared.limit.withLock { $0 } }
+        nonmutating set { shared.limit.withLock { $0 = newValue } }
+    }
+
     private final class Shared: Sendable {
         let caller = Mutex<KeyHolder?>(nil)
+        let limit = Mutex<String?>(nil)
     }
 }

@@ -95,7 +95,11 @@ public struct APIServer: Service {
                 address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024),
             onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
             logger: logger)
-        try await application.run()
+        try await withThrowingTaskGroup { group in
+            group.addTask { await observer.tellOfRefusals(to: logger) }
+            defer { group.cancelAll() }
+            try await application.run()
+        }
     }
 
     static let name = "Doorstep"
@@ -128,8 +132,9 @@ public struct APIServer: Service {
         _ settings: Settings, _ dependencies: Dependencies, _ service: AnswerService,
         _ observer: RequestObserver
     ) -> Router<APIContext> {
+        let proxies = TrustedProxies(settings.trustedProxies)
         let answers = AnswerRoutes(
-            service: service, proxies: TrustedProxies(settings.trustedProxies),
+            service: service, proxies: proxies,
             concurrency: TenantConcurrency(maximum: settings.tenantConcurrency),
             bodyTimeout: settings.bodyTimeout)
         let operations = OperationsRoutes(table: dependencies.table, metrics: dependencies.metrics)
@@ -144,7 +149,7 @@ public struct APIServer: Service {
                     Route(.get, "/metrics", operations.metrics),
                     Route(.get, "/openapi.json", operations.openAPI),
                     Route(.get, "/.well-known/jwks.json", receipts.publishedKeys),
-                ], observer)
+                ], observer, service.limiter, proxies)
     }
 
     /// The routes that wait for the database.
@@ -158,10 +163,12 @@ public struct APIServer: Service {
 extension AnswerService {
     init(
         _ settings: APIServer.Settings, _ dependencies: APIServer.Dependencies,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        sleep: @escaping @Sendable (Duration) async -> Void = Pause.sleep
     ) {
         self.init(
             answers: dependencies.answers, table: dependencies.table,
-            limiter: RequestLimiter(defaults: settings.limits, now: now), usage: dependencies.usage)
+            limiter: RequestLimiter(defaults: settings.limits, now: now, sleep: sleep),
+            usage: dependencies.usage)
     }
 }

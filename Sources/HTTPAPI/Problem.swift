@@ -18,7 +18,7 @@ public struct Problem: Error, CustomStringConvertible {
     var standing = RequestStanding()
     /// Whose request it is, where that is known.
     var caller: KeyHolder?
-    /// For how long the answer is held back, if it is.
+    /// Set where the answer is held back.
     var pause: Pause?
 
     init(
@@ -33,6 +33,9 @@ public struct Problem: Error, CustomStringConvertible {
     }
 
     public var description: String { "\(code): \(detail)" }
+
+    /// The limit that was reached, for 429.
+    var limit: String? { members["limit"]?.stringValue }
 
     /// The problem's members, `requestID` aside.
     public var json: JSONObject {

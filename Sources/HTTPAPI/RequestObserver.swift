@@ -7,7 +7,8 @@ import Synchronization
 /// Counts and times requests, and logs them.
 ///
 /// The log has the route and never the URL: query values, keys and coordinates are in neither. What was answered as
-/// asked is logged at `debug` only: the metrics tell of it, and a line each would cost more than the answer.
+/// asked is logged at `debug` only: the metrics tell of it, and a line each would cost more than the answer. Of refusals
+/// that a limit or an absent database is the reason of, the log tells by count: ``RefusalCounts``.
 final class RequestObserver: Sendable {
     private struct Series: Hashable {
         let route: String
@@ -19,6 +20,7 @@ final class RequestObserver: Sendable {
     private let successes = AnswerRoute.allCases.map { route in
         RequestObserver.timer(Series(route: route.path, method: route.method.rawValue, status: 200))
     }
+    private let refusals = RefusalCounts()
     /// Kept, since to find a timer by its label and dimensions costs more than to use it.
     private let timers = Mutex<[Series: Timer]>([:])
     /// Methods that are named in metrics; a client can invent any number of others.
@@ -26,10 +28,12 @@ final class RequestObserver: Sendable {
         "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH",
     ]
 
-    /// - Parameter answered: the route, where it is one of those under `/v1`.
+    /// - Parameters:
+    ///   - answered: the route, where it is one of those under `/v1`.
+    ///   - limit: the one that the request was refused for.
     func record(
         _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, route: String,
-        answered: AnswerRoute? = nil, caller: KeyHolder?,
+        answered: AnswerRoute? = nil, caller: KeyHolder?, limit: String? = nil,
         requestID: String, duration: Duration, _ logger: Logger
     ) {
         let method = Self.knownMethods.contains(method.rawValue) ? method.rawValue : "other"
@@ -41,6 +45,11 @@ final class RequestObserver: Sendable {
         timer.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
         let level: Logger.Level = status.code < 400 ? .debug : .info
         guard logger.logLevel <= level else { return }
+        if status == .tooManyRequests || status == .serviceUnavailable {
+            let kind = RefusalCounts.Kind(
+                route: route, status: status.code, limit: limit, tenant: caller?.tenant, key: caller?.key)
+            guard refusals.add(kind) else { return }
+        }
         var metadata: Logger.Metadata = [
             "request_id": "\(requestID)", "method": "\(method)", "route": "\(route)",
             "status": "\(status.code)",
@@ -50,7 +59,24 @@ final class RequestObserver: Sendable {
             metadata["tenant"] = "\(caller.tenant)"
             metadata["key"] = "\(caller.key)"
         }
+        if let limit { metadata["limit"] = "\(limit)" }
         logger.log(level: level, "answered", metadata: metadata)
+    }
+
+    /// Tells the log how often requests were refused, again and again until the task is cancelled, and once more then.
+    func tellOfRefusals(to logger: Logger) async {
+        repeat {
+            try? await Task.sleep(for: RefusalCounts.interval)
+            for (kind, count) in refusals.take() {
+                var metadata: Logger.Metadata = [
+                    "count": "\(count)", "route": "\(kind.route)", "status": "\(kind.status)",
+                ]
+                metadata["limit"] = kind.limit.map { "\($0)" }
+                metadata["tenant"] = kind.tenant.map { "\($0)" }
+                metadata["key"] = kind.key.map { "\($0)" }
+                logger.info("refused", metadata: metadata)
+            }
+        } while !Task.isCancelled
     }
 
     private func timer(_ series: Series) -> Timer {

@@ -16,14 +16,16 @@ struct Route {
     }
 
     /// Each request is observed and its errors made problems, in this order. A GET route answers HEAD too.
-    static func router(_ routes: [Route], _ observer: RequestObserver) -> Router<APIContext> {
+    static func router(
+        _ routes: [Route], _ observer: RequestObserver, _ limiter: RequestLimiter, _ proxies: TrustedProxies
+    ) -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: [.autoGenerateHeadEndpoints])
         var methods: [String: [HTTPRequest.Method]] = [:]
         for route in routes {
             methods[route.path, default: []] += route.method == .get ? [.get, .head] : [route.method]
         }
         router.add(middleware: ObservationMiddleware(observer))
-        router.add(middleware: ProblemMiddleware(methods: methods))
+        router.add(middleware: ProblemMiddleware(methods: methods, limiter: limiter, proxies: proxies))
         for route in routes { router.on(RouterPath(route.path), method: route.method, use: route.handler) }
         return router
     }

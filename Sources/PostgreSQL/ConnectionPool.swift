@@ -28,11 +28,13 @@ public final class ConnectionPool: Sendable {
     /// What the pool was made with; its description shows no secret.
     public let configuration: PoolConfiguration
     private let connectionString: Result<ConnectionString, PostgreSQLError>
+    private let preparation: Preparation
     private let shared: Mutex<Shared>
 
     /// Connects to nothing yet; a connection string that cannot be parsed is an error of the first use.
     public init(_ configuration: PoolConfiguration) {
         self.configuration = configuration
+        preparation = Preparation(onGivenUp: configuration.onUnprepared)
         connectionString = Result { () throws(PostgreSQLError) in try ConnectionString(configuration.conninfo)
         }
         shared = Mutex(
@@ -282,7 +284,7 @@ public final class ConnectionPool: Sendable {
     private func connect(_ id: PoolStateMachine.ConnectionID) {
         do throws(PostgreSQLError) {
             let string = try connectionString.get()
-            let worker = try ConnectionWorker(configuration: configuration)
+            let worker = try ConnectionWorker(configuration: configuration, preparation: preparation)
             // `close` may come before there is a worker to shut down.
             let isWanted = shared.withLock { shared in
                 let isWanted = shared.machine.isConnecting(id)

@@ -37,6 +37,8 @@ struct ConnectionString: Sendable, Equatable, CustomStringConvertible, CustomRef
             && list("port").allSatisfy { port in (UInt16(port) ?? 0) > 0 }
     }
 
+    var holdsPassword: Bool { keywords["password"] != nil || keywords["sslpassword"] != nil }
+
     /// The password is among the keywords.
     var description: String { "ConnectionString" }
 

@@ -36,11 +36,13 @@ final class ConnectionWorker: Sendable {
     }
 
     let configuration: PoolConfiguration
+    private let preparation: Preparation
     private let inbox = Mutex(Inbox())
     private let wakeup: Wakeup
 
-    init(configuration: PoolConfiguration) throws(PostgreSQLError) {
+    init(configuration: PoolConfiguration, preparation: Preparation) throws(PostgreSQLError) {
         self.configuration = configuration
+        self.preparation = preparation
         wakeup = try Wakeup()
     }
 
@@ -119,8 +121,9 @@ final class ConnectionWorker: Sendable {
     private func run(_ string: ConnectionString, _ events: Events) {
         let session: Session
         do throws(PostgreSQLError) {
-            session = try Connector(string: string, configuration: configuration, wakeup: wakeup)
-                .connect { [self] in isShutDown }
+            session = try Connector(
+                string: string, configuration: configuration, wakeup: wakeup, preparation: preparation
+            ).connect { [self] in isShutDown }
         } catch {
             refuseJobs(error)
             events.connected(.failure(error))

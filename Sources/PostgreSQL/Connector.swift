@@ -3,6 +3,8 @@ struct Connector {
     let string: ConnectionString
     let configuration: PoolConfiguration
     let wakeup: Wakeup
+    /// Nil for a session that prepares nothing.
+    var preparation: Preparation?
 
     /// Tries the hosts in order, each with an equal share of the time that is left.
     ///
@@ -15,7 +17,7 @@ struct Connector {
             do throws(PostgreSQLError) {
                 return try Session(
                     keywords: keywords, configuration: configuration, wakeup: wakeup,
-                    deadline: deadline.share(of: attempts.count + 1), isShutDown: isShutDown)
+                    preparation: preparation, deadline: deadline.share(of: attempts.count + 1), isShutDown: isShutDown)
             } catch .connectFailed(let reason) {
                 failures.append(reason)
             } catch .timeout {

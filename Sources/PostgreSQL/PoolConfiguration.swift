@@ -13,20 +13,24 @@ public struct PoolConfiguration: Sendable {
     public var statementTimeout: Duration
     /// After this long without use a connection is closed.
     public var idleTimeout: Duration
-    /// How many prepared statements a connection keeps; 0 prepares none, as PgBouncer before 1.21 needs in
-    /// transaction mode.
+    /// How many prepared statements a connection keeps; 0 prepares none, and so does a pool that finds itself behind a
+    /// pooler.
     public var preparedStatements: Int
     /// Shown in `pg_stat_activity`, unless the connection string or PGAPPNAME says otherwise.
     public var applicationName: String
     /// Receives the server's notices and warnings, on a connection's own thread.
     public var onNotice: @Sendable (ServerError) -> Void
+    /// Called once, on a connection's own thread, when the pool prepares no statements any more: what is prepared may be
+    /// gone the next time.
+    public var onUnprepared: @Sendable () -> Void
 
     public init(
         conninfo: String, maximumConnections: Int = 8, maximumWaiters: Int = 1024,
         acquireTimeout: Duration = .seconds(5), connectTimeout: Duration = .seconds(5),
         statementTimeout: Duration = .seconds(30), idleTimeout: Duration = .seconds(300),
         preparedStatements: Int = 256, applicationName: String = "",
-        onNotice: @escaping @Sendable (ServerError) -> Void = { _ in }
+        onNotice: @escaping @Sendable (ServerError) -> Void = { _ in },
+        onUnprepared: @escaping @Sendable () -> Void = {}
     ) {
         self.conninfo = conninfo
         self.maximumConnections = maximumConnections
@@ -38,7 +42,13 @@ public struct PoolConfiguration: Sendable {
         self.preparedStatements = preparedStatements
         self.applicationName = applicationName
         self.onNotice = onNotice
+        self.onUnprepared = onUnprepared
     }
+}
+
+extension PoolConfiguration {
+    /// Whether a password stands in the connection string itself. False for one that cannot be parsed.
+    public var holdsPassword: Bool { (try? ConnectionString(conninfo))?.holdsPassword ?? false }
 }
 
 /// Says nothing of the connection string, which may hold a password.

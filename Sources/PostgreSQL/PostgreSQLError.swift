@@ -164,9 +164,12 @@ extension ServerError {
     /// Serialization failure, deadlock, a demoted primary, a server going down or coming up, too many
     /// connections, a prepared statement that a pooler or a schema change took away.
     var isTransient: Bool {
-        ["40001", "40P01", "25006", "57P01", "57P02", "57P03", "53300", "26000"].contains(sqlState)
-            || isStalePlan
+        ["40001", "40P01", "25006", "57P01", "57P02", "57P03", "53300"].contains(sqlState)
+            || isMissingStatement || isStalePlan
     }
+
+    /// "prepared statement … does not exist": a pooler has given the transaction another session of the server.
+    var isMissingStatement: Bool { sqlState == "26000" }
 
     /// "cached plan must not change result type": known by the function, since the text is translated.
     var isStalePlan: Bool {

@@ -4,8 +4,8 @@ import Foundation
 extension Session {
     /// Starts to connect with the given keywords and waits until the server is ready for statements.
     convenience init(
-        keywords: [String: String], configuration: PoolConfiguration, wakeup: Wakeup, deadline: Deadline,
-        isShutDown: @escaping () -> Bool
+        keywords: [String: String], configuration: PoolConfiguration, wakeup: Wakeup,
+        preparation: Preparation?, deadline: Deadline, isShutDown: @escaping () -> Bool
     ) throws(PostgreSQLError) {
         let pairs = keywords.sorted { $0.key < $1.key }
         let connection = withCStrings(pairs.map(\.key)) { keys in
@@ -15,8 +15,12 @@ extension Session {
         }
         guard let connection else { throw .connectFailed(reason: "out of memory") }
         self.init(
-            connection: connection, configuration: configuration, wakeup: wakeup, isShutDown: isShutDown)
+            connection: connection, configuration: configuration, wakeup: wakeup, preparation: preparation,
+            isShutDown: isShutDown)
         try finishConnecting(by: deadline)
+        if let preparation = self.preparation, !preparation.isGivenUp, try isBehindPooler(by: deadline) {
+            preparation.giveUp()
+        }
     }
 
     /// Completes the handshake that `PQconnectStartParams` began.
@@ -35,6 +39,26 @@ extension Session {
             next = PQconnectPoll(connection)
         }
         guard PQsetnonblocking(connection, 1) == 0 else { throw .connectFailed(reason: errorText) }
+    }
+
+    /// Whether the connection is a pooler's, as far as can be told before anything has gone wrong: a pooler gives its
+    /// clients numbers of its own for their cancellation keys, a server that of the process which serves them.
+    ///
+    /// Source: PostgreSQL, "Frontend/Backend Protocol", BackendKeyData; PgBouncer 1.18 has random ones [observed].
+    private func isBehindPooler(by deadline: Deadline) throws(PostgreSQLError) -> Bool {
+        do throws(PostgreSQLError) {
+            let itself = try runScript(
+                "SELECT WHERE pg_backend_pid() = \(PQbackendPID(connection))",
+                Limits(deadline: deadline, cancellation: nil))
+            return itself?.isEmpty ?? true
+        } catch .timeout {
+            throw .timeout(.connecting)
+        } catch .connectionLost {
+            throw .connectFailed(reason: errorText)
+        } catch .server(let error) {
+            // A pooler takes connections before it has one to the server, and says so only now.
+            throw .connectFailed(reason: error.message)
+        }
     }
 
     /// libpq's message on one line.

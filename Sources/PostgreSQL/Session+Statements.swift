@@ -10,9 +10,11 @@ extension Session {
         let wasIdle = transactionStatus == PQTRANS_IDLE
         do throws(PostgreSQLError) {
             return try run(query, parameters, limits)
-        } catch .server(let error) where wasIdle && (error.sqlState == "26000" || error.isStalePlan) {
-            // A pooler or a schema change took the prepared statement away. Nothing was done, and no
-            // transaction has failed by it: once more, prepared anew.
+        } catch .server(let error) where error.isMissingStatement || error.isStalePlan {
+            // A pooler or a schema change took the prepared statement away.
+            if error.isMissingStatement { preparation?.giveUp() }
+            guard wasIdle else { throw .server(error) }
+            // Nothing was done, and no transaction has failed by it: once more.
             return try run(query, parameters, limits)
         }
     }
@@ -23,7 +25,8 @@ extension Session {
         let isWhole = transactionStatus == PQTRANS_IDLE
         let key = StatementCache.Key(sql: query.sql, types: parameters.types)
         // In a transaction that has failed nothing can be prepared, nor given up.
-        let isPreparable = query.isPreparable && transactionStatus != PQTRANS_INERROR
+        let isPreparable =
+            query.isPreparable && preparation?.isGivenUp == false && transactionStatus != PQTRANS_INERROR
         switch isPreparable ? statements.step(for: key) : .runUnprepared {
         case .runUnprepared:
             try checkText(query.sql)
@@ -33,7 +36,7 @@ extension Session {
                 try send { parameters.sendPrepared(connection, name) }
                 return try collectOne(limits, isWhole: isWhole)
             } catch {
-                if case .server(let report) = error, report.sqlState == "26000" || report.isStalePlan {
+                if case .server(let report) = error, report.isMissingStatement || report.isStalePlan {
                     statements.forget(name: name)
                     // After a schema change the server still has it, under a name that is not used again.
                     if report.isStalePlan, transactionStatus == PQTRANS_IDLE {

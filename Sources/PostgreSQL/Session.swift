@@ -11,6 +11,8 @@ final class Session {
     private let isShutDown: () -> Bool
     let notices: NoticeSink
     var statements: StatementCache
+    /// Nil where nothing is prepared.
+    let preparation: Preparation?
     /// Whether nothing was run that may have changed the state of the session.
     var isClean = true
     /// Whether rows of a COPY are to come. They are left to the system until they are asked for: libpq would take in
@@ -39,10 +41,11 @@ final class Session {
 
     init(
         connection: OpaquePointer, configuration: PoolConfiguration, wakeup: Wakeup,
-        isShutDown: @escaping () -> Bool
+        preparation: Preparation?, isShutDown: @escaping () -> Bool
     ) {
         self.connection = connection
         self.wakeup = wakeup
+        self.preparation = configuration.preparedStatements > 0 ? preparation : nil
         self.isShutDown = isShutDown
         notices = NoticeSink(handler: configuration.onNotice)
         statements = StatementCache(

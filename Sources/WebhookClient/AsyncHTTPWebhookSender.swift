@@ -27,6 +27,8 @@ public struct AsyncHTTPWebhookSender: WebhookSender {
     ) async throws -> Result {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         var tls = TLSConfiguration.makeClientConfiguration()
+        // RFC 8996: earlier versions must not be used.
+        tls.minimumTLSVersion = .tlsv12
         if let authorities { tls.trustRoots = .file(authorities) }
         configuration.tlsConfiguration = tls
         configuration.connectionPool.retryConnectionEstablishment = false

@@ -16,6 +16,60 @@ struct CommandTests {
         #expect(try await command.run(environment: [:]) == status)
     }
 
+    /// In a process of its own, which is an ordinary user from then on, whom the tests' own folder is closed to.
+    @Test func aFolderThatMayNotBeSearchedHoldsNoProgram() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())").path
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0])
+            defer { rmdir(folder) }
+            setenv("PATH", "\(folder):/usr/bin:/bin", 1)
+            if geteuid() == 0 { #expect(seteuid(65_534) == 0) }
+            defer { if getuid() == 0 { seteuid(0) } }
+            let missing = ForegroundCommand(["doorstep-no-such-program"])
+            #expect(try await missing.run(environment: [:]) == 127)
+            let there = ForegroundCommand(["sh", "-c", "exit 3"])
+            #expect(try await there.run(environment: [:]) == 3)
+            // What is there and may not be run is something else.
+            let hosts = ForegroundCommand(["/etc/hosts"])
+            #expect(try await hosts.run(environment: [:]) == 126)
+        }
+    }
+
+    @Test func programsAreFoundAsAShellFindsThem() throws {
+        let folders = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: folders) }
+        for (folder, mode) in [("a", nil), ("b", 0o644), ("c", 0o755), ("d", 0o755)] as [(String, Int?)] {
+            try FileManager.default.createDirectory(
+                atPath: "\(folders)/\(folder)", withIntermediateDirectories: true)
+            guard let mode else { continue }
+            #expect(
+                FileManager.default.createFile(
+                    atPath: "\(folders)/\(folder)/tool", contents: nil, attributes: [.posixPermissions: mode]))
+        }
+        func find(_ name: String, _ path: [String]) -> String? {
+            ForegroundCommand.find(name, in: path.map { "\(folders)/\($0)" }.joined(separator: ":"))
+        }
+        #expect(find("tool", ["a", "b", "c", "d"]) == "\(folders)/c/tool")
+        #expect(find("tool", ["a", "b"]) == "\(folders)/b/tool")
+        #expect(find("tool", ["a", "none"]) == nil)
+        // A folder is no program.
+        #expect(find("a", ["."]) == nil)
+        for word in ["./tool", "/bin/tool", "A=b", ""] { #expect(find(word, ["c"]) == word) }
+    }
+
+    @Test func withoutAnAccountForItTheServerIsNotRunAsAnother() throws {
+        #expect(throws: PrivateServerError.noAccount("doorstep-nobody")) {
+            try ServerAccount.lookUp("doorstep-nobody")
+        }
+        // Root is no other account.
+        #expect(throws: PrivateServerError.noAccount("root")) { try ServerAccount.lookUp("root") }
+        guard geteuid() == 0 else { return }
+        #expect(throws: PrivateServerError.noAccount("doorstep-nobody")) {
+            try ServerAccount(directory: "/nowhere", usual: "doorstep-nobody")
+        }
+    }
+
     @Test(arguments: [SIGINT, SIGTERM]) func aSignalBeforeItRunsKeepsItFromRunning(
         _ signal: Int32
     ) async throws {

@@ -32,6 +32,7 @@ import Testing
         ["key", "create", "--tenant", "x", "--kind", "publishable", "--scope", "compose"],
         ["key", "create", "--tenant", "x", "--kind", "secret", "--expires-in-days", "0"],
         ["serve", "--key-limit", "none"], ["serve", "--trusted-proxy", "10.0.0.1/8"],
+        ["serve", "--table-max-age", "0"], ["serve", "--table-max-age", "8761"],
         ["serve", "--port", "99999"], ["serve", "--pool-size", "0"], ["serve", "--log-level", "loud"],
         ["location", "list", "--tenant", "x", "--limit", "0"],
         ["location", "history", "--tenant", "x", "a", "--limit", "0"], ["tenant", "delete", "x"],
@@ -49,6 +50,20 @@ import Testing
         let outcome = try await DoorstepBinary(databaseURL: "").run(arguments)
         // Without a subcommand the help is printed, which is what was asked for.
         #expect(outcome.status == (arguments == ["tenant"] ? 0 : 64))
+    }
+
+    @Test(arguments: [
+        ("host=127.0.0.1 port=1 dbname=none password=hunter2", true),
+        ("postgresql://somebody:hunter2@127.0.0.1:1/none", true),
+        ("postgresql://somebody@127.0.0.1:1/none", false),
+    ])
+    func aPasswordAmongTheArgumentsIsWarnedOf(url: String, isShown: Bool) async throws {
+        let given = try await DoorstepBinary(databaseURL: "").run("tenant", "list", "--database-url", url)
+        #expect(given.status == 1)
+        #expect(given.errors.components(separatedBy: "use DATABASE_URL").count == (isShown ? 2 : 1))
+        #expect(!given.errors.contains("hunter2"))
+        let set = try await DoorstepBinary(databaseURL: url).run("tenant", "list")
+        #expect(set.status == 1 && !set.errors.contains("DATABASE_URL"))
     }
 
     @Test func withoutADatabaseTheCommandSaysHowToNameOne() async throws {

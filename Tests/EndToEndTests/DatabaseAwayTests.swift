@@ -1,7 +1,9 @@
 import EmbeddedPostgreSQL
 import Foundation
 import JSON
+import Persistence
 import PostgreSQL
+import Routing
 import Synchronization
 import TestSupport
 import Testing
@@ -189,6 +191,29 @@ import Testing
             #expect(outcome.status == 1)
             #expect(outcome.errors.contains("connect"), "\(outcome.errors)")
         }
+    }
+
+    /// Of a day at most unless it is said otherwise, and never one that others may write.
+    @Test func aFileThatIsTooOldOrOthersIsNotServedFrom() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("table")
+        var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
+        binary.environment["DOORSTEP_TABLE_FILE"] = path
+        let live = LiveRoutingTable()
+        live.replace(by: RoutingTable(), from: .database, asOf: Date() - 90_000)
+        try TableFile(path: path).write(#require(live.current))
+        let old = try await binary.run("serve", "--port", "0")
+        #expect(old.status == 1 && old.errors.contains("--table-max-age"), "\(old.errors)")
+        for age in ["26", "off"] {
+            binary.environment["DOORSTEP_TABLE_MAX_AGE"] = age
+            let (_, status) = try await RunningServer.lend(binary) { server in
+                #expect(server.log.text.contains("serving what was saved"))
+            }
+            #expect(status == 0)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+        let exposed = try await binary.run("serve", "--port", "0")
+        #expect(exposed.status == 1 && exposed.errors.contains("others may write it"), "\(exposed.errors)")
     }
 
     @Test func aDamagedFileIsNoTable() async throws {

@@ -81,6 +81,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [0o644, 0o604, 0o620]) func aTLSKeyThatOthersMayReadIsRefused(mode: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let key = directory.path("key.pem")
+        #expect(
+            FileManager.default.createFile(
+                atPath: key, contents: Data("x".utf8), attributes: [.posixPermissions: mode]))
+        let outcome = try await DoorstepBinary(databaseURL: "host=/none").run(
+            "serve", "--tls-certificate", "x.pem", "--tls-key", key)
+        #expect(outcome.status == 1)
+        // A group may read it, and not write it.
+        #expect(outcome.errors.contains("\(key) holds secrets"), "\(outcome.errors)")
+    }
+
     @Test func certificateAndKeyGoTogether() async throws {
         let outcome = try await DoorstepBinary(databaseURL: "host=/none").run("serve", "--tls-key", "x.pem")
         #expect(outcome.status == 64)

@@ -7,6 +7,7 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import RateLimiting
+import Synchronization
 import Tenancy
 import Testing
 
@@ -135,6 +136,84 @@ import Testing
         }
     }
 
+    /// Neither a path that is not served nor another method needs a key.
+    @Test func whoAsksForWhatIsNotThereIsRefused() async throws {
+        var api = TestAPI()
+        api.settings.limits.client = try Self.limit(2)
+        try await api.test { client in
+            #expect(try await client.send(.get, "/v1/nothing", key: nil).status == 404)
+            #expect(try await client.send(.delete, "/v1/locations", key: nil).status == 405)
+            for (method, path) in [
+                (.get, "/v1/nothing"), (.delete, "/v1/locations"),
+            ] as [(HTTPRequest.Method, String)] {
+                let refused = try await client.send(method, path, key: nil)
+                #expect(refused.status == 429 && refused["limit"] == "client")
+            }
+            // What a key asks for and does not find is not counted with these.
+            #expect(try await client.lookUp("https://unknown.example").status == 404)
+        }
+    }
+
+    @Test func anAbsentDatabaseIsAnsweredForAfterAPause() async throws {
+        let api = TestAPI()
+        api.instances.goAway()
+        let pauses = Mutex(0)
+        let service = AnswerService(
+            api.settings, api.dependencies, sleep: { _ in pauses.withLock { $0 += 1 } })
+        let responder = APIServer.routes(api.settings, api.dependencies, service, RequestObserver())
+            .buildResponder()
+        let log = api.log
+        let request = Request(
+            head: HTTPRequest(
+                method: .get, scheme: "http", authority: TestAPI.host, path: "/v1/instances/\(UUID())",
+                headerFields: [.authorization: "Bearer \(api.secret.text)"]),
+            body: RequestBody(buffer: ByteBuffer()))
+        let response = try await responder.respond(
+            to: request,
+            context: APIContext(
+                source: ApplicationRequestContextSource(
+                    channel: EmbeddedChannel(), logger: Logger(label: "test") { _ in log })))
+        #expect(response.status.code == 503 && pauses.withLock { $0 } == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func theLogTellsOfRefusalsByCount() async throws {
+        let log = LogCapture()
+        let logger = Logger(label: "test") { _ in log }
+        let observer = RequestObserver()
+        func record(_ status: HTTPResponse.Status, limit: String?, times: Int) {
+            for _ in 0..<times {
+                observer.record(
+                    status, .put, route: "/v1/instances/{id}", caller: nil, limit: limit, requestID: "r",
+                    duration: .zero, logger)
+            }
+        }
+        func lines() -> [String] {
+            log.lines.withLock { lines in
+                defer { lines = [] }
+                return lines
+            }
+        }
+        record(.tooManyRequests, limit: "concurrency", times: 21_000)
+        record(.tooManyRequests, limit: "client", times: 2)
+        record(.serviceUnavailable, limit: nil, times: 1)
+        record(.unprocessableContent, limit: nil, times: 2)
+        let first = lines()
+        #expect(first.count == 5 && first.allSatisfy { $0.contains(" answered ") })
+        #expect(first[0].contains("concurrency") && first[1].contains("client"))
+        // It tells once more when its task ends.
+        let telling = Task { await observer.tellOfRefusals(to: logger) }
+        telling.cancel()
+        await telling.value
+        let counts = lines().sorted()
+        #expect(counts.count == 2 && counts.allSatisfy { $0.contains("info refused ") })
+        #expect(counts.contains { $0.contains("20999") && $0.contains("concurrency") })
+        #expect(counts.contains { $0.contains("\"count\": 1") && $0.contains("client") })
+        // In the midst of a flood nothing is the first of its kind; after it, the next is.
+        record(.tooManyRequests, limit: "concurrency", times: 1)
+        record(.serviceUnavailable, limit: nil, times: 1)
+        #expect(lines().count == 1)
+    }
+
     @Test func withoutLimitsNothingIsSaidOfThem() async throws {
         var api = TestAPI()
         api.settings.limits = RequestLimits()
@@ -180,9 +259,10 @@ import Testing
         api.settings.bodyTimeout = .seconds(60)
         let settings = api.settings
         let (publishable, secret) = (api.publishable, api.secret)
-        let responder = APIServer.routes(
-            settings, api.dependencies, AnswerService(settings, api.dependencies), RequestObserver()
-        ).buildResponder()
+        let pauses = Mutex(0)
+        let service = AnswerService(settings, api.dependencies, sleep: { _ in pauses.withLock { $0 += 1 } })
+        let responder = APIServer.routes(settings, api.dependencies, service, RequestObserver())
+            .buildResponder()
         let log = api.log
         let respond = { @Sendable (key: APIKey, body: RequestBody) async throws -> Response in
             let request = Request(
@@ -209,6 +289,8 @@ import Testing
         for await _ in asked {}
         let refused = try await respond(publishable, RequestBody(buffer: ByteBuffer(string: "{}")))
         #expect(refused.status.code == 429)
+        // More of these would cost more than what is answered: the answer is held back.
+        #expect(pauses.withLock { $0 } == 1)
         let others = try await respond(secret, RequestBody(buffer: ByteBuffer(string: "{}")))
         #expect(others.status.code == 400)
         end.finish()

@@ -36,18 +36,25 @@ public struct LocalWebServer: Sendable {
     public let port: Int
 
     /// Lends a server.
-    /// - Parameter pages: nil for no answer at all.
+    /// - Parameters:
+    ///   - speaksOldTLSOnly: Whether it knows no TLS later than 1.1.
+    ///   - pages: nil for no answer at all.
     public static func lend<Result: Sendable>(
-        over certificate: TestCertificate? = nil, _ pages: @escaping @Sendable (Request) -> Page?,
+        over certificate: TestCertificate? = nil, speaksOldTLSOnly: Bool = false,
+        _ pages: @escaping @Sendable (Request) -> Page?,
         _ body: (LocalWebServer) async throws -> Result
     ) async throws -> Result {
         let tls = try certificate.map { certificate in
-            try NIOSSLContext(
-                configuration: .makeServerConfiguration(
-                    certificateChain: NIOSSLCertificate.fromPEMFile(certificate.path).map {
-                        .certificate($0)
-                    },
-                    privateKey: .privateKey(NIOSSLPrivateKey(file: certificate.keyPath, format: .pem))))
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMFile(certificate.path).map {
+                    .certificate($0)
+                },
+                privateKey: .privateKey(try NIOSSLPrivateKey(file: certificate.keyPath, format: .pem)))
+            if speaksOldTLSOnly {
+                configuration.minimumTLSVersion = .tlsv1
+                configuration.maximumTLSVersion = .tlsv11
+            }
+            return try NIOSSLContext(configuration: configuration)
         }
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in

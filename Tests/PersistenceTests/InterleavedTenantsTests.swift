@@ -30,7 +30,6 @@ import Testing
             let change: (inout PoolConfiguration) -> Void = { configuration in
                 configuration.maximumConnections = 8
                 configuration.acquireTimeout = .seconds(600)
-                configuration.preparedStatements = throughPooler ? 0 : 256
             }
             let tally: Tally
             if throughPooler {

@@ -76,6 +76,48 @@ import Testing
         }
     }
 
+    @Test(arguments: [0o620, 0o602, 0o666, 0o640, 0o600]) func whatOthersMayWriteIsRefused(mode: Int) throws {
+        try Self.withPath { path in
+            let file = TableFile(path: path)
+            try file.write(Self.state())
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            guard mode & 0o022 != 0 else {
+                #expect(try file.read() != nil)
+                return
+            }
+            #expect(throws: PersistenceError.exposedFile(path)) { try file.read() }
+            // It is written anew all the same.
+            try file.write(Self.state())
+            #expect(try file.read() != nil)
+        }
+    }
+
+    @Test func whatIsTooOldIsRefused() throws {
+        try Self.withPath { path in
+            let asOf = Date(timeIntervalSince1970: 1_800_000_000)
+            let file = TableFile(path: path, maximumAge: .seconds(3_600))
+            try file.write(Self.state(asOf: asOf))
+            #expect(try file.read(at: asOf + 3_600) != nil)
+            #expect(throws: PersistenceError.outdatedFile(path, asOf: asOf)) { try file.read(at: asOf + 3_601) }
+            #expect(try TableFile(path: path).read(at: asOf + 1_000_000_000) != nil)
+        }
+    }
+
+    /// Else a catalogue in which nothing changes would be too old, however lately the database has answered.
+    @Test func whatDoesNotChangeIsWrittenAgainAllTheSame() throws {
+        let live = LiveRoutingTable()
+        let asOf = Date(timeIntervalSince1970: 1_800_000_000)
+        live.replace(by: RoutingTable(), from: .database, asOf: asOf)
+        let saved = try #require(live.current)
+        #expect(TableFile.isDue(saved, after: nil))
+        live.confirm(asOf: asOf + 899)
+        #expect(try !TableFile.isDue(#require(live.current), after: saved))
+        live.confirm(asOf: asOf + 900)
+        #expect(try TableFile.isDue(#require(live.current), after: saved))
+        live.replace(by: RoutingTable(), from: .database, asOf: asOf)
+        #expect(try TableFile.isDue(#require(live.current), after: saved))
+    }
+
     @Test func aWriteThatFailsLeavesTheFileBefore() throws {
         try Self.withPath { path in
             let tenant = TenantID(UUID())

@@ -100,4 +100,14 @@ import Testing
             }
         }
     }
+
+    @Test func earlierTLSThan12IsRefused() async throws {
+        try await TestCertificate.lend(for: ["localhost"]) { certificate in
+            try await LocalWebServer.lend(over: certificate, speaksOldTLSOnly: true, { _ in .init("") }) {
+                let reply = try await Self.send(
+                    to: "https://localhost:\($0.port)/", authorities: certificate.path)
+                #expect(reply == .noAnswer("the connection could not be secured"))
+            }
+        }
+    }
 }

@@ -51,6 +51,14 @@ struct ServeCommand: AsyncParsableCommand {
             """)
     var tableFile: String?
     @Option(
+        name: .customLong("table-max-age"),
+        help: ArgumentHelp(
+            """
+            How many hours ago the table in that file may have been the database's, 1 to 8760; or 'off'. \
+            (environment: DOORSTEP_TABLE_MAX_AGE, default: 24)
+            """, valueName: "hours"))
+    var tableMaxAge: TableAge?
+    @Option(
         name: .customLong("confirmation-retention"),
         help: """
             For how many days confirmations are kept, 1 to 730. (environment: DOORSTEP_CONFIRMATION_RETENTION, \
@@ -99,10 +107,17 @@ struct ServeCommand: AsyncParsableCommand {
         let apnsTimeout = Duration.seconds(try self.apns.requestTimeout())
         let notificationRetention = try self.retention.checked()
         let issuer = try receipts.makeIssuer()
-        let file = (tableFile ?? Environment.text("DOORSTEP_TABLE_FILE")).map(TableFile.init(path:))
+        let tableAge =
+            try tableMaxAge ?? Environment.value("DOORSTEP_TABLE_MAX_AGE", as: TableAge.self) ?? .standard
+        let file = (tableFile ?? Environment.text("DOORSTEP_TABLE_FILE")).map {
+            TableFile(path: $0, maximumAge: tableAge.maximum)
+        }
         // However many requests wait for the database, what has been accepted is sent.
         try await database.withPools(
-            maximumConnections: (poolSize, apns == nil ? 1 : Self.deliveryConnections), trapsSignals: false
+            maximumConnections: (poolSize, apns == nil ? 1 : Self.deliveryConnections), trapsSignals: false,
+            onUnprepared: {
+                logger.notice("the database is behind a pooler: statements are not prepared any more")
+            }
         ) { pool, deliveryPool in
             let routing = RoutingService(pool, file: file, logger: logger)
             try await routing.start()
@@ -193,7 +208,10 @@ struct ServeCommand: AsyncParsableCommand {
             tlsKey ?? Environment.text("DOORSTEP_TLS_KEY")
         ) {
         case (nil, nil): break
-        case (let certificate?, let key?): settings.tls = (certificate, key)
+        case (let certificate?, let key?):
+            // NIO reads it; this says whether others could.
+            _ = try SecretFile(path: key).bytes()
+            settings.tls = (certificate, key)
         default: throw ValidationError("--tls-certificate and --tls-key go together")
         }
         return settings

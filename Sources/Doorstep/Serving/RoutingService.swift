@@ -13,7 +13,7 @@ struct RoutingService: Service {
     private let file: TableFile?
     private let logger: Logger
 
-    /// How often the file is written, when something has changed.
+    /// How often the file is written, when something has changed or it has grown old.
     private static let savingInterval = Duration.seconds(60)
 
     init(_ pool: ConnectionPool, file: TableFile?, logger: Logger) {
@@ -48,28 +48,27 @@ struct RoutingService: Service {
 
     private func saveRepeatedly() async {
         guard let file else { return }
-        let savedVersion = await cancelWhenGracefulShutdown {
-            var savedVersion: Int?
+        let saved = await cancelWhenGracefulShutdown {
+            var saved: LiveRoutingTable.State?
             while !Task.isCancelled {
-                savedVersion = save(to: file, unlessVersionIs: savedVersion)
+                saved = save(to: file, after: saved)
                 try? await Task.sleep(for: Self.savingInterval)
             }
-            return savedVersion
+            return saved
         }
-        _ = save(to: file, unlessVersionIs: savedVersion)
+        _ = save(to: file, after: saved)
     }
 
-    /// - Returns: The version that the file has now.
-    private func save(to file: TableFile, unlessVersionIs savedVersion: Int?) -> Int? {
-        guard let state = table.current, state.source == .database, state.version != savedVersion else {
-            return savedVersion
-        }
+    /// - Returns: What the file has now.
+    private func save(to file: TableFile, after saved: LiveRoutingTable.State?) -> LiveRoutingTable.State? {
+        guard let state = table.current, state.source == .database, TableFile.isDue(state, after: saved)
+        else { return saved }
         do {
             try file.write(state)
-            return state.version
+            return state
         } catch {
             logger.error("the table file cannot be written", metadata: ["error": "\(error)"])
-            return savedVersion
+            return saved
         }
     }
 }

@@ -6,7 +6,12 @@ import UnixSignals
 
 /// Which database a command works on.
 struct DatabaseOptions: ParsableArguments {
-    @Option(name: .customLong("database-url"), help: "A libpq connection string. (environment: DATABASE_URL)")
+    @Option(
+        name: .customLong("database-url"),
+        help: """
+            A libpq connection string; without a password, which everyone could read in the list of processes. \
+            (environment: DATABASE_URL)
+            """)
     var url: String?
 
     @Option(
@@ -34,24 +39,28 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// Lends two pools, so that what waits for one does not wait for the other.
+    /// - Parameter onUnprepared: Called once for each that finds a pooler before its database.
     func withPools<Result: Sendable>(
-        maximumConnections: (Int, Int), trapsSignals: Bool,
+        maximumConnections: (Int, Int), trapsSignals: Bool, onUnprepared: @escaping @Sendable () -> Void,
         _ body: (ConnectionPool, ConnectionPool) async throws -> Result
     ) async throws -> Result {
         try await withConnectionString(trapsSignals: trapsSignals) { conninfo in
-            try await Self.withPool(conninfo, maximumConnections.0) { first in
-                try await Self.withPool(conninfo, maximumConnections.1) { try await body(first, $0) }
+            try await Self.withPool(conninfo, maximumConnections.0, onUnprepared: onUnprepared) { first in
+                try await Self.withPool(conninfo, maximumConnections.1, onUnprepared: onUnprepared) {
+                    try await body(first, $0)
+                }
             }
         }
     }
 
     private static func withPool<Result: Sendable>(
-        _ conninfo: String, _ maximumConnections: Int, _ body: (ConnectionPool) async throws -> Result
+        _ conninfo: String, _ maximumConnections: Int, onUnprepared: @escaping @Sendable () -> Void = {},
+        _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
         try await ConnectionPool.withPool(
             PoolConfiguration(
-                conninfo: conninfo, maximumConnections: maximumConnections, applicationName: "doorstep"), body
-        )
+                conninfo: conninfo, maximumConnections: maximumConnections, applicationName: "doorstep",
+                onUnprepared: onUnprepared), body)
     }
 
     private func withConnectionString<Result: Sendable>(
@@ -62,8 +71,22 @@ struct DatabaseOptions: ParsableArguments {
                 try await body(server.conninfo)
             }
         }
-        guard let url = url ?? Environment.text("DATABASE_URL") else { throw CommandError.noDatabase }
+        if let url {
+            if PoolConfiguration(conninfo: url).holdsPassword { Self.warnOfPassword() }
+            return try await body(url)
+        }
+        guard let url = Environment.text("DATABASE_URL") else { throw CommandError.noDatabase }
         return try await body(url)
+    }
+
+    private static func warnOfPassword() {
+        FileHandle.standardError.write(
+            Data(
+                """
+                Warning: --database-url holds a password, which everyone here can read in the list of processes: use \
+                DATABASE_URL, a service file ('service=NAME') or ~/.pgpass.
+
+                """.utf8))
     }
 }
 

@@ -263,7 +263,7 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         shared.observer.record(
             answer.status, head.route.method, route: head.route.path,
-            answered: head.route, caller: caller, requestID: requestID,
+            answered: head.route, caller: caller, limit: answer.problem?.limit, requestID: requestID,
             duration: start.duration(to: .now), shared.logger)
     }
 

@@ -1,3 +1,5 @@
+import HTTPTypes
+import Hummingbird
 import NIOCore
 
 /// Whom a request came from, as far as limits tell clients apart.
@@ -28,6 +30,13 @@ struct TrustedProxies: Sendable {
     func contains(_ peer: IPAddress?) -> Bool {
         guard let peer else { return false }
         return ranges.contains { $0.contains(peer) }
+    }
+
+    /// Whom a request came from that the HTTP library has read.
+    func client(of request: Request, _ peer: IPAddress?) -> Client {
+        guard contains(peer) else { return Client(address: Client.Address(peer), isBehindProxy: false) }
+        let forwardedFor = HTTPField.Name("X-Forwarded-For").flatMap { request.headers[$0] }
+        return client(behind: peer, forwardedFor: forwardedFor.map { ByteBuffer(string: $0) })
     }
 
     /// The client behind a connection of a trusted proxy, or of several in a row.

@@ -14,13 +14,19 @@ struct RequestLimiter: Sendable {
     private let clients = RateLimiter<TenantClient>()
     /// Of those who have no valid key.
     private let strangers = RateLimiter<Client.Address>()
-    private let pauses = Pause.Count()
+    private let pauses: Pause.Count
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// - Parameter now: The clock, which a test can stop.
-    init(defaults: RequestLimits, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    /// - Parameters:
+    ///   - now: The clock, which a test can stop.
+    ///   - sleep: Its other half.
+    init(
+        defaults: RequestLimits, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        sleep: @escaping @Sendable (Duration) async -> Void = Pause.sleep
+    ) {
         self.defaults = defaults
         self.now = now
+        pauses = Pause.Count(sleep: sleep)
     }
 
     /// Counts a request of a key. A secret key is used by its tenant's servers, which are no clients in this sense.
@@ -48,7 +54,7 @@ struct RequestLimiter: Sendable {
         return standing
     }
 
-    /// Counts a request without a valid key.
+    /// Counts a request without a valid key, or for what is not there: neither needs a key.
     /// - Throws: 429 when the client sends too many of these.
     func admitStranger(from client: Client) throws(Problem) {
         guard let limit = defaults.client else { return }
@@ -57,6 +63,17 @@ struct RequestLimiter: Sendable {
             throw .rateLimited(
                 by: "client", state, RequestStanding(client: state), pauses.pause(for: client))
         }
+    }
+
+    /// The problem, with its answer held back where more of its kind cost more than what they ask for: too many at once, or a
+    /// database that does not answer.
+    func holdingBack(_ problem: Problem, from client: Client) -> Problem {
+        guard problem.pause == nil,
+            problem.status == .tooManyRequests || problem.code == Problem.unavailable.code
+        else { return problem }
+        var problem = problem
+        problem.pause = pauses.pause(for: client)
+        return problem
     }
 
     private struct TenantKey: Hashable {

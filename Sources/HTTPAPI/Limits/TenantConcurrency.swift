@@ -1,10 +1,10 @@
 import Synchronization
 import Tenancy
 
-/// How many requests each tenant has under way that wait for their bodies.
+/// How many requests each tenant has under way that wait for their bodies or for the database.
 ///
-/// Answers themselves never wait, so that nothing else of a tenant's can pile up. Publishable keys are anyone's to use: one
-/// client has a tenth of its tenant's, so that it cannot take all of them from the others by sending no body.
+/// Answers from memory never wait, so that nothing else of a tenant's can pile up. Publishable keys are anyone's to use: one
+/// client has a tenth of its tenant's, so that it cannot take all of them from the others.
 final class TenantConcurrency: Sendable {
     private struct Holder: Hashable {
         let tenant: TenantID

@@ -3,10 +3,15 @@ import Hummingbird
 import Logging
 
 /// Turns whatever a route throws into a problem, and says nothing to the client about errors it did not expect.
+///
+/// Answers that are held back wait here. Who asks for what is not there needs no key to do so: such requests count as those
+/// without a valid one.
 struct ProblemMiddleware: RouterMiddleware {
     /// The paths that are served, with their methods, to tell an unknown path from a wrong method. A component in braces
     /// stands for any.
     let methods: [String: [HTTPRequest.Method]]
+    let limiter: RequestLimiter
+    let proxies: TrustedProxies
 
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
@@ -14,7 +19,17 @@ struct ProblemMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            return problem(for: error, at: request.uri.path, context).response(requestID: context.requestID)
+            var problem = problem(for: error, at: request.uri.path, context)
+            if problem.caller == nil, [.notFound, .methodNotAllowed].contains(problem.status) {
+                do throws(Problem) {
+                    try limiter.admitStranger(from: proxies.client(of: request, context.peer))
+                } catch {
+                    problem = error
+                }
+            }
+            context.limit = problem.limit
+            await problem.pause?.wait()
+            return problem.response(requestID: context.requestID)
         }
     }
 

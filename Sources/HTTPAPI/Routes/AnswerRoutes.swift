@@ -43,7 +43,7 @@ struct AnswerRoutes {
         _ request: Request, _ context: APIContext, _ access: RouteAccess, waits: Bool,
         _ answer: (AnswerService.Admission, ByteBuffer) async throws -> Answer
     ) async throws -> Response {
-        let client = client(of: request, context.peer)
+        let client = proxies.client(of: request, context.peer)
         do {
             let admission = try service.admit(
                 AnswerRequest(request, access: access, from: client), at: Date())
@@ -58,17 +58,8 @@ struct AnswerRoutes {
             }
         } catch let problem as Problem {
             context.caller = problem.caller ?? context.caller
-            if problem.pause != nil { try? await Task.sleep(for: Pause.duration) }
-            throw problem
+            throw service.limiter.holdingBack(problem, from: client)
         }
-    }
-
-    private func client(of request: Request, _ peer: IPAddress?) -> Client {
-        guard proxies.contains(peer) else {
-            return Client(address: Client.Address(peer), isBehindProxy: false)
-        }
-        let forwardedFor = HTTPField.Name("X-Forwarded-For").flatMap { request.headers[$0] }
-        return proxies.client(behind: peer, forwardedFor: forwardedFor.map { ByteBuffer(string: $0) })
     }
 }
 

@@ -1,0 +1,23 @@
+import Synchronization
+
+/// Whether a pool's connections prepare their statements: all do, until one of them finds that what it prepares is not there
+/// the next time.
+///
+/// So it is behind a pooler that gives each transaction whatever session of the server is free, and does not prepare there
+/// what the client has prepared elsewhere: PgBouncer before 1.21, and a later one with `max_prepared_statements = 0`.
+/// Source: PgBouncer, "Config", `max_prepared_statements`.
+final class Preparation: Sendable {
+    private let isOff = Atomic(false)
+    private let onGivenUp: @Sendable () -> Void
+
+    init(onGivenUp: @escaping @Sendable () -> Void) {
+        self.onGivenUp = onGivenUp
+    }
+
+    var isGivenUp: Bool { isOff.load(ordering: .relaxed) }
+
+    /// From now on nothing is prepared, on any connection of the pool.
+    func giveUp() {
+        if !isOff.exchange(true, ordering: .relaxed) { onGivenUp() }
+    }
+}
