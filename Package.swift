@@ -202,9 +202,16 @@ let package = Package(
         .target(
             name: "LocalServers", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL],
             path: "Tests/LocalServers", swiftSettings: settings),
-        tests("DomainProofTests", ["Administration", "DomainProof", "LocalServers"]),
         tests(
-            "WebhookClientTests", ["LocalServers", "Notifications", "WebhookClient", nioHTTP1]),
+            "DomainProofTests",
+            [
+                "Administration", "DomainProof", "LocalServers", asyncHTTPClient, nioCore, nioHTTP1, nioSSL,
+            ]),
+        tests(
+            "WebhookClientTests",
+            [
+                "LocalServers", "Notifications", "WebhookClient", asyncHTTPClient, nioCore, nioHTTP1, nioSSL,
+            ]),
         tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
         tests(

@@ -17,7 +17,8 @@ struct Connector {
             do throws(PostgreSQLError) {
                 return try Session(
                     keywords: keywords, configuration: configuration, wakeup: wakeup,
-                    preparation: preparation, deadline: deadline.share(of: attempts.count + 1), isShutDown: isShutDown)
+                    preparation: preparation, deadline: deadline.share(of: attempts.count + 1),
+                    isShutDown: isShutDown)
             } catch .connectFailed(let reason) {
                 failures.append(reason)
             } catch .timeout {

@@ -1,5 +1,9 @@
 import Administration
+import AsyncHTTPClient
 import LocalServers
+import NIOCore
+import NIOHTTP1
+import NIOSSL
 import Testing
 
 @testable import DomainProof
@@ -84,6 +88,28 @@ import Testing
                         try await $0.fetch("https://127.0.0.1:\(server.port)/page", limit: 100)
                     }
                 }
+            }
+        }
+    }
+
+    @Test func earlierTLSThan12IsRefused() async throws {
+        try await TestCertificate.lend(for: ["localhost"]) { certificate in
+            try await LocalWebServer.lend(over: certificate, speaksOldTLSOnly: true, { _ in .init("") }) {
+                let url = "https://localhost:\($0.port)/"
+                await #expect(throws: NoAnswer.self) {
+                    try await AsyncHTTPPageFetcher.withFetcher(authorities: certificate.path) {
+                        try await $0.fetch(url, limit: 100)
+                    }
+                }
+                // Who takes what it speaks is answered.
+                var tls = TLSConfiguration.makeClientConfiguration()
+                tls.minimumTLSVersion = .tlsv1
+                tls.trustRoots = .file(certificate.path)
+                let configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+                let status = try await HTTPClient.withHTTPClient(configuration: configuration) { client in
+                    try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60)).status.code
+                }
+                #expect(status == 200)
             }
         }
     }

@@ -19,10 +19,16 @@ struct CommandTests {
     /// In a process of its own, which is an ordinary user from then on, whom the tests' own folder is closed to.
     @Test func aFolderThatMayNotBeSearchedHoldsNoProgram() async throws {
         await #expect(processExitsWith: .success) {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())").path
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+                .path
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0])
-            defer { rmdir(folder) }
+            FileManager.default.createFile(
+                atPath: folder + "-file", contents: nil, attributes: [.posixPermissions: 0o644])
+            defer {
+                rmdir(folder)
+                unlink(folder + "-file")
+            }
             setenv("PATH", "\(folder):/usr/bin:/bin", 1)
             if geteuid() == 0 { #expect(seteuid(65_534) == 0) }
             defer { if getuid() == 0 { seteuid(0) } }
@@ -31,8 +37,8 @@ struct CommandTests {
             let there = ForegroundCommand(["sh", "-c", "exit 3"])
             #expect(try await there.run(environment: [:]) == 3)
             // What is there and may not be run is something else.
-            let hosts = ForegroundCommand(["/etc/hosts"])
-            #expect(try await hosts.run(environment: [:]) == 126)
+            let file = ForegroundCommand([folder + "-file"])
+            #expect(try await file.run(environment: [:]) == 126)
         }
     }
 
@@ -45,7 +51,8 @@ struct CommandTests {
             guard let mode else { continue }
             #expect(
                 FileManager.default.createFile(
-                    atPath: "\(folders)/\(folder)/tool", contents: nil, attributes: [.posixPermissions: mode]))
+                    atPath: "\(folders)/\(folder)/tool", contents: nil, attributes: [.posixPermissions: mode])
+            )
         }
         func find(_ name: String, _ path: [String]) -> String? {
             ForegroundCommand.find(name, in: path.map { "\(folders)/\($0)" }.joined(separator: ":"))

@@ -98,7 +98,9 @@ import Testing
             let file = TableFile(path: path, maximumAge: .seconds(3_600))
             try file.write(Self.state(asOf: asOf))
             #expect(try file.read(at: asOf + 3_600) != nil)
-            #expect(throws: PersistenceError.outdatedFile(path, asOf: asOf)) { try file.read(at: asOf + 3_601) }
+            #expect(throws: PersistenceError.outdatedFile(path, asOf: asOf)) {
+                try file.read(at: asOf + 3_601)
+            }
             #expect(try TableFile(path: path).read(at: asOf + 1_000_000_000) != nil)
         }
     }

@@ -71,7 +71,8 @@ import Testing
             #expect(error?.sqlState == "26000" && error?.isRetryable == true)
             for _ in 0..<2 { try await pool.withTransaction { try await Self.run($0) } }
             let count: Int = try await pool.withConnection { connection in
-                try await connection.execute("SELECT count(*) FROM pg_prepared_statements").one().decode(at: 0)
+                try await connection.execute("SELECT count(*) FROM pg_prepared_statements").one().decode(
+                    at: 0)
             }
             #expect(count == 0)
         }

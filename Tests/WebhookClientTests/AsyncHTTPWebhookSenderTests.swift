@@ -1,5 +1,9 @@
+import AsyncHTTPClient
 import Foundation
 import LocalServers
+import NIOCore
+import NIOHTTP1
+import NIOSSL
 import Notifications
 import Synchronization
 import Testing
@@ -104,9 +108,18 @@ import Testing
     @Test func earlierTLSThan12IsRefused() async throws {
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(over: certificate, speaksOldTLSOnly: true, { _ in .init("") }) {
-                let reply = try await Self.send(
-                    to: "https://localhost:\($0.port)/", authorities: certificate.path)
+                let url = "https://localhost:\($0.port)/"
+                let reply = try await Self.send(to: url, authorities: certificate.path)
                 #expect(reply == .noAnswer("the connection could not be secured"))
+                // Who takes what it speaks is answered.
+                var tls = TLSConfiguration.makeClientConfiguration()
+                tls.minimumTLSVersion = .tlsv1
+                tls.trustRoots = .file(certificate.path)
+                let configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+                let status = try await HTTPClient.withHTTPClient(configuration: configuration) { client in
+                    try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60)).status.code
+                }
+                #expect(status == 200)
             }
         }
     }

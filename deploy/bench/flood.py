@@ -1,5 +1,7 @@
 """Asks for one tenant at a steady rate, alone and beside a flood by another tenant, in turns.
 
+The other floods with requests for the same, or registers instances from ever more connections.
+
 A request is sent when its time has come, whether the one before it was answered or not, and its time is counted from
 then: what waits behind a slow answer counts as slow too.
 """
@@ -59,13 +61,50 @@ def flood(port: int, path: str, bearer: str, seconds: int) -> subprocess.Popen:
         stdout=subprocess.PIPE, text=True)
 
 
+def register(port: int, bearer: str, connections: int, seconds: int) -> subprocess.Popen:
+    # An answer that is held back takes a second, and is no reason to close the connection.
+    return subprocess.Popen(
+        ["wrk", "--threads", "1", "--connections", str(connections), "--duration", f"{seconds}s", "--timeout", "30s",
+         "--script", str(pathlib.Path(__file__).with_name("flood.lua")), f"http://127.0.0.1:{port}", "--", bearer],
+        stdout=subprocess.PIPE, text=True)
+
+
+def registrations(options: argparse.Namespace) -> None:
+    """Has one client register from ever more connections, beside another tenant that asks for what the database knows."""
+    target, quiet = (options.port, options.path), (options.status, key(options.quiet))
+    flooding = key(options.flooding)
+    register(options.port, flooding, 8, 2).communicate()
+    alone = [asyncio.run(steadily(*target, *quiet, options.seconds)) for _ in range(options.rounds)]
+    rows: dict[int, list[tuple[float, ...]]] = {count: [] for count in options.connections}
+    for _ in range(options.rounds):
+        for count, measured in rows.items():
+            flood = register(options.port, flooding, count, options.seconds + 2)
+            time.sleep(1)
+            beside = asyncio.run(steadily(*target, *quiet, options.seconds))
+            figures = json.loads(flood.communicate()[0].strip().splitlines()[-1])
+            answered = figures["requests"] - figures["refused"]
+            measured.append((
+                answered / figures["seconds"], figures["refused"] / figures["seconds"], figures["failed"],
+                quantile(beside, 0.5), quantile(beside, 0.99)))
+    medians = {count: [statistics.median(column) for column in zip(*measured)] for count, measured in rows.items()}
+    best = max(answered for answered, *_ in medians.values())
+    alone_times = [statistics.median(quantile(times, share) for times in alone) for share in (0.5, 0.99)]
+    print(f"| none | | | | | {alone_times[0]:.2f} | {alone_times[1]:.2f} |")
+    for count, (answered, refused, failed, median, tail) in medians.items():
+        print(
+            f"| {count:,} | {answered:,.0f} | {answered / best:.2f} | {refused:,.0f} | {failed:,.0f} | {median:.2f} "
+            f"| {tail:.2f} |", flush=True)
+
+
 def quantile(times: list[float], share: float) -> float:
     return sorted(times)[min(len(times) - 1, int(len(times) * share))] * 1000
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True)
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--name", help="of the flood of requests for the same")
+    kind.add_argument("--connections", type=int, nargs="+", help="of a client that registers instances")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--path", required=True)
     parser.add_argument("--status", type=int, required=True)
@@ -74,6 +113,8 @@ def main() -> None:
     parser.add_argument("--flooding", type=pathlib.Path, required=True)
     parser.add_argument("--quiet", type=pathlib.Path, required=True)
     options = parser.parse_args()
+    if options.connections:
+        return registrations(options)
     rounds = []
     target, quiet = (options.port, options.path), (options.status, key(options.quiet))
     asyncio.run(steadily(*target, *quiet, 1))

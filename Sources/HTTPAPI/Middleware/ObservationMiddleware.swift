@@ -30,7 +30,8 @@ struct ObservationMiddleware: RouterMiddleware {
         response.headers.requestID = context.requestID
         observer.record(
             response.status, request.method, route: context.endpointPath ?? "none", caller: context.caller,
-            limit: context.limit, requestID: context.requestID, duration: start.duration(to: clock.now), context.logger)
+            limit: context.limit, requestID: context.requestID, duration: start.duration(to: clock.now),
+            context.logger)
         return response
     }
 }
