@@ -579,8 +579,7 @@ CREATE TABLE doorstep.confirmations (
     minute timestamp with time zone NOT NULL,
     CONSTRAINT confirmations_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
     CONSTRAINT confirmations_minute_is_whole CHECK ((isfinite(minute) AND (date_trunc('minute'::text, minute, 'UTC'::text) = minute))),
-    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
-    CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text])))
+    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text])))
 )
 PARTITION BY RANGE (minute);
 
@@ -601,8 +600,7 @@ CREATE TABLE doorstep.confirmations_default (
     minute timestamp with time zone NOT NULL,
     CONSTRAINT confirmations_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
     CONSTRAINT confirmations_minute_is_whole CHECK ((isfinite(minute) AND (date_trunc('minute'::text, minute, 'UTC'::text) = minute))),
-    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
-    CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text])))
+    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text])))
 );
 
 ALTER TABLE ONLY doorstep.confirmations_default FORCE ROW LEVEL SECURITY;
@@ -733,7 +731,7 @@ CREATE TABLE doorstep.instances (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT instances_app CHECK ((app = ANY (ARRAY['clip'::text, 'full'::text]))),
     CONSTRAINT instances_environment CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
-    CONSTRAINT instances_permission CHECK ((permission = ANY (ARRAY['ephemeral'::text, 'authorized'::text, 'provisional'::text, 'denied'::text])))
+    CONSTRAINT instances_permission CHECK ((permission = ANY (ARRAY['notDetermined'::text, 'denied'::text, 'authorized'::text, 'provisional'::text, 'ephemeral'::text])))
 );
 
 ALTER TABLE ONLY doorstep.instances FORCE ROW LEVEL SECURITY;
@@ -885,12 +883,20 @@ CREATE TABLE doorstep.tenants (
     client_rate integer,
     client_burst integer,
     collapse_policy text DEFAULT 'none'::text NOT NULL COLLATE pg_catalog."C",
+    new_instance_rate integer,
+    new_instance_burst integer,
+    client_new_instance_rate integer,
+    client_new_instance_burst integer,
     CONSTRAINT tenants_client_limit_is_whole CHECK ((num_nonnulls(client_rate, client_burst) <> 1)),
     CONSTRAINT tenants_client_limit_range CHECK ((((client_rate >= 1) AND (client_rate <= 1000000)) AND ((client_burst >= 1) AND (client_burst <= 1000000)))),
+    CONSTRAINT tenants_client_new_instance_limit_is_whole CHECK ((num_nonnulls(client_new_instance_rate, client_new_instance_burst) <> 1)),
+    CONSTRAINT tenants_client_new_instance_limit_range CHECK ((((client_new_instance_rate >= 1) AND (client_new_instance_rate <= 1000000)) AND ((client_new_instance_burst >= 1) AND (client_new_instance_burst <= 1000000)))),
     CONSTRAINT tenants_collapse_policy CHECK ((collapse_policy = ANY (ARRAY['none'::text, 'business'::text, 'url'::text]))),
     CONSTRAINT tenants_key_limit_is_whole CHECK ((num_nonnulls(key_rate, key_burst) <> 1)),
     CONSTRAINT tenants_key_limit_range CHECK ((((key_rate >= 1) AND (key_rate <= 1000000)) AND ((key_burst >= 1) AND (key_burst <= 1000000)))),
     CONSTRAINT tenants_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
+    CONSTRAINT tenants_new_instance_limit_is_whole CHECK ((num_nonnulls(new_instance_rate, new_instance_burst) <> 1)),
+    CONSTRAINT tenants_new_instance_limit_range CHECK ((((new_instance_rate >= 1) AND (new_instance_rate <= 1000000)) AND ((new_instance_burst >= 1) AND (new_instance_burst <= 1000000)))),
     CONSTRAINT tenants_slug_form CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text))
 );
 
@@ -993,6 +999,13 @@ ALTER TABLE ONLY doorstep.confirmations
 
 ALTER TABLE ONLY doorstep.confirmations_default
     ADD CONSTRAINT confirmations_default_pkey PRIMARY KEY (tenant_id, minute, confirmation_id);
+
+--
+-- Name: confirmations confirmations_source; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.confirmations
+    ADD CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'mail'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text]))) NOT VALID;
 
 --
 -- Name: deliveries deliveries_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1439,7 +1452,7 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.short_codes REFERE
 -- Name: tenants record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('', 'suspended_at, key_rate, key_burst, client_rate, client_burst');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('', 'suspended_at, key_rate, key_burst, client_rate, client_burst, new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst');
 
 --
 -- Name: api_keys record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -2690,6 +2703,34 @@ GRANT SELECT(client_burst) ON TABLE doorstep.tenants TO doorstep_router;
 --
 
 GRANT UPDATE(collapse_policy) ON TABLE doorstep.tenants TO doorstep_admin;
+
+--
+-- Name: COLUMN tenants.new_instance_rate; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(new_instance_rate) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(new_instance_rate) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.new_instance_burst; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(new_instance_burst) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(new_instance_burst) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.client_new_instance_rate; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(client_new_instance_rate) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(client_new_instance_rate) ON TABLE doorstep.tenants TO doorstep_router;
+
+--
+-- Name: COLUMN tenants.client_new_instance_burst; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(client_new_instance_burst) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT(client_new_instance_burst) ON TABLE doorstep.tenants TO doorstep_router;
 
 --
 -- Name: TABLE webhook_messages; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -16,6 +16,8 @@ extension ArchiveRecord {
             ]
             json["keyLimit"] = tenant.limits.key.map { .string($0.description) }
             json["clientLimit"] = tenant.limits.client.map { .string($0.description) }
+            json["newInstanceLimit"] = tenant.limits.newInstances.map { .string($0.description) }
+            json["clientNewInstanceLimit"] = tenant.limits.clientNewInstances.map { .string($0.description) }
         case .clip(let clip):
             json = [
                 "bundleID": .string(clip.bundleID.text), "teamID": .string(clip.teamID.text),
@@ -90,7 +92,9 @@ extension ArchivedTenant {
             name: try RowRefusal.naming("name") { () throws(AdministrationError) in try DisplayName(name) },
             isSuspended: try fields.requiredBool("suspended"),
             limits: RequestLimits(
-                key: try Self.limit("keyLimit", &fields), client: try Self.limit("clientLimit", &fields)))
+                key: try Self.limit("keyLimit", &fields), client: try Self.limit("clientLimit", &fields),
+                newInstances: try Self.limit("newInstanceLimit", &fields),
+                clientNewInstances: try Self.limit("clientNewInstanceLimit", &fields)))
     }
 
     private static func limit(_ key: String, _ fields: inout JSONObjectReader) throws -> RateLimit? {

@@ -33,8 +33,8 @@ extension ConfirmationRequest {
         do throws(JSONFieldError) {
             var body = JSONObjectReader(body)
             url = try body.requiredString("url")
-            source = try body.requiredCase("source", of: InvocationSource.self)
-            access = try body.requiredCase("locationAccess", of: LocationAccess.self)
+            source = try body.optionalCase("source", of: InvocationSource.self) ?? .unknown
+            access = try body.optionalCase("locationAccess", of: LocationAccess.self) ?? .unknown
             evidence = try body.readEvidence()
             try body.finish()
         } catch {

@@ -30,7 +30,9 @@ public struct APIServer: Service {
         public var bodyTimeout = Duration.seconds(10)
         /// What tenants without limits of their own are held to [ours].
         public var limits = RequestLimits(
-            key: RateLimit(perSecond: 5_000, burst: 20_000), client: RateLimit(perSecond: 50, burst: 1_000))
+            key: RateLimit(perSecond: 5_000, burst: 20_000), client: RateLimit(perSecond: 50, burst: 1_000),
+            newInstances: RateLimit(perSecond: 50, burst: 20_000),
+            clientNewInstances: RateLimit(perSecond: 1, burst: 2_000))
         /// The proxies whose `X-Forwarded-For` is believed.
         public var trustedProxies: [AddressRange] = []
         /// How many requests of one tenant may wait for their bodies at once.
@@ -142,7 +144,9 @@ public struct APIServer: Service {
         let associations = SiteAssociationRoutes(table: dependencies.table)
         return Route.router(
             AnswerRoute.allCases.map { Route($0.method, $0.path, answers.handler(of: $0)) }
-                + storedRoutes(dependencies).map { Route($0.method, $0.path, answers.handler(of: $0)) } + [
+                + storedRoutes(dependencies, service.limiter).map {
+                    Route($0.method, $0.path, answers.handler(of: $0))
+                } + [
                     Route(.get, SiteAssociationRoutes.path, associations.association),
                     Route(.get, "/livez", operations.livez),
                     Route(.get, "/readyz", operations.readyz),
@@ -153,8 +157,10 @@ public struct APIServer: Service {
     }
 
     /// The routes that wait for the database.
-    private static func storedRoutes(_ dependencies: Dependencies) -> [StoredRoute] {
-        InstanceRoutes(dependencies.instances, dependencies.answers).routes
+    private static func storedRoutes(
+        _ dependencies: Dependencies, _ limiter: RequestLimiter
+    ) -> [StoredRoute] {
+        InstanceRoutes(dependencies.instances, dependencies.answers, limiter).routes
             + NotificationRoutes(dependencies.notifications).routes
             + ChannelRoutes(directory: dependencies.channels).routes
     }

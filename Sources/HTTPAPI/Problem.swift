@@ -74,6 +74,8 @@ extension Problem {
     static let notAnObject = Problem(.badRequest, "invalid_json", "the body must be a JSON object")
     static let notFound = Problem(.notFound, "not_found", "there is nothing at this path")
     static let unknownHost = Problem(.notFound, "unknown_host", "nobody has proved the request's host")
+    static let unknownClip = Problem(
+        .unprocessableContent, "unknown_clip", "the tenant has no such clip")
     static let internalError = Problem(
         .internalServerError, "internal_error",
         "the request failed; the request ID finds it in the server's log")

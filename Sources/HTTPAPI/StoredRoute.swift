@@ -29,6 +29,7 @@ struct StoredRoute: Sendable {
 /// A request to such a route, once it is admitted and its body is there.
 struct StoredRequest: Sendable {
     let caller: KeyHolder
+    let client: Client
     let table: RoutingTable
     let now: Date
     /// Empty where the route takes no body.
@@ -45,6 +46,7 @@ struct StoredRequest: Sendable {
         at now: Date
     ) throws(Problem) {
         caller = admission.caller
+        client = admission.request.client
         table = admission.table
         self.now = now
         self.body = admission.request.access.takesBody ? try JSONObject(body: body) : [:]

@@ -6,6 +6,8 @@ public struct Confirmation: Sendable, Hashable {
     /// False when the accuracy of the fix leaves the other answer possible, or when nothing speaks for
     /// either.
     public let isCertain: Bool
+    /// What the outcome rests on.
+    public let evidence: Evidence
     /// The error of `APActivationPayloadErrorDomain` that says so; nil for `inRegion` and `notInRegion`.
     public let error: ActivationError?
     /// The business in question; nil when there is none, or when the person's location may not be confirmed.
@@ -16,16 +18,29 @@ public struct Confirmation: Sendable, Hashable {
         case notInRegion
         /// No business is known for the invocation URL.
         case doesNotMatch
-        /// The launch was not a physical one, or the person does not let the clip confirm.
+        /// The launch is said not to have been a physical one, or the person not to let the clip confirm.
         case disallowed
         /// Nothing speaks for where the person is.
         case undetermined
     }
 
-    init(_ outcome: Outcome, isCertain: Bool = true, error: ActivationError? = nil, location: Location? = nil)
-    {
+    /// What an outcome can rest on. Each is the caller's word: the server has seen neither the device nor the person.
+    public enum Evidence: String, Sendable, CaseIterable {
+        /// What `confirmAcquired(in:)` gave on the device, as the caller passes it on.
+        case device
+        /// The distance of a coordinate, which the server measured.
+        case coordinate
+        /// Neither: it was decided without, or could not be decided.
+        case none
+    }
+
+    init(
+        _ outcome: Outcome, isCertain: Bool = true, evidence: Evidence = .none, error: ActivationError? = nil,
+        location: Location? = nil
+    ) {
         self.outcome = outcome
         self.isCertain = isCertain
+        self.evidence = evidence
         self.error = error
         self.location = location
     }
@@ -34,10 +49,11 @@ public struct Confirmation: Sendable, Hashable {
     static let disallowed = Confirmation(.disallowed, error: .disallowed)
 
     static func undetermined(
-        at location: Location, code: Int = ActivationError.undetermined.code
+        at location: Location, evidence: Evidence = .none, code: Int = ActivationError.undetermined.code
     ) -> Confirmation {
         Confirmation(
-            .undetermined, isCertain: false, error: ActivationError(code: code), location: location)
+            .undetermined, isCertain: false, evidence: evidence, error: ActivationError(code: code),
+            location: location)
     }
 }
 

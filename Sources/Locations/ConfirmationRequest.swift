@@ -14,6 +14,7 @@ public struct ConfirmationRequest: Sendable, CustomStringConvertible, CustomRefl
     public enum LocationAccess: String, Sendable, CaseIterable {
         case allowed
         case denied
+        case unknown
     }
 
     /// What speaks for where the person is.

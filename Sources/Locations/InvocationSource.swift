@@ -1,10 +1,11 @@
-/// How the App Clip was launched, as the clip reports it.
+/// How the App Clip was launched, as far as the clip can tell: `APActivationPayload` has a URL and nothing of this. [Apple]
 public enum InvocationSource: String, Sendable, CaseIterable {
     case nfc
     case appClipCode = "app_clip_code"
     case qrCode = "qr_code"
     case maps
     case messages
+    case mail
     case safari
     case spotlight
     case siri
@@ -13,14 +14,13 @@ public enum InvocationSource: String, Sendable, CaseIterable {
     case notification
     case unknown
 
-    /// Whether the launch itself took a physical code.
+    /// Whether the launch is said to have taken neither an NFC tag nor a visual code; of an unknown one nothing is said.
     ///
-    /// Only a launch from an NFC tag or a visual code can be confirmed (Apple,
-    /// `APActivationPayloadError.disallowed`).
-    public var isPhysical: Bool {
+    /// Only a launch from one of these can be confirmed (Apple, `APActivationPayloadError.disallowed`).
+    public var rulesOutPhysicalCode: Bool {
         switch self {
-        case .nfc, .appClipCode, .qrCode: true
-        default: false
+        case .nfc, .appClipCode, .qrCode, .unknown: false
+        case .maps, .messages, .mail, .safari, .spotlight, .siri, .app, .appLibrary, .notification: true
         }
     }
 }

@@ -40,26 +40,30 @@ public struct LocationDirectory: Sendable {
 
     static func decide(_ request: ConfirmationRequest, at location: Location?) -> Confirmation {
         guard let location else { return .doesNotMatch }
-        guard request.source.isPhysical, request.access == .allowed else { return .disallowed }
-        switch request.evidence {
-        case .none:
-            return .undetermined(at: location)
-        case .device(.inRegion(let isInRegion)):
-            return Confirmation(isInRegion ? .inRegion : .notInRegion, location: location)
-        case .device(.error(ActivationError.disallowed.code)):
-            return .disallowed
-        case .device(.error(ActivationError.doesNotMatch.code)):
-            return .doesNotMatch
-        case .device(.error(let code)):
-            return .undetermined(at: location, code: code)
-        case .coordinate(_, let accuracy?) where accuracy.meters < 0:
-            return .undetermined(at: location)
-        case .coordinate(let coordinate, let accuracy):
-            let containment = location.region.containment(
-                of: coordinate, horizontalAccuracy: accuracy ?? Distance(meters: 0))
-            return Confirmation(
-                containment.isInside ? .inRegion : .notInRegion, isCertain: containment.isCertain,
-                location: location)
+        if case .device(let result) = request.evidence { return decide(result, at: location) }
+        if request.source.rulesOutPhysicalCode || request.access == .denied { return .disallowed }
+        guard case .coordinate(let coordinate, let accuracy) = request.evidence, accuracy?.meters ?? 0 >= 0
+        else { return .undetermined(at: location) }
+        let containment = location.region.containment(
+            of: coordinate, horizontalAccuracy: accuracy ?? Distance(meters: 0))
+        return Confirmation(
+            containment.isInside ? .inRegion : .notInRegion, isCertain: containment.isCertain,
+            evidence: .coordinate, location: location)
+    }
+
+    /// The system has decided already, and knows how the clip was launched.
+    private static func decide(
+        _ result: ConfirmationRequest.DeviceResult, at location: Location
+    ) -> Confirmation {
+        switch result {
+        case .inRegion(let isInRegion):
+            Confirmation(isInRegion ? .inRegion : .notInRegion, evidence: .device, location: location)
+        case .error(ActivationError.disallowed.code):
+            Confirmation(.disallowed, evidence: .device, error: .disallowed)
+        case .error(ActivationError.doesNotMatch.code):
+            Confirmation(.doesNotMatch, evidence: .device, error: .doesNotMatch)
+        case .error(let code):
+            .undetermined(at: location, evidence: .device, code: code)
         }
     }
 

@@ -9,6 +9,9 @@ public struct Receipt: Sendable, Hashable {
     /// As in the answer, but for a place that came signed in its URL: its identifier is its coordinate.
     public let location: LocationIdentifier?
     public let outcome: Confirmation.Outcome
+    /// What the outcome rests on.
+    public let evidence: Confirmation.Evidence
+    public let isCertain: Bool
     /// A whole minute.
     public let minute: Date
 
@@ -19,6 +22,8 @@ public struct Receipt: Sendable, Hashable {
         self.tenant = tenant
         location = confirmation.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
         outcome = confirmation.outcome
+        evidence = confirmation.evidence
+        isCertain = confirmation.isCertain
         minute = now.flooredToMinute
     }
 }

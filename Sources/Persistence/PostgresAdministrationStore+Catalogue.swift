@@ -65,11 +65,15 @@ extension PostgresAdministrationStore {
                 try await transaction.execute(
                     """
                     INSERT INTO doorstep.tenants
-                        (tenant_id, slug, name, suspended_at, key_rate, key_burst, client_rate, client_burst)
+                        (tenant_id, slug, name, suspended_at, key_rate, key_burst, client_rate, client_burst,
+                        new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst)
                     VALUES (\(id.uuid), \(slug.text), \(archived.name.text),
                         CASE WHEN \(archived.isSuspended) THEN now() END,
                         \(archived.limits.key?.perSecond), \(archived.limits.key?.burst),
-                        \(archived.limits.client?.perSecond), \(archived.limits.client?.burst))
+                        \(archived.limits.client?.perSecond), \(archived.limits.client?.burst),
+                        \(archived.limits.newInstances?.perSecond), \(archived.limits.newInstances?.burst),
+                        \(archived.limits.clientNewInstances?.perSecond),
+                        \(archived.limits.clientNewInstances?.burst))
                     """)
                 var load = ArchiveLoad(transaction: transaction, archive: archive)
                 let counts = try await load.run()

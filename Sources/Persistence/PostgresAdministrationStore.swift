@@ -118,7 +118,11 @@ extension PostgresAdministrationStore {
                 """
                 UPDATE doorstep.tenants
                 SET key_rate = \(limits.key?.perSecond), key_burst = \(limits.key?.burst),
-                    client_rate = \(limits.client?.perSecond), client_burst = \(limits.client?.burst)
+                    client_rate = \(limits.client?.perSecond), client_burst = \(limits.client?.burst),
+                    new_instance_rate = \(limits.newInstances?.perSecond),
+                    new_instance_burst = \(limits.newInstances?.burst),
+                    client_new_instance_rate = \(limits.clientNewInstances?.perSecond),
+                    client_new_instance_burst = \(limits.clientNewInstances?.burst)
                 WHERE tenant_id = \(id.uuid)
                 RETURNING \(unsafeSQL: Tenant.columns)
                 """)
@@ -150,28 +154,35 @@ extension PostgreSQLError {
 }
 
 extension Tenant {
-    fileprivate static let columns =
-        "tenant_id, slug, name, created_at, suspended_at, key_rate, key_burst, client_rate, client_burst"
+    fileprivate static let columns = """
+        tenant_id, slug, name, created_at, suspended_at, key_rate, key_burst, client_rate, client_burst, \
+        new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst
+        """
 
     /// Takes ``columns``.
     fileprivate init(row: Row) throws {
-        let (id, slug, name, createdAt, suspendedAt, keyRate, keyBurst, clientRate, clientBurst) =
-            try row.decode(
-                UUID.self, String.self, String.self, Date.self, Date?.self, Int32?.self, Int32?.self,
-                Int32?.self, Int32?.self)
+        let (id, slug, name, createdAt, suspendedAt) = (
+            try row.decode(at: 0, as: UUID.self), try row.decode(at: 1, as: String.self),
+            try row.decode(at: 2, as: String.self), try row.decode(at: 3, as: Date.self),
+            try row.decode(at: 4, as: Date?.self)
+        )
+        let limits = RequestLimits(
+            key: try RateLimit(row, at: 5), client: try RateLimit(row, at: 7),
+            newInstances: try RateLimit(row, at: 9), clientNewInstances: try RateLimit(row, at: 11))
         self = try PersistenceError.reading("tenants") {
             Tenant(
                 id: TenantID(id), slug: try TenantSlug(slug), name: try DisplayName(name),
-                createdAt: createdAt, suspendedAt: suspendedAt,
-                limits: RequestLimits(
-                    key: RateLimit(keyRate, keyBurst), client: RateLimit(clientRate, clientBurst)))
+                createdAt: createdAt, suspendedAt: suspendedAt, limits: limits)
         }
     }
 }
 
 extension RateLimit {
-    fileprivate init?(_ perSecond: Int32?, _ burst: Int32?) {
-        guard let perSecond, let burst else { return nil }
+    /// Takes a rate and the burst in the column after it; nil where there is none.
+    fileprivate init?(_ row: Row, at column: Int) throws {
+        guard let perSecond = try row.decode(at: column, as: Int32?.self),
+            let burst = try row.decode(at: column + 1, as: Int32?.self)
+        else { return nil }
         self.init(perSecond: Int(perSecond), burst: Int(burst))
     }
 }

@@ -19,8 +19,8 @@ public struct PostgresInstanceStore: InstanceStore {
     }
 
     public func register(
-        _ registration: InstanceRegistration, of tenant: TenantID, at now: Date
-    ) async throws -> (instance: Instance, isNew: Bool)? {
+        _ registration: InstanceRegistration, mayBeNew: Bool = true, of tenant: TenantID, at now: Date
+    ) async throws -> Registration {
         let keys = keys.of(tenant)
         let tokens = registration.tokens.map { place, token in
             GivenToken(place, digests: keys.digests(of: token), token: token)
@@ -28,12 +28,17 @@ public struct PostgresInstanceStore: InstanceStore {
         do {
             return try await reportingUnavailability {
                 try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-                    let (isNew, known) = try await transaction.keep(registration, tokens, at: now)
+                    guard
+                        let (isNew, known) = try await transaction.keep(
+                            registration, tokens, mayBeNew: mayBeNew, at: now)
+                    else {
+                        return .refused(registration.clip == nil ? .unknownInstance : .newNotAdmitted)
+                    }
                     let unknown = tokens.filter { !known.contains($0.place) }
                     if !unknown.isEmpty {
                         try await transaction.keep(
                             unknown, of: registration.id, sealedBy: keys,
-                            ifLaunchedBy: registration.launch.launchedAt, at: now)
+                            ifLaunchedBy: registration.launchedAt, at: now)
                     }
                     if unknown.contains(where: { $0.place.kind == "start" }) {
                         try await transaction.trimTokens(
@@ -42,12 +47,12 @@ public struct PostgresInstanceStore: InstanceStore {
                     guard let instance = try await transaction.instance(registration.id, at: now) else {
                         throw PersistenceError.unreadable("instances")
                     }
-                    return (try await transaction.trimmed(instance), isNew)
+                    return .registered(try await transaction.trimmed(instance), isNew: isNew)
                 }
             }
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
-            // The tenant or the clip was deleted a moment ago.
-            return nil
+            // Never there, or deleted a moment ago, maybe with the tenant.
+            return .refused(.unknownClip)
         }
     }
 
@@ -125,20 +130,28 @@ private struct GivenToken: Sendable {
 
 extension TenantTransaction {
     /// Writes the instance and its launch, and notes of the tokens that are there already that they were given again.
-    /// - Returns: Whether the instance is new, and the places of those tokens.
+    /// - Returns: Whether the instance is new, and the places of those tokens; nil, with nothing written, when it is not
+    ///   known and cannot be added.
     fileprivate func keep(
-        _ registration: InstanceRegistration, _ tokens: [GivenToken], at now: Date
-    ) async throws -> (isNew: Bool, known: Set<TokenPlace>) {
+        _ registration: InstanceRegistration, _ tokens: [GivenToken], mayBeNew: Bool, at now: Date
+    ) async throws -> (isNew: Bool, known: Set<TokenPlace>)? {
         let launch = registration.launch
+        let mayBeNew = mayBeNew && registration.clip != nil
         // A new row has no xmax, an updated one that of who locked it; and a row that is not changed is not returned.
         let rows = try await execute(
             """
             WITH before AS MATERIALIZED (
-                SELECT launched_at <= \(launch.launchedAt) AND (bundle_id, app, environment)
-                    <> (\(registration.clip.text), \(registration.app.rawValue), \(registration.environment.rawValue))
+                SELECT coalesce(\(registration.clip?.text)::text, bundle_id) AS bundle_id,
+                    launched_at <= \(registration.launchedAt) AND (bundle_id, app, environment)
+                        <> (coalesce(\(registration.clip?.text)::text, bundle_id), \(registration.app.rawValue),
+                            \(registration.environment.rawValue))
                     AS is_another
                 FROM doorstep.instances
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = \(registration.id.uuid)
+            ), kept AS MATERIALIZED (
+                SELECT bundle_id FROM before
+                UNION ALL
+                SELECT \(registration.clip?.text)::text WHERE \(mayBeNew) AND NOT EXISTS (SELECT FROM before)
             ), outdated AS (
                 -- What the clip was known by is of no use for the app that took its place, and not given again.
                 UPDATE doorstep.push_tokens AS t SET retired_at = \(now)
@@ -149,9 +162,10 @@ extension TenantTransaction {
             ), instance AS (
                 INSERT INTO doorstep.instances AS i
                     (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
-                VALUES (\(tenant.uuid), \(registration.id.uuid), \(registration.clip.text),
-                    \(registration.app.rawValue), \(registration.environment.rawValue),
-                    \(registration.permission.rawValue), \(launch.launchedAt))
+                SELECT \(tenant.uuid), \(registration.id.uuid), bundle_id, \(registration.app.rawValue)::text,
+                    \(registration.environment.rawValue)::text, \(registration.permission.rawValue)::text,
+                    \(registration.launchedAt)
+                FROM kept
                 ON CONFLICT (tenant_id, instance_id) DO UPDATE
                 SET bundle_id = excluded.bundle_id, app = excluded.app, environment = excluded.environment,
                     permission = excluded.permission, launched_at = excluded.launched_at, updated_at = now()
@@ -163,8 +177,9 @@ extension TenantTransaction {
             ), launch AS (
                 INSERT INTO doorstep.launches AS l
                     (tenant_id, instance_id, url, experience_url, location_identifier, launched_at, confirmed_at)
-                VALUES (\(tenant.uuid), \(registration.id.uuid), \(launch.url), \(launch.experience),
-                    \(launch.location?.text), \(launch.launchedAt), \(launch.confirmedAt))
+                SELECT \(tenant.uuid), \(registration.id.uuid), \(launch?.url)::text, \(launch?.experience)::text,
+                    \(launch?.location?.text)::text, \(registration.launchedAt), \(launch?.confirmedAt)
+                FROM kept WHERE \(launch != nil)
                 ON CONFLICT (tenant_id, instance_id, url) DO UPDATE
                 SET launched_at = greatest(excluded.launched_at, l.launched_at),
                     experience_url = CASE WHEN excluded.launched_at >= l.launched_at
@@ -192,10 +207,12 @@ extension TenantTransaction {
                     AND t.retired_at IS NULL
                 RETURNING t.kind, t.name
             )
-            SELECT coalesce((SELECT is_new FROM instance), false),
+            SELECT EXISTS (SELECT FROM kept), coalesce((SELECT is_new FROM instance), false),
                 ARRAY(SELECT kind FROM known ORDER BY kind, name), ARRAY(SELECT name FROM known ORDER BY kind, name)
             """)
-        let (isNew, kinds, names) = try rows.one().decode(Bool.self, [String].self, [String].self)
+        let (isKept, isNew, kinds, names) = try rows.one().decode(
+            Bool.self, Bool.self, [String].self, [String].self)
+        guard isKept else { return nil }
         return (isNew, Set(zip(kinds, names).compactMap { TokenPlace(kind: $0, name: $1) }))
     }
 

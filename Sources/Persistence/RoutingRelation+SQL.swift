@@ -9,7 +9,8 @@ extension RoutingRelation {
         case .tenants:
             """
             r.tenant_id, r.suspended_at IS NOT NULL, r.key_rate::bigint, r.key_burst::bigint, r.client_rate::bigint,
-                r.client_burst::bigint
+                r.client_burst::bigint, r.new_instance_rate::bigint, r.new_instance_burst::bigint,
+                r.client_new_instance_rate::bigint, r.client_new_instance_burst::bigint
             """
         case .clips: "r.tenant_id, r.bundle_id, r.multi_business, r.team_id, r.parent_bundle_id"
         case .keys:

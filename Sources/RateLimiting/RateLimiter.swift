@@ -37,8 +37,7 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// Counts one for a key, unless that would break the limit.
     public func take(_ key: Key, _ limit: RateLimit, at now: ContinuousClock.Instant) -> RateLimitState {
         let now = (now - start).nanoseconds
-        let shard = shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
-        return shard.mutex.withLock { shard in
+        return shard(of: key).mutex.withLock { shard in
             if let arrival = shard.arrivals[key] {
                 let kept = limit.reach(of: arrival, at: now)
                 let (state, next) = limit.take(kept, at: now)
@@ -55,6 +54,21 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
             shard.arrivals[key] = next
             return state
         }
+    }
+
+    /// Takes back one that was counted for a key: what it was counted for did not happen.
+    public func giveBack(_ key: Key, _ limit: RateLimit) {
+        shard(of: key).mutex.withLock { shard in
+            if let arrival = shard.arrivals[key] {
+                shard.arrivals[key] = arrival - limit.interval
+            } else if shard.arrivals.count >= capacity, shard.shared != .min {
+                shard.shared -= limit.interval
+            }
+        }
+    }
+
+    private func shard(of key: Key) -> Mutex<Shard>.Box {
+        shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
     }
 
     /// Forgets keys whose whole burst is there: they are like new.

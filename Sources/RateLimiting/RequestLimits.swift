@@ -6,9 +6,18 @@ public struct RequestLimits: Sendable, Hashable {
     public var key: RateLimit?
     /// Of each client address that uses a tenant's publishable keys.
     public var client: RateLimit?
+    /// Of the instances that a tenant gets, by whatever key; requests about those it has do not count.
+    public var newInstances: RateLimit?
+    /// Of the instances that a tenant gets from each client address that uses its publishable keys.
+    public var clientNewInstances: RateLimit?
 
-    public init(key: RateLimit? = nil, client: RateLimit? = nil) {
+    public init(
+        key: RateLimit? = nil, client: RateLimit? = nil, newInstances: RateLimit? = nil,
+        clientNewInstances: RateLimit? = nil
+    ) {
         self.key = key
         self.client = client
+        self.newInstances = newInstances
+        self.clientNewInstances = clientNewInstances
     }
 }

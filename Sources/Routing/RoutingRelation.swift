@@ -2,8 +2,9 @@
 ///
 /// A row's fields come in the order given, each in the binary form of its PostgreSQL type.
 public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
-    /// `tenant_id uuid, is_suspended boolean, key_rate, key_burst, client_rate, client_burst bigint`, the last four
-    /// nullable; its key is the tenant alone.
+    /// `tenant_id uuid, is_suspended boolean`, and its limits as pairs of `bigint`, nullable: `key_rate, key_burst,
+    /// client_rate, client_burst, new_instance_rate, new_instance_burst, client_new_instance_rate,
+    /// client_new_instance_burst`; its key is the tenant alone.
     case tenants
     /// `tenant_id uuid, bundle_id text, multi_business boolean, team_id text, parent_bundle_id text`; its key is
     /// `bundle_id`.
@@ -28,7 +29,8 @@ public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
         case .domains: 2
         case .shortCodes: 3
         case .clips: 5
-        case .tenants, .keys, .locations, .experiences: 6
+        case .keys, .locations, .experiences: 6
+        case .tenants: 10
         }
     }
 }

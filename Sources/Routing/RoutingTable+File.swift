@@ -7,7 +7,7 @@ import Tenancy
 /// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
 extension RoutingTable {
     /// Ends in the number of the format.
-    private static let fileSignature = Array("doorstep routing table 2\n".utf8)
+    private static let fileSignature = Array("doorstep routing table 3\n".utf8)
 
     /// Writes the table in pieces.
     /// - Parameter asOf: when the table was what the database said.
@@ -56,8 +56,7 @@ extension RoutingTable {
             for tenant in tenants where tenant.isPresent {
                 try body(
                     RoutingRow(
-                        [tenant.id.bytes, [tenant.isSuspended ? 1 : 0]] + Self.fields(tenant.limits.key)
-                            + Self.fields(tenant.limits.client)))
+                        [tenant.id.bytes, [tenant.isSuspended ? 1 : 0]] + Self.fields(tenant.limits)))
             }
         case .clips:
             for clip in clips {
@@ -123,8 +122,10 @@ extension RoutingTable {
         }
     }
 
-    private static func fields(_ limit: RateLimit?) -> [[UInt8]?] {
-        [limit?.perSecond, limit?.burst].map { $0.map { [UInt8](bigEndian: Int64($0)) } }
+    private static func fields(_ limits: RequestLimits) -> [[UInt8]?] {
+        [limits.key, limits.client, limits.newInstances, limits.clientNewInstances].flatMap { limit in
+            [limit?.perSecond, limit?.burst].map { $0.map { [UInt8](bigEndian: Int64($0)) } }
+        }
     }
 
     private func presentID(_ tenant: TenantIndex) -> [UInt8]? {

@@ -92,11 +92,15 @@ extension RoutingTable {
     // MARK: Rows
 
     private mutating func setTenant(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
-        guard let isSuspended = row.bool(1), let keyLimit = row.limit(2, 3), let clientLimit = row.limit(4, 5)
+        guard let isSuspended = row.bool(1), let keyLimit = row.limit(2, 3),
+            let clientLimit = row.limit(4, 5), let newInstanceLimit = row.limit(6, 7),
+            let clientNewInstanceLimit = row.limit(8, 9)
         else { return false }
         let tenant = Int(intern(id))
         tenants[tenant].isSuspended = isSuspended
-        tenants[tenant].limits = RequestLimits(key: keyLimit, client: clientLimit)
+        tenants[tenant].limits = RequestLimits(
+            key: keyLimit, client: clientLimit, newInstances: newInstanceLimit,
+            clientNewInstances: clientNewInstanceLimit)
         tenants[tenant].isPresent = true
         return true
     }

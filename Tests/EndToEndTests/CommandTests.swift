@@ -31,6 +31,7 @@ import Testing
         ["tenant", "limit", "x", "--key", "0"], ["tenant", "limit", "x", "--client", "1:2:3"],
         ["key", "create", "--tenant", "x", "--kind", "publishable", "--scope", "compose"],
         ["key", "create", "--tenant", "x", "--kind", "secret", "--expires-in-days", "0"],
+        ["tenant", "limit", "x", "--new-instances", "0"], ["serve", "--new-instance-limit", "none"],
         ["serve", "--key-limit", "none"], ["serve", "--trusted-proxy", "10.0.0.1/8"],
         ["serve", "--table-max-age", "0"], ["serve", "--table-max-age", "8761"],
         ["serve", "--port", "99999"], ["serve", "--pool-size", "0"], ["serve", "--log-level", "loud"],
@@ -264,7 +265,11 @@ import Testing
                 "tenant", "limit", Installation.tenant, "--client", "1:2")
             #expect(
                 limited.output
-                    == "Limited tenant restaurants: key as the servers say; client 1/s, 2 at once\n")
+                    == """
+                    Limited tenant restaurants: key as the servers say; client 1/s, 2 at once; \
+                    new instances as the servers say; new instances of a client as the servers say
+
+                    """)
             let (_, status) = try await RunningServer.lend(installation.binary) { server in
                 #expect(try await server.lookUp(MainPathTests.order, key: composer).status == 403)
                 #expect(

@@ -35,13 +35,14 @@ import Testing
                     let answer = try await server.post(
                         "/v1/confirmations", key: installation.publishable, Self.body)
                     let byCommand = try await binary.succeed(
-                        "confirm", "--tenant", Installation.tenant, MainPathTests.order, "--source", "nfc",
-                        "--in-region"
+                        "confirm", "--tenant", Installation.tenant, MainPathTests.order, "--in-region"
                     ).json()
                     let published = try #require(try await server.get("/.well-known/jwks.json").json)
                     let listed = try await binary.succeed("receipt-key", "list", "--format", "json").json()
                     let id = try #require(listed.arrayValue?[0].objectValue?["id"]?.stringValue)
-                    for receipt in [answer["receipt"], byCommand.objectValue?["receipt"]] {
+                    for (receipt, evidence) in [
+                        (answer["receipt"], "coordinate"), (byCommand.objectValue?["receipt"], "device"),
+                    ] {
                         let token = try #require(receipt?.stringValue)
                         let verdict = try Self.verify(token, published, in: folder)
                         #expect(verdict == "Verified OK")
@@ -51,6 +52,7 @@ import Testing
                         let claims = try #require(try Self.claims(token).objectValue)
                         #expect(claims["iss"] == "https://doorstep.example")
                         #expect(claims["outcome"] == "inRegion" && claims["location"] == "restaurant_a")
+                        #expect(claims["evidence"] == .string(evidence) && claims["certain"] == true)
                         #expect(try Self.header(token).objectValue?["kid"] == .string(id))
                     }
                     // What the log says of keys is their names.
@@ -237,8 +239,8 @@ import Testing
         try await Installation.lend { installation in
             let binary = installation.binary
             for arguments in [
-                ["--source", "nfc", "--in-region"], ["--source", "qr_code", "--no-in-region"],
-                ["--source", "maps"],
+                ["--in-region"], ["--source", "mail", "--location-access", "denied", "--no-in-region"],
+                ["--source", "mail"],
             ] {
                 try await binary.succeed(
                     ["confirm", "--tenant", Installation.tenant, MainPathTests.order] + arguments)

@@ -88,6 +88,34 @@ import Testing
         }
     }
 
+    /// A script that makes instances up, and a person whose instance is there.
+    @Test func instancesThatAreMadeUpAreRefusedAndTheKnownOneIsNot() async throws {
+        try await Installation.lend { installation in
+            var binary = installation.binary
+            binary.environment["DOORSTEP_TOKEN_SECRET"] = Self.old
+            try await binary.succeed(
+                "tenant", "limit", Installation.tenant, "--client-new-instances", "1:2")
+            _ = try await RunningServer.lend(binary) { server in
+                let path = "/v1/instances/\(Self.id)"
+                let first = try await server.put(path, key: installation.publishable, Self.report)
+                #expect(first.status == 201)
+                // At most one more comes with each second.
+                var refused: RunningServer.Answer?
+                for _ in 0..<1_000 where refused == nil {
+                    let answer = try await server.put(
+                        "/v1/instances/\(UUID())", key: installation.publishable, Self.report)
+                    if answer.status != 201 { refused = answer }
+                }
+                #expect(refused?.status == 429 && refused?["limit"] == "client_new_instances")
+                let again = try await server.put(
+                    path, key: installation.publishable,
+                    ["environment": "production", "permission": "notDetermined"])
+                #expect(again.status == 200 && again["permission"] == "notDetermined", "\(again)")
+                #expect(again["launches"] == first["launches"])
+            }
+        }
+    }
+
     @Test func withoutASecretTheServerSaysSo() async throws {
         try await Installation.lend { installation in
             let binary = installation.binary

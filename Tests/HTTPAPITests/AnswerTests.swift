@@ -81,7 +81,12 @@ import Testing
         (#"{"deviceResult":{"errorCode":2}}"#, "doesNotMatch", true),
         (#"{}"#, "undetermined", false),
         (#"{"source":"maps","coordinate":{"latitude":37.33475,"longitude":-122.0089}}"#, "disallowed", true),
-        (#"{"locationAccess":"denied"}"#, "disallowed", true),
+        (#"{"source":"mail"}"#, "disallowed", true), (#"{"locationAccess":"denied"}"#, "disallowed", true),
+        (#"{"source":"unknown","deviceResult":{"inRegion":true}}"#, "inRegion", true),
+        (
+            #"{"source":"maps","locationAccess":"denied","deviceResult":{"inRegion":true}}"#, "inRegion",
+            true
+        ),
         (#"{"url":"https://other.example/","source":"maps"}"#, "doesNotMatch", true),
     ])
     func confirmations(changes: String, outcome: String, isCertain: Bool) async throws {
@@ -107,6 +112,24 @@ import Testing
             #expect(answer.headers[.cacheControl] == "no-store")
         }
         #expect(api.recorder.outcomes == TestAPI.Path.allCases.map { _ in outcome })
+    }
+
+    /// All that `APActivationPayload` tells a clip is its URL. [Apple]
+    @Test(arguments: [
+        (#""coordinate":{"latitude":37.33475,"longitude":-122.0089}"#, "inRegion"),
+        (#""coordinate":{"latitude":37.34,"longitude":-122.0089}"#, "notInRegion"),
+        (#""deviceResult":{"inRegion":true}"#, "inRegion"),
+        (#""source":"unknown","locationAccess":"unknown""#, "undetermined"),
+        (#""source":"maps""#, "disallowed"), (#""locationAccess":"denied""#, "disallowed"),
+    ])
+    func onlyTheURLIsNeeded(members: String, outcome: String) async throws {
+        let body = #"{"url":"\#(Self.order)",\#(members)}"#
+        try await TestAPI().test { client in
+            let answer = try await client.post("/v1/confirmations", Array(body.utf8))
+            #expect(answer.status == 200 && answer["outcome"] == .string(outcome), "\(answer.text)")
+            let bare = try await client.post("/v1/confirmations", ["url": .string(Self.order)])
+            #expect(bare.status == 200 && bare["outcome"] == "undetermined", "\(bare.text)")
+        }
     }
 
     /// Apple, "Enabling notifications in App Clips": the payload of the page's example.

@@ -78,11 +78,12 @@ import Testing
     }
 
     private static let wrong: [([String: JSONValue?], code: String, field: String)] = [
-        (["url": nil], "missing_field", "url"), (["url": "nowhere"], "invalid_url", "url"),
+        (["url": .null], "invalid_field", "url"), (["url": "nowhere"], "invalid_url", "url"),
+        (["clip": 1], "invalid_field", "clip"),
         (["environment": nil], "missing_field", "environment"),
         (["environment": "development"], "invalid_field", "environment"),
         (["permission": nil], "missing_field", "permission"),
-        (["permission": "notDetermined"], "invalid_field", "permission"),
+        (["permission": "not_determined"], "invalid_field", "permission"),
         (["app": "widget"], "invalid_field", "app"), (["token": 1], "invalid_field", "token"),
         (["token": "00fc13adff7851"], "invalid_field", "token"),
         (["token": "00fc13adff78512"], "invalid_field", "token"),
@@ -146,13 +147,70 @@ import Testing
             }
             let kept = api.instances.registrations
             for registration in kept.prefix(2) {
-                #expect((start...Date()).contains(registration.launch.launchedAt))
+                #expect((start...Date()).contains(registration.launchedAt))
             }
             #expect(kept.map { $0.tokens.count } == [1, 1, 0, 0, 2, 1])
             #expect(kept.map(\.app) == [.clip, .clip, .clip, .full, .clip, .clip])
             #expect(kept[4].tokens[.start(attributesType: "Order")]?.hex == Self.token)
-            #expect(kept[5].launch.url == "https://example.com/restaurants/nowhere")
-            #expect(kept[5].launch.location == nil)
+            #expect(kept[5].launch?.url == "https://example.com/restaurants/nowhere")
+            #expect(kept[5].launch?.location == nil)
+        }
+    }
+
+    // MARK: Launches without a URL
+
+    /// As from a notification or the App Switcher. [Apple]
+    @Test func aLaunchWithoutAURLRenewsTheWindowOfAKnownInstance() async throws {
+        try await TestAPI().test { client in
+            _ = try await client.send(.delete, Self.path, key: client.api.publishable)
+            let unknown = try await Self.put(client, Self.report(["url": nil]))
+            #expect(unknown.status == 422 && unknown.code == "unknown_instance", "\(unknown.text)")
+            #expect(unknown.field == "clip")
+            let first = try await Self.put(client)
+            #expect(first.status == 201)
+            for changes in [["url": nil], ["url": nil, "clip": "com.example.MyApp.Clip"]]
+                as [[String: JSONValue?]]
+            {
+                let later = Self.report(changes.merging(["launchedAt": "2026-03-01T19:00:00Z"]) { $1 })
+                let renewed = try await Self.put(client, later)
+                #expect(renewed.status == 200, "\(renewed.text)")
+                #expect(renewed["reachableUntil"] == "2026-03-02T03:00:00Z")
+                #expect(renewed["launches"] == first["launches"])
+            }
+        }
+    }
+
+    @Test func aNewInstanceWithoutAURLNamesItsClip() async throws {
+        let api = TestAPI()
+        try await api.test { client in
+            _ = try await client.send(.delete, Self.path, key: client.api.publishable)
+            for (changes, code) in [
+                (["url": nil, "clip": .string(MemoryInstanceStore.unknownClip)], "unknown_clip"),
+                (["url": nil, "clip": "no bundle ID"], "unknown_clip"),
+                (["clip": "com.example.Other.Clip"], "other_clip"),
+            ] as [([String: JSONValue?], String)] {
+                let refused = try await Self.put(client, Self.report(changes))
+                #expect(refused.status == 422 && refused.code == code, "\(refused.text)")
+                #expect(refused.field == "clip")
+            }
+            #expect(api.instances.count == 0)
+            let added = try await Self.put(
+                client, Self.report(["url": nil, "clip": "com.example.MyApp.Clip"]))
+            #expect(added.status == 201 && added["launches"] == [], "\(added.text)")
+            #expect(added["clip"] == "com.example.MyApp.Clip")
+            #expect(added["reachableUntil"] == "2026-03-01T20:30:00Z")
+            let named = try await Self.put(client, Self.report(["clip": "com.example.MyApp.Clip"]))
+            #expect(named.status == 200 && named["launches"]?.arrayValue?.count == 1)
+        }
+    }
+
+    /// `UNAuthorizationStatus` in full.
+    @Test(arguments: ["notDetermined", "denied", "authorized", "provisional", "ephemeral"])
+    func everyPermissionIsTaken(permission: String) async throws {
+        try await TestAPI().test { client in
+            let answer = try await Self.put(client, Self.report(["permission": .string(permission)]))
+            #expect([200, 201].contains(answer.status) && answer["permission"] == .string(permission))
+            #expect((answer["reachableUntil"] != .null) == (permission == "ephemeral"))
         }
     }
 
@@ -181,8 +239,8 @@ import Testing
             #expect(!answer.text.contains("48.8") && !answer.text.contains("2.29"))
         }
         for registration in api.instances.registrations {
-            #expect(registration.launch.url == "https://example.com/place")
-            #expect(registration.launch.location == nil)
+            #expect(registration.launch?.url == "https://example.com/place")
+            #expect(registration.launch?.location == nil)
         }
     }
 
@@ -203,6 +261,29 @@ import Testing
             let launch = try #require(answer["launches"]?.arrayValue?.first?.objectValue)
             let confirmedAt = try #require(launch["confirmedAt"]?.stringValue.flatMap { Date(rfc3339: $0) })
             #expect(abs(confirmedAt.timeIntervalSinceNow) < 120)
+        }
+    }
+
+    /// As a server signed them before the claim was made, or would without evidence.
+    @Test(arguments: [nil, "none", "rumour", "device", "coordinate"] as [String?])
+    func aReceiptThatRestsOnNothingConfirmsNothing(evidence: String?) async throws {
+        let keys = ReceiptKeySet(at: .distantPast)
+        let now = Date()
+        let tenant = JSONValue.string(Self.tenant.description)
+        var claims: JSONObject = [
+            "aud": tenant, "sub": tenant, "iss": "doorstep", "iat": JSONValue(Int(now.timeIntervalSince1970)),
+            "exp": JSONValue(Int(now.timeIntervalSince1970) + 600), "jti": "x", "location": "restaurant_a",
+            "minute": .string(now.rfc3339), "outcome": "inRegion",
+        ]
+        claims["evidence"] = evidence.map(JSONValue.string)
+        let signed = keys.keys[0].sign(JSONValue.object(claims).serialized().span)
+        let receipt = JSONValue.string(String(decoding: signed, as: UTF8.self))
+        try await TestAPI(receipts: ReceiptIssuer("doorstep", keys: keys)).test { client in
+            let answer = try await Self.put(client, Self.report(["receipt": receipt]))
+            #expect([200, 201].contains(answer.status), "\(answer.text)")
+            let launch = try #require(answer["launches"]?.arrayValue?.first?.objectValue)
+            let counts = evidence == "device" || evidence == "coordinate"
+            #expect((launch["confirmedAt"] != .null) == counts, "\(answer.text)")
         }
     }
 

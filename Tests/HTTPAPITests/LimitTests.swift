@@ -224,6 +224,91 @@ import Testing
         }
     }
 
+    // MARK: New instances
+
+    private static func register(
+        _ client: TestAPI.Client, _ id: UUID, from address: String = "203.0.113.1", key: APIKey? = nil
+    ) async throws -> TestAPI.Answer {
+        let body: JSONObject = [
+            "url": .string(url), "environment": "production", "permission": "ephemeral",
+        ]
+        return try await client.send(
+            .put, "/v1/instances/\(id)", key: key ?? client.api.publishable,
+            headers: [
+                .contentType: "application/json", try #require(HTTPField.Name("X-Forwarded-For")): address,
+            ], body: ByteBuffer(bytes: JSONValue.object(body).serialized()))
+    }
+
+    /// A script that makes instances up is refused, and takes nothing from those that are there, nor from other clients.
+    @Test func instancesThatWereNotKnownHaveLimitsOfTheirOwn() async throws {
+        let limits = RequestLimits(newInstances: try Self.limit(6), clientNewInstances: try Self.limit(2))
+        var api = TestAPI(limits: limits)
+        api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
+        let (instances, settings) = (api.instances, api.settings)
+        try await api.test(over: [.front]) { client in
+            let known = (0..<2).map { _ in UUID() }
+            for id in known { #expect(try await Self.register(client, id).status == 201) }
+            for _ in 0..<3 {
+                let refused = try await Self.register(client, UUID())
+                #expect(refused.status == 429 && refused.code == "rate_limited", "\(refused.text)")
+                #expect(refused["limit"] == "client_new_instances")
+                #expect(refused["retryAfter"] == 1 && refused.headers[.retryAfter] == "1")
+            }
+            #expect(instances.count == 2)
+            // Those that are known come as often as they like.
+            for id in known + known + known {
+                #expect(try await Self.register(client, id).status == 200)
+            }
+            // What is refused for another reason does not count, nor does what is known.
+            for _ in 0..<4 {
+                #expect(try await Self.register(client, known[0], from: "203.0.113.2").status == 200)
+                let refused = try await client.send(
+                    .put, "/v1/instances/\(UUID())", key: client.api.publishable,
+                    headers: [
+                        .contentType: "application/json",
+                        try #require(HTTPField.Name("X-Forwarded-For")): "203.0.113.2",
+                    ], body: ByteBuffer(string: #"{"environment":"production","permission":"denied"}"#))
+                #expect(refused.status == 422, "\(refused.text)")
+            }
+            for _ in 0..<2 {
+                #expect(try await Self.register(client, UUID(), from: "203.0.113.2").status == 201)
+            }
+            // A secret key is no client's; its instances are the tenant's too.
+            for _ in 0..<2 {
+                #expect(try await Self.register(client, UUID(), key: client.api.secret).status == 201)
+            }
+            for key in [client.api.secret, client.api.publishable] {
+                let refused = try await Self.register(client, UUID(), from: "203.0.113.3", key: key)
+                #expect(refused.status == 429 && refused["limit"] == "new_instances", "\(refused.text)")
+            }
+            #expect(try await Self.register(client, known[0]).status == 200)
+            #expect(instances.count == 6)
+        }
+        #expect(settings.limits.newInstances == RateLimit("50:20000"))
+        #expect(settings.limits.clientNewInstances == RateLimit("1:2000"))
+    }
+
+    /// However many come at once, no more are added than there are places for.
+    @Test func requestsAtOnceGetNoMorePlacesThanThereAre() async throws {
+        let limits = RequestLimits(newInstances: try Self.limit(9), clientNewInstances: try Self.limit(5))
+        let api = TestAPI(limits: limits)
+        // In the process, so that no request waits for the one before.
+        try await api.test(over: [.library]) { client in
+            let answers = try await withThrowingTaskGroup(of: (KeyKind, Int).self) { group in
+                for key in [client.api.publishable, client.api.secret] {
+                    for _ in 0..<20 {
+                        group.addTask { (key.kind, try await Self.register(client, UUID(), key: key).status) }
+                    }
+                }
+                return try await group.reduce(into: [(KeyKind, Int)]()) { $0.append($1) }
+            }
+            #expect(Set(answers.map(\.1)) == [201, 429])
+            #expect(answers.count { $0.1 == 201 } == 9)
+            #expect(answers.count { $0 == (.publishable, 201) } <= 5)
+            #expect(client.api.instances.count == 9)
+        }
+    }
+
     @Test func aTenantsRequestsUnderWayAreBounded() async throws {
         let concurrency = TenantConcurrency(maximum: 2)
         let one = TenantID(UUID())

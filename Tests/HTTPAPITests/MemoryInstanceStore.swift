@@ -17,6 +17,8 @@ final class MemoryInstanceStore: InstanceStore {
     }
 
     private let state = Mutex(State())
+    /// The one that no tenant has.
+    static let unknownClip = "com.example.Other.Clip"
 
     var registrations: [InstanceRegistration] { state.withLock { $0.registrations } }
     var count: Int { state.withLock { $0.instances.count } }
@@ -34,22 +36,26 @@ final class MemoryInstanceStore: InstanceStore {
     }
 
     func register(
-        _ registration: InstanceRegistration, of tenant: TenantID, at now: Date
-    ) async throws -> (instance: Instance, isNew: Bool)? {
+        _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
+    ) async throws -> Registration {
         try change { state in
-            state.registrations.append(registration)
             let key = Key(tenant: tenant, id: registration.id)
             let known = state.instances[key]
-            let others = known?.launches.filter { $0.url != registration.launch.url } ?? []
+            guard let clip = registration.clip ?? known?.clip else { return .refused(.unknownInstance) }
+            guard mayBeNew || known != nil else { return .refused(.newNotAdmitted) }
+            guard clip.text != Self.unknownClip else { return .refused(.unknownClip) }
+            state.registrations.append(registration)
+            let others = known?.launches.filter { $0.url != registration.launch?.url } ?? []
             let instance = Instance(
-                id: registration.id, clip: registration.clip, app: registration.app,
+                id: registration.id, clip: clip, app: registration.app,
                 environment: registration.environment, permission: registration.permission,
-                launchedAt: registration.launch.launchedAt, launches: [registration.launch] + others,
+                launchedAt: registration.launchedAt,
+                launches: (registration.launch.map { [$0] } ?? []) + others,
                 hasToken: registration.tokens[.device] != nil,
                 startableTypes: registration.tokens.keys.filter { $0.kind == "start" }.map(\.name).sorted(),
                 activities: known?.activities ?? [])
             state.instances[key] = instance
-            return (instance, known == nil)
+            return .registered(instance, isNew: known == nil)
         }
     }
 

@@ -49,8 +49,10 @@ import Testing
             #expect(claims["jti"]?.stringValue?.count == 22)
             #expect(
                 claims.map(\.key).sorted() == [
-                    "aud", "exp", "iat", "iss", "jti", "location", "minute", "outcome", "sub",
+                    "aud", "certain", "evidence", "exp", "iat", "iss", "jti", "location", "minute", "outcome",
+                    "sub",
                 ])
+            #expect(claims["evidence"] == "coordinate" && claims["certain"] == true)
             let again = try await client.post("/v1/confirmations", Self.body())
             let other = try VerifiedToken.read(
                 try #require(again["receipt"]?.stringValue), keys: try #require(published.json))
@@ -58,21 +60,39 @@ import Testing
         }
     }
 
-    private static let others: [(JSONObject, String)] = [
-        (["source": "maps"], "disallowed"), (["url": "https://other.example/"], "doesNotMatch"),
-        (["coordinate": ["latitude": 1, "longitude": 2]], "notInRegion"),
-        (["coordinate": ["latitude": 1, "longitude": 2, "horizontalAccuracy": -1]], "undetermined"),
+    private static let others: [(JSONObject, String, evidence: String, isCertain: Bool)] = [
+        (["source": "maps"], "disallowed", "none", true),
+        (["url": "https://other.example/"], "doesNotMatch", "none", true),
+        (["coordinate": ["latitude": 1, "longitude": 2]], "notInRegion", "coordinate", true),
+        (
+            ["coordinate": ["latitude": 1, "longitude": 2, "horizontalAccuracy": -1]], "undetermined", "none",
+            false
+        ),
+        (
+            ["coordinate": ["latitude": 37.33475, "longitude": -122.0089, "horizontalAccuracy": 150]],
+            "inRegion", "coordinate", false
+        ),
+        (["deviceResult": ["inRegion": true]], "inRegion", "device", true),
+        (["deviceResult": ["inRegion": false], "source": "maps"], "notInRegion", "device", true),
+        (["deviceResult": ["errorCode": 1]], "disallowed", "device", true),
+        (["deviceResult": ["errorCode": 7]], "undetermined", "device", false),
     ]
 
+    /// Whoever has the key that ships with a clip can say anything of the device: the receipt says that it was said.
     @Test(arguments: others)
-    func everyOutcomeHasOne(changes: JSONObject, outcome: String) async throws {
+    func everyOutcomeHasOneThatSaysWhatItRestsOn(
+        changes: JSONObject, outcome: String, evidence: String, isCertain: Bool
+    ) async throws {
         let keys = ReceiptKeySet(at: Self.now)
         try await TestAPI(receipts: ReceiptIssuer("doorstep", keys: keys)).test { client in
-            let answer = try await client.post("/v1/confirmations", Self.body(changes))
+            var body = try #require(Self.body(changes).objectValue)
+            if changes["deviceResult"] != nil { body["coordinate"] = nil }
+            let answer = try await client.post("/v1/confirmations", .object(body))
             let (_, claims) = try VerifiedToken.read(
                 try #require(answer["receipt"]?.stringValue), keys: try JSONValue(parsing: keys.published))
             #expect(claims["outcome"] == .string(outcome))
-            let hasLocation = outcome == "notInRegion" || outcome == "undetermined"
+            #expect(claims["evidence"] == .string(evidence) && claims["certain"] == .bool(isCertain))
+            let hasLocation = ["inRegion", "notInRegion", "undetermined"].contains(outcome)
             #expect(claims["location"] == (hasLocation ? "restaurant_a" : .null))
         }
     }

@@ -58,36 +58,53 @@ private typealias Evidence = ConfirmationRequest.Evidence
                     #expect(confirmation.isCertain)
                     #expect(confirmation.error == .doesNotMatch)
                     #expect(confirmation.location == nil)
+                    #expect(confirmation.evidence == .none)
                 }
             }
         }
     }
 
     @Test(arguments: InvocationSource.allCases, ConfirmationRequest.LocationAccess.allCases)
-    func `A launch that was not physical, or without access, is disallowed whatever the evidence`(
+    func `What is said to be no physical launch, or without access, is disallowed; what is not known is not`(
         source: InvocationSource, access: ConfirmationRequest.LocationAccess
     ) throws {
-        let isAllowed = ["nfc", "app_clip_code", "qr_code"].contains(source.rawValue) && access == .allowed
-        for evidence in [inside, .device(.inRegion(true))] {
+        let isAllowed =
+            ["nfc", "app_clip_code", "qr_code", "unknown"].contains(source.rawValue) && access != .denied
+        let confirmation = try confirm(inside, from: source, access: access)
+        #expect(confirmation.outcome == (isAllowed ? .inRegion : .disallowed))
+        #expect(confirmation.error == (isAllowed ? nil : .disallowed))
+        #expect((confirmation.location == nil) == !isAllowed)
+        #expect(confirmation.isCertain)
+        #expect(confirmation.evidence == (isAllowed ? .coordinate : .none))
+        for evidence in [Evidence.none, try at(37.334722, -122, accuracy: -1)] {
             let confirmation = try confirm(evidence, from: source, access: access)
-            #expect(confirmation.outcome == (isAllowed ? .inRegion : .disallowed))
-            #expect(confirmation.error == (isAllowed ? nil : .disallowed))
-            #expect((confirmation.location == nil) == !isAllowed)
-            #expect(confirmation.isCertain)
+            #expect(confirmation.outcome == (isAllowed ? .undetermined : .disallowed))
+            #expect(confirmation.evidence == .none)
         }
-        let others: [Evidence] = [.none, .device(.error(code: 2)), try at(37.334722, -122, accuracy: -1)]
-        for evidence in others where !isAllowed {
-            #expect(try confirm(evidence, from: source, access: access).outcome == .disallowed)
+    }
+
+    @Test(arguments: InvocationSource.allCases, ConfirmationRequest.LocationAccess.allCases)
+    func `The device's own result comes before what is said of the launch`(
+        source: InvocationSource, access: ConfirmationRequest.LocationAccess
+    ) throws {
+        for (result, outcome) in [
+            (.inRegion(true), .inRegion), (.inRegion(false), .notInRegion), (.error(code: 1), .disallowed),
+            (.error(code: 2), .doesNotMatch), (.error(code: -1), .undetermined),
+        ] as [(ConfirmationRequest.DeviceResult, Locations.Confirmation.Outcome)] {
+            let confirmation = try confirm(.device(result), from: source, access: access)
+            #expect(confirmation.outcome == outcome)
+            #expect(confirmation.evidence == .device)
         }
     }
 
     @Test func `The sources are those of the contract`() {
         #expect(
             InvocationSource.allCases.map(\.rawValue) == [
-                "nfc", "app_clip_code", "qr_code", "maps", "messages", "safari", "spotlight", "siri", "app",
-                "app_library", "notification", "unknown",
+                "nfc", "app_clip_code", "qr_code", "maps", "messages", "mail", "safari", "spotlight", "siri",
+                "app", "app_library", "notification", "unknown",
             ])
-        #expect(ConfirmationRequest.LocationAccess.allCases.map(\.rawValue) == ["allowed", "denied"])
+        #expect(
+            ConfirmationRequest.LocationAccess.allCases.map(\.rawValue) == ["allowed", "denied", "unknown"])
     }
 
     // MARK: Evidence

@@ -80,10 +80,20 @@ import Testing
         #expect(try Self.router().decide(candidate, at: Self.now) == .send(expiresAt: nil))
     }
 
+    /// As usual after the full app has replaced the clip.
+    @Test func whoHasNotBeenAskedIsSkippedByAReasonOfItsOwn() throws {
+        let candidate = try Self.candidate(
+            app: .full, permission: .notDetermined, launched: -100 * Self.hour, launchedAtBusiness: nil)
+        #expect(try Self.router().decide(candidate, at: Self.now) == .skip(.permissionNotDetermined))
+        #expect(NotificationRouter.SkipReason.permissionNotDetermined.rawValue == "permission_not_determined")
+    }
+
     @Test func liveActivitiesNeedATokenAndNoPermission() throws {
-        let candidate = try Self.candidate(permission: .denied, launched: -9 * Self.hour)
         let router = try Self.router(receiver: .token(.activity("A")))
-        #expect(router.decide(candidate, at: Self.now) == .send(expiresAt: nil))
+        for permission in [NotificationPermission.denied, .notDetermined] {
+            let candidate = try Self.candidate(permission: permission, launched: -9 * Self.hour)
+            #expect(router.decide(candidate, at: Self.now) == .send(expiresAt: nil))
+        }
         #expect(
             router.decide(try Self.candidate(permission: .denied, token: .none), at: Self.now)
                 == .skip(.noToken))
@@ -124,6 +134,7 @@ import Testing
                 (.wrongEnvironment, wanted == .production && environment == .sandbox),
                 (.notConfirmed, confirmedOnly && (confirmed.map(isLate) ?? true)),
                 (.permissionDenied, isDevice && permission == .denied),
+                (.permissionNotDetermined, isDevice && permission == .notDetermined),
                 (.noToken, token == .none),
                 (.tokenDead, token == .dead),
                 (

@@ -18,6 +18,14 @@ import Testing
         "tenants_key_limit_is_whole": ("tenants", [["key_rate": "1"], ["key_burst": "1"]]),
         "tenants_client_limit_range": ("tenants", outOfRange("client")),
         "tenants_client_limit_is_whole": ("tenants", [["client_rate": "1"], ["client_burst": "1"]]),
+        "tenants_new_instance_limit_range": ("tenants", outOfRange("new_instance")),
+        "tenants_new_instance_limit_is_whole": (
+            "tenants", [["new_instance_rate": "1"], ["new_instance_burst": "1"]]
+        ),
+        "tenants_client_new_instance_limit_range": ("tenants", outOfRange("client_new_instance")),
+        "tenants_client_new_instance_limit_is_whole": (
+            "tenants", [["client_new_instance_rate": "1"], ["client_new_instance_burst": "1"]]
+        ),
         "clips_bundle_id_form": (
             "clips",
             [
@@ -117,7 +125,7 @@ import Testing
         "instances_app": ("instances", [["app": "'widget'"]]),
         "instances_environment": ("instances", [["environment": "'development'"]]),
         "instances_permission": (
-            "instances", [["permission": "''"], ["permission": "'notDetermined'"]]
+            "instances", [["permission": "''"], ["permission": "'not_determined'"]]
         ),
         "launches_url_form": (
             "launches",

@@ -55,7 +55,7 @@ enum Grants {
         doorstep_admin UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
         doorstep_admin UPDATE locations (latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE short_codes (url)
-        doorstep_admin UPDATE tenants (client_burst, client_rate, collapse_policy, key_burst, key_rate, name, suspended_at)
+        doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, key_burst, key_rate, name, new_instance_burst, new_instance_rate, suspended_at)
         doorstep_admin UPDATE webhooks (sealed_secret, url)
         doorstep_admin USAGE doorstep
         doorstep_app DELETE channels
@@ -115,7 +115,7 @@ enum Grants {
         doorstep_router SELECT locations (identifier, latitude, longitude, name, radius, tenant_id)
         doorstep_router SELECT push_tokens (kind, registered_at, tenant_id)
         doorstep_router SELECT short_codes (code, tenant_id, url)
-        doorstep_router SELECT tenants (client_burst, client_rate, key_burst, key_rate, slug, suspended_at, tenant_id)
+        doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, key_burst, key_rate, new_instance_burst, new_instance_rate, slug, suspended_at, tenant_id)
         doorstep_router SELECT webhook_messages (due_at, tenant_id)
         doorstep_router USAGE doorstep
         public EXECUTE current_tenant_id()

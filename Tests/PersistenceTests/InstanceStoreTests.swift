@@ -22,7 +22,7 @@ import Testing
             #expect(first.isNew)
             #expect(first.instance.hasToken && first.instance.launchedAt == Self.now)
             #expect(first.instance.reachableUntil == Self.now.addingTimeInterval(8 * 3_600))
-            #expect(first.instance.launches == [registration.launch])
+            #expect(first.instance.launches == [try #require(registration.launch)])
             let rows: Query = """
                 SELECT count(*) FROM doorstep.instances AS i JOIN doorstep.launches AS l USING (tenant_id, instance_id)
                 WHERE i.xmin = l.xmin AND i.updated_at = i.created_at
@@ -62,6 +62,83 @@ import Testing
             let fourth = try await instances.register(
                 Instances.registration(id, url: "https://example.com/b", location: "z", at: earlier))
             #expect(fourth.instance.launches == third.instance.launches)
+        }
+    }
+
+    /// From a notification or the App Switcher: it renews the 8 hours, and was at no business.
+    @Test func aLaunchWithoutAURLRenewsTheWindowAndNothingElse() async throws {
+        try await Instances.with { instances in
+            let unknown = try Instances.registration(id, url: nil, clip: nil)
+            #expect(
+                try await instances.store.register(unknown, of: instances.tenant, at: Self.now)
+                    == .refused(.unknownInstance))
+            let token = try Instances.token(1)
+            let first = try await instances.register(
+                Instances.registration(id, confirmedAt: Self.now, tokens: [.device: token]))
+            for (number, clip) in [nil, Instances.clip].enumerated() {
+                let later = Self.now.addingTimeInterval(Double(number + 1) * 3_600)
+                let renewed = try await instances.register(
+                    Instances.registration(
+                        id, url: nil, at: later, clip: clip, permission: .provisional))
+                #expect(!renewed.isNew && renewed.instance.launchedAt == later)
+                #expect(renewed.instance.clip.text == Instances.clip)
+                #expect(renewed.instance.permission == .provisional && renewed.instance.hasToken)
+                #expect(renewed.instance.launches == first.instance.launches)
+            }
+            // One of before changes nothing.
+            let late = try await instances.register(
+                Instances.registration(id, url: nil, clip: nil, permission: .notDetermined))
+            #expect(late.instance.permission == .provisional)
+            #expect(late.instance.launchedAt == Self.now.addingTimeInterval(7_200))
+            // The full app in the clip's place: its tokens are of no use to it.
+            let full = try await instances.register(
+                Instances.registration(
+                    id, url: nil, at: Self.now.addingTimeInterval(9_000), clip: nil, app: .full,
+                    permission: .notDetermined))
+            #expect(full.instance.app == .full && !full.instance.hasToken)
+            #expect(full.instance.permission == .notDetermined)
+        }
+    }
+
+    @Test func anInstanceBeginsWithoutAURLWhereItsClipIsNamed() async throws {
+        try await Instances.with { instances in
+            let registration = try Instances.registration(
+                id, url: nil, tokens: [.device: Instances.token(1)])
+            let first = try await instances.register(registration)
+            #expect(first.isNew && first.instance.launches == [] && first.instance.hasToken)
+            #expect(first.instance.reachableUntil == Self.now.addingTimeInterval(8 * 3_600))
+            #expect(try await !instances.register(registration).isNew)
+            let other = try Instances.registration(
+                InstanceID(UUID()), url: nil, clip: "com.example.Other.Clip")
+            #expect(
+                try await instances.store.register(other, of: instances.tenant, at: Self.now)
+                    == .refused(.unknownClip))
+            #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.instances") == 1)
+            #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.launches") == 0)
+            let catalogue = PostgresInstanceCatalogue(instances.stores.adminPool)
+            let listed = try await catalogue.latest(InstanceSelection(), of: instances.tenant, limit: 10)
+            #expect(listed.map(\.launchCount) == [0])
+        }
+    }
+
+    @Test func whereNoneMayBeNewOnlyThoseThatAreKnownAreKept() async throws {
+        try await Instances.with { instances in
+            func register(_ registration: InstanceRegistration, mayBeNew: Bool) async throws -> Registration {
+                try await instances.store.register(
+                    registration, mayBeNew: mayBeNew, of: instances.tenant, at: Self.now)
+            }
+            let registration = try Instances.registration(id, tokens: [.device: Instances.token(1)])
+            #expect(try await register(registration, mayBeNew: false) == .refused(.newNotAdmitted))
+            for table in ["instances", "launches", "push_tokens"] {
+                let query: Query = "SELECT count(*) FROM doorstep.\(identifier: table)"
+                #expect(try await instances.stores.count(query) == 0)
+            }
+            #expect(try await register(registration, mayBeNew: true).stored?.isNew == true)
+            let later = try Instances.registration(
+                id, url: "https://example.com/b", at: Self.now.addingTimeInterval(60),
+                tokens: [.device: Instances.token(2)])
+            let known = try #require(try await register(later, mayBeNew: false).stored)
+            #expect(!known.isNew && known.instance.launches.count == 2)
         }
     }
 
@@ -266,7 +343,8 @@ import Testing
             #expect(try await !store.setToken(token, ofActivity: "a", for: id, of: other, at: Self.now))
             #expect(try await !store.removeActivity("a", for: id, of: other))
             // The same ID and token are another instance there, and the first is left alone.
-            let theirs = try #require(try await store.register(registration, of: other, at: Self.now))
+            let theirs = try #require(
+                try await store.register(registration, of: other, at: Self.now).stored)
             #expect(theirs.isNew)
             #expect(try await instances.tokens(of: id) == ["device ", "device "])
             #expect(try await store.delete(id, of: other))
@@ -281,7 +359,7 @@ import Testing
             ] {
                 let stored = try await instances.store.register(
                     Instances.registration(id, clip: clip), of: tenant, at: Self.now)
-                #expect(stored == nil)
+                #expect(stored == .refused(.unknownClip))
             }
             #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.instances") == 0)
         }

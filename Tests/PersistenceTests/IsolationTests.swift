@@ -254,6 +254,8 @@ import Testing
         let columns = [
             "tenants": [
                 "tenant_id", "slug", "suspended_at", "key_rate", "key_burst", "client_rate", "client_burst",
+                "new_instance_rate", "new_instance_burst", "client_new_instance_rate",
+                "client_new_instance_burst",
             ],
             "clips": ["tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id"],
             "domains": ["tenant_id", "host", "proved_at"],

@@ -38,25 +38,27 @@ struct RegisteredInstances: Sendable {
     }
 
     static func registration(
-        _ id: InstanceID, url: String = "https://example.com/a", location: String? = "a",
-        at launchedAt: Date = now, confirmedAt: Date? = nil, clip: String = clip,
+        _ id: InstanceID, url: String? = "https://example.com/a", location: String? = "a",
+        at launchedAt: Date = now, confirmedAt: Date? = nil, clip: String? = clip,
         app: InstalledApp = .clip, permission: NotificationPermission = .ephemeral,
         tokens: [TokenPlace: PushToken] = [:]
     ) throws -> InstanceRegistration {
         InstanceRegistration(
-            id: id, clip: try BundleID(clip), app: app, environment: .production, permission: permission,
-            launch: Launch(
-                url: url, experience: "https://example.com/a",
-                location: try location.map { try LocationIdentifier($0) }, launchedAt: launchedAt,
-                confirmedAt: confirmedAt),
-            tokens: tokens)
+            id: id, clip: try clip.map { try BundleID($0) }, app: app, environment: .production,
+            permission: permission, launchedAt: launchedAt,
+            launch: try url.map { url in
+                Launch(
+                    url: url, experience: "https://example.com/a",
+                    location: try location.map { try LocationIdentifier($0) }, launchedAt: launchedAt,
+                    confirmedAt: confirmedAt)
+            }, tokens: tokens)
     }
 
     @discardableResult
     func register(
         _ registration: InstanceRegistration, at now: Date = now
     ) async throws -> (instance: Instance, isNew: Bool) {
-        try #require(try await store.register(registration, of: tenant, at: now))
+        try #require(try await store.register(registration, of: tenant, at: now).stored)
     }
 
     /// What stands in the table, as superuser: the tokens of all instances, `kind name`, `-` before one that is retired.
@@ -79,5 +81,12 @@ struct RegisteredInstances: Sendable {
             try await transaction.setTenant(tenant.description)
             try await transaction.execute(query)
         }
+    }
+}
+
+extension Registration {
+    /// Nil for a refusal.
+    var stored: (instance: Instance, isNew: Bool)? {
+        if case .registered(let instance, let isNew) = self { (instance, isNew) } else { nil }
     }
 }

@@ -53,8 +53,13 @@ import Testing
             _ = try await followed.refreshed()
             let both = RequestLimits(
                 key: RateLimit(perSecond: 1, burst: 1_000_000),
-                client: RateLimit(perSecond: 1_000_000, burst: 1))
-            for limits in [both, RequestLimits(client: both.client), RequestLimits()] {
+                client: RateLimit(perSecond: 1_000_000, burst: 1),
+                newInstances: RateLimit(perSecond: 2, burst: 3),
+                clientNewInstances: RateLimit(perSecond: 4, burst: 5))
+            for limits in [
+                both, RequestLimits(client: both.client),
+                RequestLimits(clientNewInstances: both.clientNewInstances), RequestLimits(),
+            ] {
                 #expect(try await store.setLimits(limits, slug).limits == limits)
                 #expect(try await store.tenants().map(\.limits) == [limits])
                 #expect(try await followed.refreshed().holder(of: key)?.limits == limits)

@@ -29,6 +29,35 @@ import Testing
         #expect(rested.remaining == 2)
     }
 
+    @Test func whatIsGivenBackIsThereAgain() throws {
+        let limiter = RateLimiter<Int>(from: Self.start)
+        let limit = try Self.limit(10, burst: 3)
+        for _ in 0..<3 { #expect(limiter.take(1, limit, at: Self.start).isAdmitted) }
+        limiter.giveBack(1, limit)
+        #expect(limiter.take(1, limit, at: Self.start).remaining == 0)
+        #expect(!limiter.take(1, limit, at: Self.start).isAdmitted)
+        // Never more than a burst, and nothing for who has taken nothing.
+        for _ in 0..<9 { limiter.giveBack(1, limit) }
+        limiter.giveBack(2, limit)
+        for key in 1...2 {
+            #expect(limiter.take(key, limit, at: Self.start).remaining == 2)
+        }
+    }
+
+    /// Among those that share a place because there is none of their own left, too.
+    @Test func whatIsGivenBackIsThereAgainForAllThatShareIt() throws {
+        let limiter = RateLimiter<Int>(capacity: 1, shards: 1, from: Self.start)
+        let limit = try Self.limit(1, burst: 2)
+        #expect(limiter.take(0, limit, at: Self.start).isAdmitted)
+        for _ in 0..<9 {
+            #expect(limiter.take(1, limit, at: Self.start).isAdmitted)
+            limiter.giveBack(1, limit)
+        }
+        for key in 2...3 { #expect(limiter.take(key, limit, at: Self.start).isAdmitted) }
+        #expect(!limiter.take(4, limit, at: Self.start).isAdmitted)
+        #expect(limiter.take(0, limit, at: Self.start).remaining == 0)
+    }
+
     @Test func keysDoNotShare() throws {
         let limiter = RateLimiter<Int>(from: Self.start)
         let limit = try Self.limit(1, burst: 1)

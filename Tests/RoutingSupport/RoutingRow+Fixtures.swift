@@ -9,10 +9,11 @@ extension RoutingRow {
         _ id: TenantID, isSuspended: Bool = false, limits: RequestLimits = RequestLimits()
     ) -> RoutingRow {
         func field(_ value: Int32?) -> [UInt8]? { value.map { [UInt8](bigEndian: UInt64($0)) } }
-        return RoutingRow([
-            id.uuid.bytes, [isSuspended ? 1 : 0], field(limits.key?.perSecond), field(limits.key?.burst),
-            field(limits.client?.perSecond), field(limits.client?.burst),
-        ])
+        return RoutingRow(
+            [id.uuid.bytes, [isSuspended ? 1 : 0]]
+                + [limits.key, limits.client, limits.newInstances, limits.clientNewInstances].flatMap {
+                    [field($0?.perSecond), field($0?.burst)]
+                })
     }
 
     /// The parent is the bundle ID without its last component.

@@ -18,11 +18,13 @@ import Testing
     private static let rows: [RoutingRelation: [String]] = [
         .tenants: [
             """
-            0006 \(tenant) 00000001 00 00000008 000000000000000a 00000008 0000000000000014 ffffffff ffffffff
+            000a \(tenant) 00000001 00 00000008 000000000000000a 00000008 0000000000000014 ffffffff ffffffff \
+            ffffffff ffffffff ffffffff ffffffff
             """,
             """
-            0006 00000010 00000000000000000000000000000001 00000001 01 ffffffff ffffffff \
-            00000008 0000000000000001 00000008 00000000000f4240
+            000a 00000010 00000000000000000000000000000001 00000001 01 ffffffff ffffffff \
+            00000008 0000000000000001 00000008 00000000000f4240 00000008 0000000000000002 00000008 0000000000000003 \
+            ffffffff ffffffff
             """,
         ],
         .clips: [

@@ -10,9 +10,11 @@ import Testing
 
 @Suite struct RoutingFileTests {
     private static let tenant = TenantID(number: 1)
-    private static let limits = RequestLimits(key: RateLimit(perSecond: 10, burst: 1_000_000))
+    private static let limits = RequestLimits(
+        key: RateLimit(perSecond: 10, burst: 1_000_000), newInstances: RateLimit(perSecond: 7, burst: 8),
+        clientNewInstances: RateLimit(perSecond: 5, burst: 6))
     private static let digest = [UInt8](repeating: 7, count: 32)
-    /// `doorstep routing table 2` and its line feed.
+    /// `doorstep routing table 3` and its line feed.
     private static let signatureLength = 25
 
     /// One row of each relation.
@@ -169,9 +171,12 @@ import Testing
     }
 
     @Test func anotherSignature() throws {
-        let later =
-            Array("doorstep routing table 3\n".utf8) + (try Self.small().fileBytes()[Self.signatureLength...])
-        #expect(throws: RoutingError.notARoutingTable) { try later.withChecksum().reread() }
+        for format in [2, 4] {
+            let other =
+                Array("doorstep routing table \(format)\n".utf8)
+                + (try Self.small().fileBytes()[Self.signatureLength...])
+            #expect(throws: RoutingError.notARoutingTable) { try other.withChecksum().reread() }
+        }
         #expect(throws: RoutingError.notARoutingTable) { try [].reread() }
         #expect(throws: RoutingError.notARoutingTable) { try Array("{}".utf8).reread() }
     }

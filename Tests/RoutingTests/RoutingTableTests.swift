@@ -123,7 +123,9 @@ import Testing
         let digest = [UInt8](repeating: 7, count: 32)
         try table.set(.keys, .key(Self.one, KeyID(UUID(number: 1)), digest))
         let limits = RequestLimits(
-            key: RateLimit(perSecond: 10, burst: 20), client: RateLimit(perSecond: 1, burst: 1_000_000))
+            key: RateLimit(perSecond: 10, burst: 20), client: RateLimit(perSecond: 1, burst: 1_000_000),
+            newInstances: RateLimit(perSecond: 30, burst: 40),
+            clientNewInstances: RateLimit(perSecond: 2, burst: 3))
         for limits in [limits, RequestLimits()] {
             try table.set(.tenants, .tenant(Self.one, limits: limits))
             #expect(table.keyHolder(of: digest, at: .year2000)?.limits == limits)

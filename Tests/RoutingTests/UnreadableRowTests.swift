@@ -24,7 +24,9 @@ import Testing
         .tenants: .tenant(
             tenant, isSuspended: true,
             limits: RequestLimits(
-                key: RateLimit(perSecond: 1, burst: 2), client: RateLimit(perSecond: 3, burst: 4))),
+                key: RateLimit(perSecond: 1, burst: 2), client: RateLimit(perSecond: 3, burst: 4),
+                newInstances: RateLimit(perSecond: 5, burst: 6),
+                clientNewInstances: RateLimit(perSecond: 7, burst: 8))),
         .clips: .clip(tenant, "com.example.MyApp.Clip", isMultiBusiness: true),
         .keys: .key(tenant, key, digest),
         .domains: .domain(tenant, "example.com"),

@@ -74,7 +74,8 @@ class Doorstep:
     def set_up(self) -> tuple[str, str]:
         self.run("migrate")
         self.run("tenant", "create", "bench", "--name", "Bench")
-        self.run("tenant", "limit", "bench", "--key", "1000000", "--client", "1000000")
+        self.run("tenant", "limit", "bench", "--key", "1000000", "--client", "1000000", "--new-instances", "1000000",
+                 "--client-new-instances", "1000000")
         self.run("clip", "create", "--tenant", "bench", "--team-id", TEAM, "--bundle-id", CLIP,
                  "--multi-business")
         self.run("location", "import", "--tenant", "bench", "-",

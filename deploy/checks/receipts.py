@@ -23,6 +23,12 @@ def verify(receipt, keys, tenant, issuer=ISSUER):
         options={"require": ["exp", "iat", "iss", "aud", "sub", "jti"]})
 
 
+def is_there(claims, location, evidence=("device", "coordinate")):
+    """Whether the claims say that the person was there for certain, by evidence that is to count."""
+    return (claims["outcome"] == "inRegion" and claims["location"] == location
+            and claims.get("evidence") in evidence and claims.get("certain") is True)
+
+
 def verify_later(seconds, *arguments):
     """Verifies a receipt with a clock that stands in the future."""
     with unittest.mock.patch("jwt.api_jwt.datetime") as clock:
@@ -30,9 +36,8 @@ def verify_later(seconds, *arguments):
         return verify(*arguments)
 
 
-def confirm(address, key):
-    body = {"url": "https://example.com/restaurants/restaurant_a/order/1234", "source": "nfc",
-            "locationAccess": "allowed", "coordinate": {"latitude": 37.33475, "longitude": -122.0089}}
+def confirm(address, key, **evidence):
+    body = {"url": "https://example.com/restaurants/restaurant_a/order/1234", **evidence}
     request = urllib.request.Request(
         address + "/v1/confirmations", json.dumps(body).encode(),
         {"Authorization": "Bearer " + key, "Content-Type": "application/json"})
@@ -48,14 +53,26 @@ def main(address, key_file, tenants):
     keys = jwt.PyJWKClient(address + "/.well-known/jwks.json")
     tenants = {tenant["slug"]: tenant["id"] for tenant in json.loads(pathlib.Path(tenants).read_text())}
     tenant = tenants["restaurants"]
-    receipt = confirm(address, pathlib.Path(key_file).read_text().strip())
+    key = pathlib.Path(key_file).read_text().strip()
+    place = {"latitude": 37.33475, "longitude": -122.0089}
+    receipt = confirm(address, key, coordinate=place)
     header, _, signature = receipt.split(".")
 
     claims = verify(receipt, keys, tenant)
-    assert (claims["outcome"], claims["location"], claims["sub"]) == ("inRegion", "restaurant_a", tenant), claims
+    assert is_there(claims, "restaurant_a") and claims["sub"] == tenant, claims
+    assert not is_there(claims, "restaurant_b"), claims
     assert claims["exp"] - claims["iat"] == 600, claims
     verify_later(540, receipt, keys, tenant)
     print("receipts: PyJWT takes", json.dumps(claims))
+
+    said = verify(confirm(address, key, deviceResult={"inRegion": True}), keys, tenant)
+    assert is_there(said, "restaurant_a") and not is_there(said, "restaurant_a", evidence=("coordinate",)), said
+    vague = verify(confirm(address, key, coordinate={**place, "horizontalAccuracy": 500}), keys, tenant)
+    nothing = verify(confirm(address, key), keys, tenant)
+    earlier = {name: value for name, value in claims.items() if name not in ("evidence", "certain")}
+    for claim in vague, nothing, earlier:
+        assert not is_there(claim, "restaurant_a"), claim
+    print("receipts: what a device said is told from a coordinate, and neither counts when it is not certain or not there")
 
     other = next(identity for slug, identity in tenants.items() if slug != "restaurants")
     changed = {**claims, "location": "restaurant_b"}

@@ -36,9 +36,11 @@ struct ConfirmCommand: AsyncParsableCommand {
     @OptionGroup var receipts: ReceiptOptions
     @OptionGroup var output: OutputOptions
     @Argument(help: "The invocation URL.") var url: String
-    @Option(help: "How the clip was launched.") var source: InvocationSource
-    @Option(name: .customLong("location-access"), help: "Whether the person allows the clip to confirm.")
-    var access = ConfirmationRequest.LocationAccess.allowed
+    @Option(help: "How the clip was launched, where that is known.") var source = InvocationSource.unknown
+    @Option(
+        name: .customLong("location-access"),
+        help: "Whether the person allows the clip to confirm, where that is known.")
+    var access = ConfirmationRequest.LocationAccess.unknown
     @Option(parsing: .unconditional, help: "The person's latitude.") var latitude: Double?
     @Option(parsing: .unconditional, help: "The person's longitude.") var longitude: Double?
     @Option(name: .customLong("horizontal-accuracy"), parsing: .unconditional, help: "In metres.")

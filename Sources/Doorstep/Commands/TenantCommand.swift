@@ -52,7 +52,7 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Limit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set how often a tenant's keys may be used.",
+            abstract: "Set how often a tenant's keys may be used, and how many instances they may add.",
             discussion: """
                 Each server counts for itself: behind a balancer that spreads requests evenly over N servers, about N \
                 times as many come through. What is not given is left to the servers' settings.
@@ -71,14 +71,30 @@ struct TenantCommand: AsyncParsableCommand {
                 "Of each client address that uses a publishable key: requests a second, and at once.",
                 valueName: "rate[:burst]"))
         var client: RateLimit?
+        @Option(
+            name: .customLong("new-instances"),
+            help: ArgumentHelp(
+                "Of instances that were not known: how many a second, and at once.",
+                valueName: "rate[:burst]"))
+        var newInstances: RateLimit?
+        @Option(
+            name: .customLong("client-new-instances"),
+            help: ArgumentHelp(
+                "Of these from each client address that uses a publishable key: how many a second, and at once.",
+                valueName: "rate[:burst]"))
+        var clientNewInstances: RateLimit?
 
         func run() async throws {
-            let limits = RequestLimits(key: key, client: client)
+            let limits = RequestLimits(
+                key: key, client: client, newInstances: newInstances, clientNewInstances: clientNewInstances)
             let tenant = try await database.withPool { pool in
                 try await PostgresAdministrationStore(pool, actor: TenantOptions.actor).setLimits(
                     limits, slug)
             }
-            let texts = [("key", key), ("client", client)].map { name, limit in
+            let texts = [
+                ("key", key), ("client", client), ("new instances", newInstances),
+                ("new instances of a client", clientNewInstances),
+            ].map { name, limit in
                 "\(name) \(limit.map { "\($0.perSecond)/s, \($0.burst) at once" } ?? "as the servers say")"
             }
             output.print(

@@ -14,6 +14,9 @@ extension JSONObject {
             "suspended": tenant.suspendedAt.map { JSONValue($0) } ?? .null,
             "keyLimit": tenant.limits.key.map { .string($0.description) } ?? .null,
             "clientLimit": tenant.limits.client.map { .string($0.description) } ?? .null,
+            "newInstanceLimit": tenant.limits.newInstances.map { .string($0.description) } ?? .null,
+            "clientNewInstanceLimit": tenant.limits.clientNewInstances.map { .string($0.description) }
+                ?? .null,
         ]
     }
 

@@ -53,6 +53,22 @@ struct LimitSettings: ParsableArguments {
             """, valueName: "rate[:burst]"))
     var clientLimit: Setting?
     @Option(
+        name: .customLong("new-instance-limit"),
+        help: ArgumentHelp(
+            """
+            How many instances that were not known a tenant gets, unless it has a limit of its own: a second, and at \
+            once; or 'off'. (environment: DOORSTEP_NEW_INSTANCE_LIMIT, default: 50:20000)
+            """, valueName: "rate[:burst]"))
+    var newInstanceLimit: Setting?
+    @Option(
+        name: .customLong("client-new-instance-limit"),
+        help: ArgumentHelp(
+            """
+            How many of these one client address may add with a tenant's publishable keys. \
+            (environment: DOORSTEP_CLIENT_NEW_INSTANCE_LIMIT, default: 1:2000)
+            """, valueName: "rate[:burst]"))
+    var clientNewInstanceLimit: Setting?
+    @Option(
         name: .customLong("trusted-proxy"),
         help: ArgumentHelp(
             """
@@ -62,11 +78,14 @@ struct LimitSettings: ParsableArguments {
     var trustedProxies: [String] = []
 
     func apply(to settings: inout APIServer.Settings) throws {
-        if let limit = try keyLimit ?? Environment.value("DOORSTEP_KEY_LIMIT", as: Setting.self) {
-            settings.limits.key = limit.limit
-        }
-        if let limit = try clientLimit ?? Environment.value("DOORSTEP_CLIENT_LIMIT", as: Setting.self) {
-            settings.limits.client = limit.limit
+        for (limit, flag, variable) in [
+            (\RequestLimits.key, keyLimit, "DOORSTEP_KEY_LIMIT"),
+            (\.client, clientLimit, "DOORSTEP_CLIENT_LIMIT"),
+            (\.newInstances, newInstanceLimit, "DOORSTEP_NEW_INSTANCE_LIMIT"),
+            (\.clientNewInstances, clientNewInstanceLimit, "DOORSTEP_CLIENT_NEW_INSTANCE_LIMIT"),
+        ] {
+            guard let setting = try flag ?? Environment.value(variable, as: Setting.self) else { continue }
+            settings.limits[keyPath: limit] = setting.limit
         }
         let ranges =
             trustedProxies.isEmpty

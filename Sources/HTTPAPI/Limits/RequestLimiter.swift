@@ -12,6 +12,8 @@ struct RequestLimiter: Sendable {
     let defaults: RequestLimits
     private let keys = RateLimiter<TenantKey>()
     private let clients = RateLimiter<TenantClient>()
+    private let newInstances = RateLimiter<TenantID>()
+    private let clientNewInstances = RateLimiter<TenantClient>()
     /// Of those who have no valid key.
     private let strangers = RateLimiter<Client.Address>()
     private let pauses: Pause.Count
@@ -41,18 +43,65 @@ struct RequestLimiter: Sendable {
                 TenantClient(tenant: caller.tenant, address: client.address), limit, at: now)
             standing.client = state
             guard state.isAdmitted else {
-                throw .rateLimited(by: "client", state, standing, pauses.pause(for: client))
+                throw .rateLimited(by: .client, state, standing, pauses.pause(for: client))
             }
         }
         if let limit = caller.limits.key ?? defaults.key {
             let state = keys.take(TenantKey(tenant: caller.tenant, key: caller.key), limit, at: now)
             standing.key = state
             guard state.isAdmitted else {
-                throw .rateLimited(by: "key", state, standing, pauses.pause(for: client))
+                throw .rateLimited(by: .key, state, standing, pauses.pause(for: client))
             }
         }
         return standing
     }
+
+    // MARK: New instances
+
+    /// Counts an instance that a request may add, which is known only when it has: if not, the place is given back.
+    ///
+    /// Many requests that come at once get no more places than there are. A client that is refused has used up nothing of
+    /// its tenant's.
+    /// - Returns: Nil, or 429 when a limit is reached and nothing is counted.
+    func admitInstance(of caller: KeyHolder, from client: Client) -> Problem? {
+        let now = now()
+        if let (holder, limit) = clientInstances(of: caller, from: client) {
+            let state = clientNewInstances.take(holder, limit, at: now)
+            guard state.isAdmitted else { return .rateLimited(by: .clientNewInstances, state) }
+        }
+        if let limit = caller.limits.newInstances ?? defaults.newInstances {
+            let state = newInstances.take(caller.tenant, limit, at: now)
+            guard state.isAdmitted else {
+                if let (holder, limit) = clientInstances(of: caller, from: client) {
+                    clientNewInstances.giveBack(holder, limit)
+                }
+                return .rateLimited(by: .newInstances, state)
+            }
+        }
+        return nil
+    }
+
+    /// Takes back what was counted: no instance was added.
+    func giveBackInstance(of caller: KeyHolder, from client: Client) {
+        if let (holder, limit) = clientInstances(of: caller, from: client) {
+            clientNewInstances.giveBack(holder, limit)
+        }
+        if let limit = caller.limits.newInstances ?? defaults.newInstances {
+            newInstances.giveBack(caller.tenant, limit)
+        }
+    }
+
+    /// A secret key's instances count for the tenant alone.
+    private func clientInstances(
+        of caller: KeyHolder, from client: Client
+    ) -> (TenantClient, RateLimit)? {
+        guard caller.kind == .publishable,
+            let limit = caller.limits.clientNewInstances ?? defaults.clientNewInstances
+        else { return nil }
+        return (TenantClient(tenant: caller.tenant, address: client.address), limit)
+    }
+
+    // MARK: Strangers
 
     /// Counts a request without a valid key, or for what is not there: neither needs a key.
     /// - Throws: 429 when the client sends too many of these.
@@ -61,7 +110,7 @@ struct RequestLimiter: Sendable {
         let state = strangers.take(client.address, limit, at: now())
         guard state.isAdmitted else {
             throw .rateLimited(
-                by: "client", state, RequestStanding(client: state), pauses.pause(for: client))
+                by: .client, state, RequestStanding(client: state), pauses.pause(for: client))
         }
     }
 
@@ -123,15 +172,29 @@ struct RequestStanding: Sendable, Equatable {
 }
 
 extension Problem {
+    /// By the name that a refusal tells.
+    fileprivate enum Limit: String {
+        case client, key
+        case clientNewInstances = "client_new_instances"
+        case newInstances = "new_instances"
+
+        var detail: String {
+            switch self {
+            case .client: "this client asks more often than its limit allows"
+            case .key: "this key is used more often than its limit allows"
+            case .clientNewInstances: "this client adds more instances than its limit allows"
+            case .newInstances: "the tenant gets more new instances than its limit allows"
+            }
+        }
+    }
+
     fileprivate static func rateLimited(
-        by name: String, _ state: RateLimitState, _ standing: RequestStanding, _ pause: Pause?
+        by limit: Limit, _ state: RateLimitState, _ standing: RequestStanding = RequestStanding(),
+        _ pause: Pause? = nil
     ) -> Problem {
         var problem = Problem(
-            .tooManyRequests, "rate_limited",
-            name == "key"
-                ? "this key is used more often than its limit allows"
-                : "this client asks more often than its limit allows",
-            members: ["limit": .string(name), "retryAfter": JSONValue(state.secondsUntilNext)],
+            .tooManyRequests, "rate_limited", limit.detail,
+            members: ["limit": .string(limit.rawValue), "retryAfter": JSONValue(state.secondsUntilNext)],
             headers: [.retryAfter: String(state.secondsUntilNext)])
         problem.standing = standing
         problem.pause = pause

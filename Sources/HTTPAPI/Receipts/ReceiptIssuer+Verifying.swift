@@ -50,9 +50,12 @@ extension ReceiptIssuer {
             let outcome = claims["outcome"]?.stringValue
         else { throw .malformed }
         guard now.timeIntervalSince1970 < end else { throw .expired }
+        // Before there was the claim, a receipt did not say what it rests on.
+        let evidence = claims["evidence"]?.stringValue.flatMap(Confirmation.Evidence.init(rawValue:))
         return PresenceProof(
             location: claims["location"]?.stringValue.flatMap { try? LocationIdentifier($0) },
-            isInRegion: outcome == Confirmation.Outcome.inRegion.rawValue, minute: minute)
+            isInRegion: outcome == Confirmation.Outcome.inRegion.rawValue,
+            hasEvidence: evidence == .device || evidence == .coordinate, minute: minute)
     }
 
     /// Far more than a receipt ever has.

@@ -52,6 +52,10 @@ extension JSONWriter {
         let tenant = receipt.tenant.description
         write(literal: #"{"aud":"#)
         write(quoted: tenant)
+        write(literal: #","certain":"#)
+        write(literal: receipt.isCertain ? "true" : "false")
+        write(literal: #","evidence":"#)
+        write(quoted: receipt.evidence.rawValue)
         write(literal: #","exp":"#)
         write(second + Receipt.lifetime)
         write(literal: #","iat":"#)

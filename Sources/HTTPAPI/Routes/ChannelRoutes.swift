@@ -83,8 +83,7 @@ extension JSONObject {
 extension Problem {
     fileprivate init(_ refusal: ChannelDirectory.Refusal) {
         switch refusal {
-        case .unknownClip:
-            self.init(.unprocessableContent, "unknown_clip", "the tenant has no such clip")
+        case .unknownClip: self = .unknownClip
         case .unknownChannel:
             self.init(.notFound, "unknown_channel", "the tenant has no such channel")
         case .refused(let answer):

@@ -12,10 +12,12 @@ struct InstanceRoutes: Sendable {
     private let registrar: InstanceRegistrar?
     private let directory: LocationDirectory
     private let receipts: ReceiptIssuer?
+    private let limiter: RequestLimiter
 
     /// - Parameter registrar: Nil where push tokens cannot be sealed: every route says so then.
-    init(_ registrar: InstanceRegistrar?, _ answers: APIAnswers) {
+    init(_ registrar: InstanceRegistrar?, _ answers: APIAnswers, _ limiter: RequestLimiter) {
         self.registrar = registrar
+        self.limiter = limiter
         directory = answers.directory
         receipts = answers.receipts
     }
@@ -44,16 +46,27 @@ struct InstanceRoutes: Sendable {
             throw Problem.field("id", code: "invalid_field", "the instance's ID must be a UUID")
         }
         let (report, receipt) = try LaunchReport.read(request.body, of: id)
-        let place = LaunchPlace(directory.lookUp(report.url, of: request.tenant, in: request.table))
+        let place = report.url.flatMap {
+            LaunchPlace(directory.lookUp($0, of: request.tenant, in: request.table))
+        }
         let proof = try receipt.map { receipt throws(Problem) in
             try prove(receipt, to: request.tenant, at: request.now)
         }
+        // Only the store knows whether the instance is new; one that is known is kept whatever the limits say.
+        let full = limiter.admitInstance(of: request.caller, from: request.client)
+        var isNew = false
+        defer {
+            if full == nil, !isNew { limiter.giveBackInstance(of: request.caller, from: request.client) }
+        }
         switch try await registrar.register(
-            report, at: place, proof: proof, of: request.tenant, at: request.now)
+            report, at: place, proof: proof, mayBeNew: full == nil, of: request.tenant, at: request.now)
         {
-        case .registered(let instance, let isNew):
+        case .registered(let instance, let isAdded):
+            isNew = isAdded
             return Answer(isNew ? .created : .ok, uncached: JSONValue(instance).serialized())
-        case .refused(let refusal): throw Problem(refusal)
+        case .refused(let refusal):
+            if refusal == .newNotAdmitted, let full { throw full }
+            throw Problem(refusal)
         }
     }
 
@@ -158,12 +171,14 @@ extension LaunchReport {
     fileprivate static func read(
         _ body: JSONObject, of instance: InstanceID
     ) throws(Problem) -> (LaunchReport, receipt: String?) {
-        let url: String
-        let launch: (InvocationURL) -> LaunchReport
+        let url: String?
+        let clip: String?
+        let launch: (InvocationURL?, BundleID?) -> LaunchReport
         let receipt: String?
         do throws(JSONFieldError) {
             var body = JSONObjectReader(body)
-            url = try body.requiredString("url")
+            url = try body.optionalString("url")
+            clip = try body.optionalString("clip")
             let app = try body.optionalCase("app", of: InstalledApp.self) ?? .clip
             let environment = try body.requiredCase("environment", of: APNsEnvironment.self)
             let permission = try body.requiredCase("permission", of: NotificationPermission.self)
@@ -174,13 +189,23 @@ extension LaunchReport {
             try body.finish()
             launch = {
                 LaunchReport(
-                    instance: instance, url: $0, app: app, environment: environment, permission: permission,
-                    token: token, startTokens: startTokens, launchedAt: launchedAt)
+                    instance: instance, url: $0, clip: $1, app: app, environment: environment,
+                    permission: permission, token: token, startTokens: startTokens, launchedAt: launchedAt)
             }
         } catch {
             throw Problem(error)
         }
-        return (launch(try InvocationURL(requested: url)), receipt)
+        return (
+            launch(
+                try url.map { text throws(Problem) in try InvocationURL(requested: text) },
+                try clip.map { text throws(Problem) in
+                    // What is no bundle ID is no clip's either.
+                    guard let clip = try? BundleID(text) else {
+                        throw Problem(RegistrationRefusal.unknownClip)
+                    }
+                    return clip
+                }), receipt
+        )
     }
 }
 
@@ -272,6 +297,14 @@ extension Problem {
     fileprivate init(_ refusal: RegistrationRefusal) {
         switch refusal {
         case .doesNotMatch: self.init(.unprocessableContent, "does_not_match", "\(refusal)")
+        case .unknownInstance:
+            self.init(.unprocessableContent, "unknown_instance", "\(refusal)", members: ["field": "clip"])
+        case .unknownClip:
+            self = .unknownClip
+            members["field"] = "clip"
+        case .otherClip:
+            self.init(.unprocessableContent, "other_clip", "\(refusal)", members: ["field": "clip"])
+        case .newNotAdmitted: self.init(.tooManyRequests, "rate_limited", "\(refusal)")
         case .proof(let defect): self = .invalidReceipt(defect.rawValue, "\(refusal)")
         }
     }

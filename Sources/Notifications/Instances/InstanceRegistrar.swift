@@ -20,36 +20,44 @@ public struct InstanceRegistrar: Sendable {
     /// - A report that comes after one of a later launch adds its launch and changes nothing else. [ours]
     /// - No coordinate is kept: a launch by a URL that carries a place has the registered URL of its experience, and no
     ///   location.
+    /// - A launch without a URL renews the 8 hours of the instance, whose clip is known or named, and changes no business.
+    /// - A proof that rests on nothing confirms nothing.
     /// - A token that another instance of the tenant was known by is now this one's: the clip was installed again.
     /// - Parameters:
-    ///   - place: Where the report's URL leads; nil when no experience matches it.
+    ///   - place: Where the report's URL leads; nil when no experience matches it, or there is none.
     ///   - proof: That the person was there.
+    ///   - mayBeNew: Whether an instance that is not known is added.
     ///   - now: The time of the request.
     public func register(
-        _ report: LaunchReport, at place: LaunchPlace?, proof: PresenceProof? = nil, of tenant: TenantID,
-        at now: Date
+        _ report: LaunchReport, at place: LaunchPlace?, proof: PresenceProof? = nil, mayBeNew: Bool = true,
+        of tenant: TenantID, at now: Date
     ) async throws -> Registration {
-        guard let place else { return .refused(.doesNotMatch) }
-        let location = place.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
+        guard report.url == nil || place != nil else { return .refused(.doesNotMatch) }
+        if let clip = report.clip, let place, place.experience.clip != clip { return .refused(.otherClip) }
+        let location = place?.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
         if let proof {
             guard proof.isInRegion else { return .refused(.proof(.notInRegion)) }
             guard location != nil else { return .refused(.proof(.noLocation)) }
             guard proof.location == location else { return .refused(.proof(.otherLocation)) }
         }
-        let launch = Launch(
-            url: place.carriesPlace ? place.experience.url : report.url.canonicalWithoutFragment,
-            experience: place.experience.url, location: location,
-            launchedAt: min(report.launchedAt ?? now, now), confirmedAt: proof?.minute)
+        let launchedAt = min(report.launchedAt ?? now, now)
+        var launch: Launch?
+        if let url = report.url, let place {
+            launch = Launch(
+                url: place.carriesPlace ? place.experience.url : url.canonicalWithoutFragment,
+                experience: place.experience.url, location: location, launchedAt: launchedAt,
+                confirmedAt: proof.flatMap { $0.hasEvidence ? $0.minute : nil })
+        }
         var tokens = Dictionary(
             uniqueKeysWithValues: report.startTokens.map { (TokenPlace.start(attributesType: $0), $1) })
         tokens[.device] = report.token
         let registration = InstanceRegistration(
-            id: report.instance, clip: place.experience.clip, app: report.app,
-            environment: report.environment, permission: report.permission, launch: launch, tokens: tokens)
-        guard let stored = try await store.register(registration, of: tenant, at: now) else {
-            return .refused(.doesNotMatch)
-        }
-        return .registered(stored.instance, isNew: stored.isNew)
+            id: report.instance, clip: place?.experience.clip ?? report.clip, app: report.app,
+            environment: report.environment, permission: report.permission, launchedAt: launchedAt,
+            launch: launch, tokens: tokens)
+        let result = try await store.register(registration, mayBeNew: mayBeNew, of: tenant, at: now)
+        // With the clip of an experience that matched a moment ago, the experience is gone.
+        return result == .refused(.unknownClip) && place != nil ? .refused(.doesNotMatch) : result
     }
 
     /// Nil when the tenant has no such instance.
@@ -99,6 +107,14 @@ public enum Registration: Sendable, Hashable {
 public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
     /// No experience of the tenant matches the URL.
     case doesNotMatch
+    /// Neither a URL nor the report itself names the clip of an instance that is not known.
+    case unknownInstance
+    /// The tenant has no such clip.
+    case unknownClip
+    /// The URL is of another clip than the report says.
+    case otherClip
+    /// The instance is not known, and none may be added now.
+    case newNotAdmitted
     case proof(ProofDefect)
 
     /// What a receipt does not prove.
@@ -112,6 +128,11 @@ public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .doesNotMatch: "no experience matches the URL"
+        case .unknownInstance:
+            "there is no instance of this ID: a launch without a URL must name the clip of a new one"
+        case .unknownClip: "the tenant has no such clip"
+        case .otherClip: "the URL is of another clip than the one that is named"
+        case .newNotAdmitted: "no instance may be added now"
         case .proof(.notInRegion): "the receipt says that the person was not seen at the location"
         case .proof(.noLocation): "the URL leads to no location that a receipt could be for"
         case .proof(.otherLocation): "the receipt is for another location than the URL's"

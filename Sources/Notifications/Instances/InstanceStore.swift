@@ -4,22 +4,27 @@ public import Tenancy
 /// What is to be kept of a launch.
 public struct InstanceRegistration: Sendable, Hashable {
     public let id: InstanceID
-    public let clip: BundleID
+    /// Nil for the one that the instance is known by.
+    public let clip: BundleID?
     public let app: InstalledApp
     public let environment: APNsEnvironment
     public let permission: NotificationPermission
-    public let launch: Launch
+    public let launchedAt: Date
+    /// Nil for a launch without a URL, which was at no business.
+    public let launch: Launch?
     public let tokens: [TokenPlace: PushToken]
 
     public init(
-        id: InstanceID, clip: BundleID, app: InstalledApp, environment: APNsEnvironment,
-        permission: NotificationPermission, launch: Launch, tokens: [TokenPlace: PushToken]
+        id: InstanceID, clip: BundleID?, app: InstalledApp, environment: APNsEnvironment,
+        permission: NotificationPermission, launchedAt: Date, launch: Launch?,
+        tokens: [TokenPlace: PushToken]
     ) {
         self.id = id
         self.clip = clip
         self.app = app
         self.environment = environment
         self.permission = permission
+        self.launchedAt = launchedAt
         self.launch = launch
         self.tokens = tokens
     }
@@ -31,10 +36,12 @@ public struct InstanceRegistration: Sendable, Hashable {
 /// What a tenant's instance is, no other tenant's function sees.
 public protocol InstanceStore: Sendable {
     /// Keeps a launch as ``InstanceRegistrar`` says.
-    /// - Returns: The instance as it is then, and whether there was none before; nil when the tenant or the clip is gone.
+    /// - Parameter mayBeNew: Whether an instance that is not known is added.
+    /// - Returns: The instance as it is then, and whether there was none before; or `unknownInstance`, `unknownClip` when
+    ///   the tenant does not have the clip (any more), and `newNotAdmitted`.
     func register(
-        _ registration: InstanceRegistration, of tenant: TenantID, at now: Date
-    ) async throws -> (instance: Instance, isNew: Bool)?
+        _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
+    ) async throws -> Registration
 
     func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance?
 

@@ -43,6 +43,7 @@ public struct NotificationRouter: Sendable, Hashable {
         case wrongEnvironment = "wrong_environment"
         case notConfirmed = "not_confirmed"
         case permissionDenied = "permission_denied"
+        case permissionNotDetermined = "permission_not_determined"
         case noToken = "no_token"
         case tokenDead = "token_dead"
         /// The 8 hours after its latest launch are over.
@@ -73,7 +74,13 @@ public struct NotificationRouter: Sendable, Hashable {
                 return .skip(.notConfirmed)
             }
         }
-        if receiver == .device, candidate.permission == .denied { return .skip(.permissionDenied) }
+        if receiver == .device {
+            switch candidate.permission {
+            case .denied: return .skip(.permissionDenied)
+            case .notDetermined: return .skip(.permissionNotDetermined)
+            case .ephemeral, .authorized, .provisional: break
+            }
+        }
         switch candidate.token {
         case .none: return .skip(.noToken)
         case .dead: return .skip(.tokenDead)
