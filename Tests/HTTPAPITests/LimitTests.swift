@@ -109,6 +109,20 @@ import Testing
         #expect(held.count == 1)
     }
 
+    /// However many connections it has: else a thousand of them would cost ten times what a hundred do.
+    @Test func whoHasMoreThanAHundredHeldBackWaitsLonger() throws {
+        let count = Pause.Count()
+        let client = Client(address: Client.Address(IPAddress("203.0.113.1")), isBehindProxy: false)
+        let other = Client(address: Client.Address(IPAddress("203.0.113.2")), isBehindProxy: false)
+        var held = (0..<1_000).map { _ in count.pause(for: client) }
+        let durations = try held.map { try #require($0).duration }
+        #expect(durations[..<100].allSatisfy { $0 == .seconds(1) })
+        #expect(durations[299] == .seconds(3) && durations[999] == .seconds(5))
+        #expect(count.pause(for: other)?.duration == .seconds(1))
+        held = []
+        #expect(count.pause(for: client)?.duration == .seconds(1))
+    }
+
     @Test func nobodyElseIsBelievedAboutClients() async throws {
         let api = TestAPI(limits: RequestLimits(client: try Self.limit(1)))
         try await api.test { client in

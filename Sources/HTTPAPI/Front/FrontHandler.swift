@@ -270,7 +270,7 @@ final class FrontHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Lets an answer wait, and the requests behind it.
     private func write(_ answer: ByteBuffer, after pause: Pause, _ context: ChannelHandlerContext) {
         isPausing = true
-        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Pause.duration)) { [weak self] in
+        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause.duration)) { [weak self] in
             // Held for as long as the answer is.
             defer { withExtendedLifetime(pause) {} }
             guard let self, let context = self.context else { return }
