@@ -135,7 +135,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         let place = Place(team: request.team, environment: request.environment, isForChannels: false)
         let authority = settings.address(request.environment, isForChannels: false).authority
         switch await exchange(
-            at: place,
+            at: place, of: request.tenant,
             { OutgoingRequest(request, authority: authority, authorization: $0.authorization) })
         {
         case .answered(let response): outcome = .answered(response.answer(now: now()))
@@ -149,14 +149,14 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     /// Sends a request, and once more on a new connection when APNs refused it for the age of its provider token, or for
     /// a key that the connection is not for: "To use this token, open a new connection" [Apple]. Both have the same time.
     private func exchange(
-        at place: Place, _ request: (ProviderToken) -> OutgoingRequest
+        at place: Place, of tenant: TenantID?, _ request: (ProviderToken) -> OutgoingRequest
     ) async -> ExchangeOutcome {
         guard let token = await tokens.token(for: place.team, place.environment) else {
             return .notSent(.noKey)
         }
         guard let pool = pool(at: place) else { return .notSent(.shuttingDown) }
         let deadline = NIODeadline.now() + TimeAmount(settings.requestTimeout)
-        let outcome = await send(request(token), in: pool, before: deadline)
+        let outcome = await send(request(token), of: tenant, in: pool, before: deadline)
         guard case .answered(let response) = outcome, response.status == 403 else { return outcome }
         let another: ProviderToken? =
             switch response.reason {
@@ -168,14 +168,17 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         // Without another to try, a new connection is no better than this one.
         guard let another, NIODeadline.now() < deadline else { return outcome }
         pool.eventLoop.execute { pool.value.leave(response.connection) }
-        return await send(request(another), in: pool, before: deadline)
+        return await send(request(another), of: tenant, in: pool, before: deadline)
     }
 
     private func send(
-        _ request: OutgoingRequest, in pool: NIOLoopBoundBox<ConnectionPool>, before deadline: NIODeadline
+        _ request: OutgoingRequest, of tenant: TenantID?, in pool: NIOLoopBoundBox<ConnectionPool>,
+        before deadline: NIODeadline
     ) async -> ExchangeOutcome {
         await withCheckedContinuation { continuation in
-            pool.eventLoop.execute { pool.value.send(request, deadline: deadline, continuation) }
+            pool.eventLoop.execute {
+                pool.value.send(request, of: tenant, deadline: deadline, continuation)
+            }
         }
     }
 
@@ -245,7 +248,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     ) async -> ChannelOutcome<Value> {
         let place = Place(team: team, environment: environment, isForChannels: true)
         let authority = settings.address(environment, isForChannels: true).authority
-        switch await exchange(at: place, { request(authority, $0.authorization) }) {
+        switch await exchange(at: place, of: nil, { request(authority, $0.authorization) }) {
         case .answered(let response):
             if (200..<300).contains(response.status), let value = read(response) { return .done(value) }
             return .refused(response.answer(now: now()))

@@ -16,6 +16,8 @@ public struct CircuitBreaker: Sendable {
         public var bad = 50
         /// and this share of them.
         public var share = 0.5
+        /// Of one tenant so many bad ones, at most, concern its team.
+        public var badOfOneTenant = 10
         /// The first time it is open; each time the probe is bad, twice as long.
         public var firstPause = TimeAmount.seconds(30)
         public var longestPause = TimeAmount.minutes(30)
@@ -57,6 +59,17 @@ public struct CircuitBreaker: Sendable {
             return .asProbe
         case .open, .probing: return .refused
         }
+    }
+
+    /// How many of the answers that are looked at are bad; nil while it is not closed.
+    var badCount: Int? {
+        if case .closed = state { bad } else { nil }
+    }
+
+    /// Whether it is closed, and knows nothing that a new one does not.
+    func isIdle(at now: NIODeadline) -> Bool {
+        guard case .closed = state, pause == thresholds.firstPause else { return false }
+        return answers.last.map { now - $0.at > thresholds.age } ?? true
     }
 
     /// Takes an answer into account.

@@ -5,10 +5,11 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import Notifications
+import Tenancy
 
 /// The connections of one team to one environment, and the requests that wait for them.
 ///
-/// It does what ``PoolState`` and ``CircuitBreaker`` decide. Belongs to its event loop.
+/// It does what ``PoolState`` and ``TeamBreakers`` decide. Belongs to its event loop.
 final class ConnectionPool {
     private let eventLoop: any EventLoop
     private let address: APNsClient.Address
@@ -18,7 +19,7 @@ final class ConnectionPool {
     private let logger: Logger
 
     private var state: PoolState
-    private var breaker: CircuitBreaker
+    private var breakers: TeamBreakers
     private var connections: [Int: APNsConnection] = [:]
     /// Connections that are not made yet, and what ends the wait for each.
     private var connecting: [Int: Scheduled<Void>] = [:]
@@ -44,23 +45,25 @@ final class ConnectionPool {
             PoolState.Limits(
                 connections: settings.connections, streams: settings.streams,
                 firstPause: TimeAmount(settings.firstPause), longestPause: TimeAmount(settings.longestPause)))
-        breaker = CircuitBreaker(settings.breaker)
+        breakers = TeamBreakers(settings.breaker)
     }
 
     // MARK: For the client
 
+    /// - Parameter tenant: Whose notification it is; nil for what is of no tenant's tokens.
     func send(
-        _ request: OutgoingRequest, deadline: NIODeadline,
+        _ request: OutgoingRequest, of tenant: TenantID?, deadline: NIODeadline,
         _ continuation: CheckedContinuation<ExchangeOutcome, Never>
     ) {
         let now = NIODeadline.now()
         if isShuttingDown { return continuation.resume(returning: .notSent(.shuttingDown)) }
         if waiting.count >= settings.waiting { return continuation.resume(returning: .notSent(.noRoom)) }
-        let admission = breaker.admission(at: now)
-        if admission == .refused { return continuation.resume(returning: .notSent(.circuitOpen)) }
+        guard let probes = breakers.admission(of: tenant, at: now) else {
+            return continuation.resume(returning: .notSent(.circuitOpen))
+        }
         waiting.append(
             Exchange(
-                request, startedAt: now, deadline: deadline, isProbe: admission == .asProbe,
+                request, of: tenant, startedAt: now, deadline: deadline, probes: probes,
                 continuation: continuation))
         figures.waiting.increment()
         scheduleTick()
@@ -111,8 +114,13 @@ final class ConnectionPool {
     }
 
     private func finishWaiting(_ outcome: ExchangeOutcome) {
-        let exchanges = waiting
-        waiting.removeAll()
+        finishWaiting(outcome) { _ in true }
+    }
+
+    private func finishWaiting(_ outcome: ExchangeOutcome, where isMeant: (Exchange) -> Bool) {
+        let exchanges = waiting.filter(isMeant)
+        guard !exchanges.isEmpty else { return }
+        waiting.removeAll(where: isMeant)
         for exchange in exchanges {
             figures.waiting.decrement()
             finish(exchange, outcome)
@@ -120,7 +128,10 @@ final class ConnectionPool {
     }
 
     private func finish(_ exchange: Exchange, _ outcome: ExchangeOutcome) {
-        if case .answered = outcome {} else if exchange.isProbe { breaker.probeWasLost(at: .now()) }
+        if case .answered = outcome {
+        } else {
+            breakers.probesWereLost(exchange.probes, of: exchange.tenant, at: .now())
+        }
         exchange.finish(outcome)
     }
 
@@ -226,11 +237,21 @@ final class ConnectionPool {
         figures.duration.recordNanoseconds((now - exchange.startedAt).nanoseconds)
         let isBad = response.status == 400 && response.reason == APNsReason.badDeviceToken
         exchange.finish(.answered(response))
-        if let pause = breaker.note(isBad: isBad, isProbe: exchange.isProbe, at: now) {
+        switch breakers.note(isBad: isBad, of: exchange.tenant, as: exchange.probes, at: now) {
+        case .tenant(let pause):
+            logger.error(
+                "So many device tokens of a tenant are bad that nothing of it is sent for a while",
+                metadata: [
+                    "seconds": "\(pause.nanoseconds / 1_000_000_000)",
+                    "tenant": "\(exchange.tenant.map { "\($0)" } ?? "-")",
+                ])
+            finishWaiting(.notSent(.circuitOpen)) { $0.tenant == exchange.tenant }
+        case .team(let pause):
             logger.error(
                 "So many device tokens are bad that nothing is sent for a while",
                 metadata: ["seconds": "\(pause.nanoseconds / 1_000_000_000)"])
             finishWaiting(.notSent(.circuitOpen))
+        case nil: break
         }
         writeWaiting()
     }

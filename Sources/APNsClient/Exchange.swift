@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHPACK
 import Notifications
+import Tenancy
 
 /// A request that is ready to be written.
 struct OutgoingRequest: Sendable {
@@ -29,18 +30,21 @@ final class Exchange {
     let request: OutgoingRequest
     let startedAt: NIODeadline
     let deadline: NIODeadline
-    /// Whether the circuit breaker decides by its answer.
-    let isProbe: Bool
+    /// Whose notification it is, if any tenant's.
+    let tenant: TenantID?
+    /// Whose circuit breaker decides by its answer.
+    let probes: TeamBreakers.Probes
     private var continuation: CheckedContinuation<ExchangeOutcome, Never>?
 
     init(
-        _ request: OutgoingRequest, startedAt: NIODeadline, deadline: NIODeadline, isProbe: Bool,
-        continuation: CheckedContinuation<ExchangeOutcome, Never>
+        _ request: OutgoingRequest, of tenant: TenantID?, startedAt: NIODeadline, deadline: NIODeadline,
+        probes: TeamBreakers.Probes, continuation: CheckedContinuation<ExchangeOutcome, Never>
     ) {
         self.request = request
         self.startedAt = startedAt
         self.deadline = deadline
-        self.isProbe = isProbe
+        self.tenant = tenant
+        self.probes = probes
         self.continuation = continuation
     }
 

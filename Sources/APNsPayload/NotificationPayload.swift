@@ -73,6 +73,27 @@ public struct EncodedPayload: Sendable, Hashable {
     public let json: JSONValue
     /// The same as UTF-8, without white space.
     public let bytes: [UInt8]
+
+    init(json: JSONValue, bytes: [UInt8]) {
+        self.json = json
+        self.bytes = bytes
+    }
+
+    /// An encoded payload with a `target-content-id` in the place of its own; all else stays as it is.
+    /// - Throws: `PayloadError.payloadTooLarge`, or `.invalid` for bytes that no payload was encoded to.
+    public init(
+        _ bytes: [UInt8], targeting target: String, for pushType: PushType
+    ) throws(PayloadError) {
+        guard var payload = (try? JSONValue(parsing: bytes))?.objectValue,
+            var aps = payload["aps"]?.objectValue
+        else { throw .invalid(field: "aps", reason: "is missing") }
+        aps["target-content-id"] = .string(target)
+        payload["aps"] = .object(aps)
+        self.init(json: .object(payload), bytes: JSONValue.object(payload).serialized())
+        guard self.bytes.count <= pushType.maximumPayloadSize else {
+            throw .payloadTooLarge(size: self.bytes.count, limit: pushType.maximumPayloadSize)
+        }
+    }
 }
 
 extension APS {

@@ -68,6 +68,7 @@ struct APNsCommand: AsyncParsableCommand {
     ) async throws -> Int {
         let payload = Array(
             #"{"aps":{"alert":{"title":"Order 7","body":"Your coffee is ready."},"sound":"default"}}"#.utf8)
+        let tenant = TenantID(UUID())
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for worker in 0..<concurrency {
                 group.addTask {
@@ -77,7 +78,8 @@ struct APNsCommand: AsyncParsableCommand {
                         withUnsafeBytes(of: index) { token.replaceSubrange(0..<8, with: $0) }
                         guard let token = PushToken(token) else { continue }
                         let request = PushRequest(
-                            team: team, environment: .production, destination: .device(token),
+                            tenant: tenant, team: team, environment: .production,
+                            destination: .device(token),
                             headers: try NotificationHeaders(
                                 pushType: .alert, bundleID: bundleID.text, expiration: .immediate,
                                 id: UUID().uuidString), payload: payload)

@@ -4,9 +4,14 @@ import Glibc
 /// The memory of this process that is in use.
 enum ResidentMemory {
     /// In bytes. (proc_pid_status(5), VmRSS)
-    static func now() throws -> Int {
+    static func now() throws -> Int { try read("VmRSS") }
+
+    /// The most there was. (VmHWM)
+    static func peak() throws -> Int { try read("VmHWM") }
+
+    private static func read(_ field: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        for line in status.split(separator: "\n") where line.hasPrefix("VmRSS:") {
+        for line in status.split(separator: "\n") where line.hasPrefix(field + ":") {
             let words = line.split(whereSeparator: \.isWhitespace)
             if words.count == 3, let kibibytes = Int(words[1]) { return kibibytes * 1_024 }
         }

@@ -17,15 +17,22 @@ public struct NotificationAnswers: Sendable {
     private let counters: DecisionCounters
 
     /// - Parameters:
-    ///   - onQueued: Called when there is something to be sent.
     ///   - metrics: Where decisions are counted.
+    ///   - onQueued: Called when there is something to be sent.
+    ///   - onIncomplete: Called when a part of an audience is left to be taken in.
     public init(
         _ store: any NotificationStore, metrics: any MetricsFactory = MetricsSystem.factory,
-        onQueued: @escaping @Sendable () -> Void = {}
+        onQueued: @escaping @Sendable () -> Void = {},
+        onIncomplete: @escaping @Sendable () -> Void = {}
     ) {
-        intake = NotificationIntake(store, onQueued: onQueued)
+        intake = NotificationIntake(store, onQueued: onQueued, onIncomplete: onIncomplete)
         self.store = store
         counters = DecisionCounters(metrics)
+    }
+
+    /// Counts what was decided in a part of an audience that followed the answer.
+    public func count(_ part: AudiencePart) {
+        counters.count(part.counts)
     }
 
     /// An answer to `POST /v1/notifications`.
@@ -141,7 +148,6 @@ extension Problem {
         case .composition(let refusal):
             self.init(refusal)
             return
-        case .audienceTooLarge(let limit): members["limit"] = JSONValue(limit)
         case .wrongAudience, .unknownChannel: members["field"] = "audience"
         case .idempotencyKeyReused: members["field"] = "Idempotency-Key"
         }
@@ -155,19 +161,24 @@ extension JSONValue {
     /// As it is answered when it is made.
     fileprivate init(answered trace: NotificationTrace) {
         var object = JSONObject(trace.notification)
+        let target = trace.notification.target
+        object["complete"] = .bool(trace.isComplete)
         object["counts"] = .object(JSONObject(trace.counts, including: [.queued, .skipped]))
-        object["deliveries"] = .array(trace.deliveries.map { .object(JSONObject($0)) })
+        object["deliveries"] = .array(
+            trace.deliveries.map { .object(JSONObject($0, defaultTarget: target)) })
         self = .object(object)
     }
 
     /// With all that has happened since.
     fileprivate init(_ trace: NotificationTrace) {
         var object = JSONObject(trace.notification)
+        let target = trace.notification.target
         object["audience"] = .object(trace.notification.audience)
+        object["complete"] = .bool(trace.isComplete)
         object["counts"] = .object(JSONObject(trace.counts))
         object["deliveries"] = .array(
             trace.deliveries.map { delivery in
-                var object = JSONObject(delivery)
+                var object = JSONObject(delivery, defaultTarget: target)
                 object["environment"] = .string(delivery.environment.rawValue)
                 object["receiver"] = [
                     "kind": .string(delivery.receiver.kind), "name": .string(delivery.receiver.name),
@@ -200,6 +211,14 @@ extension JSONValue {
     }
 }
 
+extension RecordedNotification {
+    /// The payload's own `target-content-id`, or null.
+    fileprivate var target: JSONValue {
+        let aps = (try? JSONValue(parsing: payload))?.objectValue?["aps"]?.objectValue
+        return aps?["target-content-id"] ?? .null
+    }
+}
+
 extension JSONObject {
     fileprivate init(_ notification: RecordedNotification) {
         var headers = JSONObject()
@@ -208,9 +227,9 @@ extension JSONObject {
             "id": .string(notification.id.description),
             "createdAt": .string(notification.createdAt.rfc3339WithMilliseconds),
             "url": .string(notification.url),
-            // Payloads lead to advanced experiences alone.
             "experience": [
-                "url": .string(notification.experienceURL), "kind": "advanced",
+                "url": .string(notification.experienceURL),
+                "kind": .string(notification.experienceKind.rawValue),
                 "clip": .string(notification.clip),
             ],
             "headers": .object(headers),
@@ -220,12 +239,14 @@ extension JSONObject {
         ]
     }
 
-    fileprivate init(_ delivery: RecordedDelivery) {
+    /// - Parameter defaultTarget: The target of a delivery that has none of its own.
+    fileprivate init(_ delivery: RecordedDelivery, defaultTarget: JSONValue) {
         self = [
             "id": .string(delivery.id.description),
             "instance": delivery.instance.map { .string($0.description) } ?? .null,
             "state": .string(delivery.state.rawValue),
             "reason": delivery.reason.map { .string($0) } ?? .null,
+            "target": delivery.target.map { .string($0) } ?? defaultTarget,
             "expiresAt": delivery.expiresAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null,
             "warnings": .array(delivery.warnings.map(JSONValue.string)),
         ]

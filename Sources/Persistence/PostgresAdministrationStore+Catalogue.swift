@@ -43,8 +43,8 @@ extension PostgresAdministrationStore {
     /// what it was, is an entry. The log of changes goes by itself, within about an hour.
     static let relations = [
         "experiences", "short_codes", "locations", "domains", "push_tokens", "launches", "instances",
-        "channels", "deliveries", "notifications", "idempotency_keys", "webhook_messages", "webhooks",
-        "clips",
+        "channels", "audience_cursors", "deliveries", "notifications", "idempotency_keys", "webhook_messages",
+        "webhooks", "clips",
         "api_keys", "confirmations", "tenants",
     ]
 }

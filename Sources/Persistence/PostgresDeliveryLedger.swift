@@ -17,7 +17,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
         try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
             try await transaction.execute(
                 """
-                SELECT d.delivery_id, d.instance_id, d.token_kind, d.token_name, d.environment, d.state, d.reason,
+                SELECT d.delivery_id, d.instance_id, d.token_kind, d.token_name, d.environment, d.target, d.state, d.reason,
                     d.expires_at, d.attempt, d.due_at, d.finished_at, d.answers::text, d.warnings::text,
                     d.notification_id, d.created_at
                 FROM doorstep.deliveries d

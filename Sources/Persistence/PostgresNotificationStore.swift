@@ -4,17 +4,25 @@ import Invocation
 import JSON
 public import Notifications
 public import PostgreSQL
+import Synchronization
 public import Tenancy
 
-/// Notifications and their deliveries in PostgreSQL, written and read as `doorstep_app`.
+/// Notifications and their deliveries in PostgreSQL, written and read as `doorstep_app`; whose audiences are to be gone on with
+/// is asked as `doorstep_router`.
 ///
-/// Notification, deliveries and idempotency key are of one transaction. Who repeats a request while it is being carried out
-/// waits for the first one's key, and is then answered what that was.
+/// Notification, idempotency key and the deliveries of the first part of the audience are of one transaction, each further
+/// part is of one with how far it went. Who repeats a request while it is being carried out waits for the first one's key, and
+/// is then answered what that was.
 public struct PostgresNotificationStore: NotificationStore {
     private let pool: ConnectionPool
+    private let partSize: AudiencePartSize
 
-    public init(_ pool: ConnectionPool) {
+    /// How long a part that cannot be taken in is left alone, so that it holds up no other audience of the tenant.
+    private static let pause = Duration.seconds(30)
+
+    public init(_ pool: ConnectionPool, partSize: AudiencePartSize = AudiencePartSize()) {
         self.pool = pool
+        self.partSize = partSize
     }
 
     public func add(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition {
@@ -28,8 +36,6 @@ public struct PostgresNotificationStore: NotificationStore {
                 }
                 return try await addOnce(draft, of: tenant)
             }
-        } catch Unsuitable.audienceTooLarge {
-            return .audienceTooLarge
         } catch Unsuitable.unknownChannel {
             return .unknownChannel
         } catch let error as PostgreSQLError where error.isNoAnswer || error.isForeignKeyViolation() {
@@ -40,11 +46,11 @@ public struct PostgresNotificationStore: NotificationStore {
 
     /// Thrown, so that nothing is kept, the key included.
     private enum Unsuitable: Error {
-        case audienceTooLarge, unknownChannel
+        case unknownChannel
     }
 
     private func addOnce(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition {
-        let id = NotificationID(.timeOrdered(at: draft.createdAt))
+        let id = NotificationID(.timeOrdered(at: draft.distribution.createdAt))
         return try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             if let key = draft.idempotencyKey, try await !transaction.take(key, for: id) {
                 // Whoever took it has committed by now.
@@ -54,36 +60,73 @@ public struct PostgresNotificationStore: NotificationStore {
                 return earlier
             }
             let policy = try await transaction.collapsePolicy()
-            let notification = RecordedNotification(draft, id: id, headers: draft.headers(under: policy))
-            let deliveries = try await Self.deliveries(of: draft, in: transaction)
-            try await transaction.insert(notification, to: draft.router.receiver, deliveries)
-            let answered = deliveries.prefix(NotificationDraft.answeredDeliveries)
+            let notification = draft.notification(id: id, under: policy)
+            let part = try await firstPart(of: draft, in: transaction)
+            try await transaction.insert(notification, skipped: part.skipped)
+            try await transaction.insert(part.deliveries, of: id, draft.distribution)
+            if part.hasMore, let place = part.place {
+                try await transaction.keepPlace(place, of: id, draft.distribution, part.deliveries.count)
+            }
+            let answered = part.deliveries.prefix(NotificationDraft.answeredDeliveries)
             return .added(
                 NotificationTrace(
-                    notification: notification, counts: DeliveryCount.counts(of: deliveries),
-                    deliveries: Array(answered), hasMore: answered.count < deliveries.count))
+                    notification: notification, counts: part.counts, deliveries: Array(answered),
+                    hasMore: answered.count < part.deliveries.count, isComplete: !part.hasMore))
         }
     }
 
-    private static func deliveries(
+    private func firstPart(
         of draft: NotificationDraft, in transaction: TenantTransaction
-    ) async throws -> [RecordedDelivery] {
-        if case .channel(let channel) = draft.audience {
-            let environment = draft.router.environment ?? .production
-            guard try await transaction.hasChannel(channel, of: draft.clip, environment) else {
-                throw Unsuitable.unknownChannel
-            }
-            return [
-                RecordedDelivery(
-                    id: DeliveryID(.timeOrdered(at: draft.createdAt)), instance: nil,
-                    receiver: draft.router.receiver, environment: environment, state: .queued,
-                    expiresAt: draft.broadcastExpiry)
-            ]
+    ) async throws -> DecidedPart {
+        let distribution = draft.distribution
+        guard case .channel(let channel) = distribution.audience else {
+            return try await transaction.decidePart(of: distribution, partSize)
         }
-        let candidates = try await transaction.candidates(for: draft)
-        guard candidates.count <= NotificationDraft.maximumAudience else { throw Unsuitable.audienceTooLarge }
-        return zip(candidates, UUID.timeOrdered(candidates.count, at: draft.createdAt)).map {
-            draft.delivery(to: $0, id: DeliveryID($1))
+        let environment = distribution.router.environment ?? .production
+        guard try await transaction.hasChannel(channel, of: draft.clip, environment) else {
+            throw Unsuitable.unknownChannel
+        }
+        let delivery = RecordedDelivery(
+            id: DeliveryID(.timeOrdered(at: distribution.createdAt)), instance: nil,
+            receiver: distribution.router.receiver, environment: environment, state: .queued,
+            expiresAt: distribution.broadcastExpiry)
+        return DecidedPart(deliveries: [delivery])
+    }
+
+    // MARK: Further parts
+
+    public func tenantsWithAudiencesToContinue() async throws -> [TenantID] {
+        try await reportingUnavailability {
+            try await pool.withTransaction(as: .router) { transaction in
+                try await transaction.execute(
+                    """
+                    SELECT DISTINCT c.tenant_id FROM doorstep.audience_cursors c
+                    JOIN doorstep.tenants t ON t.tenant_id = c.tenant_id
+                    WHERE c.due_at <= now() AND t.suspended_at IS NULL
+                    ORDER BY c.tenant_id
+                    """
+                ).map { TenantID(try $0.decode(at: 0)) }
+            }
+        }
+    }
+
+    public func continueAudience(of tenant: TenantID) async throws -> AudiencePart? {
+        let current = Mutex<NotificationID?>(nil)
+        do {
+            return try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+                guard let cursor = try await transaction.lockCursor() else { return nil }
+                current.withLock { $0 = cursor.notification }
+                return try await transaction.takePart(at: cursor, partSize)
+            }
+        } catch let error as PostgreSQLError where error.isNoAnswer {
+            throw NotificationStoreError.unavailable
+        } catch {
+            if let notification = current.withLock({ $0 }) {
+                try await pool.withTenantTransaction(tenant, as: .app) {
+                    try await $0.postpone(notification, by: Self.pause)
+                }
+            }
+            throw error
         }
     }
 
@@ -158,9 +201,9 @@ extension NotificationTrace {
                 guard delivery.state != .skipped else { return delivery }
                 return RecordedDelivery(
                     id: delivery.id, instance: delivery.instance, receiver: delivery.receiver,
-                    environment: delivery.environment, state: .queued, expiresAt: delivery.expiresAt,
-                    warnings: delivery.warnings)
-            }, hasMore: hasMore)
+                    environment: delivery.environment, target: delivery.target, state: .queued,
+                    expiresAt: delivery.expiresAt, warnings: delivery.warnings)
+            }, hasMore: hasMore, isComplete: isComplete)
     }
 }
 
@@ -191,67 +234,236 @@ extension TenantTransaction {
         ).one().decode(at: 0)
     }
 
-    /// Both in one statement, however many deliveries there are.
     fileprivate func insert(
-        _ notification: RecordedNotification, to receiver: Receiver, _ deliveries: [RecordedDelivery]
+        _ notification: RecordedNotification, skipped: [DeliveryCount]
     ) async throws {
         try await execute(
             """
-            WITH notification AS (
-                INSERT INTO doorstep.notifications
-                    (tenant_id, created_at, notification_id, bundle_id, url, experience_url, location_identifier,
-                    audience, push_type, priority, collapse_id, expiration, payload, warnings)
-                VALUES (\(tenant.uuid), \(notification.createdAt), \(notification.id.uuid), \(notification.clip),
-                    \(notification.url), \(notification.experienceURL), \(notification.location),
-                    \(JSONValue.object(notification.audience).text)::jsonb,
-                    \(notification.headers.pushType.rawValue), \(Int16(notification.headers.priority.rawValue)),
-                    \(notification.headers.collapseID), \(notification.headers.expiration?.epochSeconds),
-                    \(notification.payload), \(notification.warnings.json.text)::jsonb))
+            INSERT INTO doorstep.notifications
+                (tenant_id, created_at, notification_id, bundle_id, url, experience_url, experience_kind,
+                location_identifier, audience, push_type, priority, collapse_id, expiration, payload, warnings, skipped)
+            VALUES (\(tenant.uuid), \(notification.createdAt), \(notification.id.uuid), \(notification.clip),
+                \(notification.url), \(notification.experienceURL), \(notification.experienceKind.rawValue),
+                \(notification.location), \(JSONValue.object(notification.audience).text)::jsonb,
+                \(notification.headers.pushType.rawValue), \(Int16(notification.headers.priority.rawValue)),
+                \(notification.headers.collapseID), \(notification.headers.expiration?.epochSeconds),
+                \(notification.payload), \(notification.warnings.json.text)::jsonb, \(skipped.stored.text)::jsonb)
+            """)
+    }
+
+    /// In one statement, however many there are.
+    fileprivate func insert(
+        _ deliveries: [RecordedDelivery], of id: NotificationID, _ distribution: Distribution
+    ) async throws {
+        guard !deliveries.isEmpty else { return }
+        let receiver = distribution.router.receiver
+        try await execute(
+            """
             INSERT INTO doorstep.deliveries
                 (tenant_id, created_at, notification_id, delivery_id, instance_id, token_kind, token_name,
-                environment, state, reason, due_at, expires_at, finished_at, warnings)
-            SELECT \(tenant.uuid), \(notification.createdAt), \(notification.id.uuid), delivery_id,
+                environment, target, state, reason, due_at, expires_at, finished_at, warnings)
+            SELECT \(tenant.uuid), \(distribution.createdAt), \(id.uuid), delivery_id,
                 CASE WHEN \(receiver.kind == "channel") THEN NULL ELSE instance_id END,
-                \(receiver.kind), \(receiver.name), environment, state, nullif(reason, ''),
+                \(receiver.kind), \(receiver.name), environment, nullif(target, ''), state, nullif(reason, ''),
                 CASE state WHEN 'queued' THEN now() END, nullif(expires_at, 'infinity'),
                 CASE state WHEN 'skipped' THEN now() END,
                 CASE WHEN may_overwrite THEN '["may_overwrite"]'::jsonb ELSE '[]' END
             FROM unnest(\(deliveries.map(\.id.uuid)), \(deliveries.map { $0.instance?.uuid ?? $0.id.uuid }),
-                \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.state.rawValue)),
-                \(deliveries.map { $0.reason ?? "" }), \(deliveries.map { $0.expiresAt ?? .distantFuture }),
+                \(deliveries.map(\.environment.rawValue)), \(deliveries.map { $0.target ?? "" }),
+                \(deliveries.map(\.state.rawValue)), \(deliveries.map { $0.reason ?? "" }),
+                \(deliveries.map { $0.expiresAt ?? .distantFuture }),
                 \(deliveries.map { $0.warnings.contains(RecordedDelivery.mayOverwrite) }))
-                AS d (delivery_id, instance_id, environment, state, reason, expires_at, may_overwrite)
+                AS d (delivery_id, instance_id, environment, target, state, reason, expires_at, may_overwrite)
             """)
     }
 }
 
-extension RecordedNotification {
-    fileprivate init(_ draft: NotificationDraft, id: NotificationID, headers: NotificationHeaders) {
-        self.init(
-            id: id, createdAt: draft.createdAt, url: draft.url, experienceURL: draft.experienceURL,
-            clip: draft.clip.text, location: draft.business.location?.text, audience: draft.asked,
-            headers: headers, payload: draft.payload, warnings: draft.warnings)
+// MARK: - Parts of audiences
+
+/// A part of an audience, decided on.
+private struct DecidedPart {
+    var deliveries: [RecordedDelivery]
+    /// Those who are skipped and have no delivery.
+    var skipped: [DeliveryCount] = []
+    var place: AudiencePlace?
+    var hasMore = false
+
+    var counts: [DeliveryCount] {
+        deliveries.map { DeliveryCount(state: $0.state, reason: $0.reason, count: 1) }.adding(skipped)
     }
 }
 
-extension DeliveryCount {
-    fileprivate static func counts(of deliveries: [RecordedDelivery]) -> [DeliveryCount] {
-        struct Key: Hashable {
-            let state: DeliveryState
-            let reason: String?
+/// How far an audience is taken in.
+private struct AudienceCursor {
+    let notification: NotificationID
+    let createdAt: Date
+    let askedAt: Date
+    let place: AudiencePlace
+    let deliveryCount: Int
+}
+
+extension TenantTransaction {
+    /// Finds the next part of those a notification is for, and decides for each.
+    fileprivate func decidePart(
+        of distribution: Distribution, _ size: AudiencePartSize, at cursor: AudienceCursor? = nil
+    ) async throws -> DecidedPart {
+        try await followIndexes()
+        var found = try await candidates(
+            for: distribution, behind: cursor?.place, askedAt: cursor?.askedAt, size)
+        if let cursor {
+            // Who is launched there again while an audience is gone through is met again.
+            let decided = try await instancesDecided(
+                among: found.members.map(\.instance.uuid), of: cursor.notification, cursor.createdAt)
+            found.members.removeAll { decided.contains($0.instance.uuid) }
         }
-        var counts: [Key: Int] = [:]
-        for delivery in deliveries {
-            counts[Key(state: delivery.state, reason: delivery.reason), default: 0] += 1
+        let overwriting = try await instancesOfOtherBusinesses(
+            among: found.members.map(\.instance.uuid), distribution)
+        for index in found.members.indices {
+            found.members[index].hasOtherBusiness = overwriting.contains(found.members[index].instance.uuid)
         }
-        return counts.map { DeliveryCount(state: $0.state, reason: $0.reason, count: $1) }.ordered
+        let ids = UUID.timeOrdered(
+            found.members.count, at: distribution.createdAt, from: cursor?.deliveryCount ?? 0)
+        return DecidedPart(
+            deliveries: zip(found.members, ids).map {
+                distribution.delivery(to: $0, id: DeliveryID($1))
+            },
+            skipped: try found.others.map { candidate, count in
+                guard let reason = distribution.skipReason(of: candidate) else {
+                    throw PersistenceError.unreadable("launches")
+                }
+                return DeliveryCount(state: .skipped, reason: reason.rawValue, count: count)
+            }, place: found.last, hasMore: found.hasMore)
     }
+
+    fileprivate func keepPlace(
+        _ place: AudiencePlace, of id: NotificationID, _ distribution: Distribution, _ deliveryCount: Int
+    ) async throws {
+        try await execute(
+            """
+            INSERT INTO doorstep.audience_cursors
+                (tenant_id, notification_id, created_at, launched_at, url, instance_id, delivery_count)
+            VALUES (\(tenant.uuid), \(id.uuid), \(distribution.createdAt), \(place.launchedAt), \(place.url),
+                \(place.instance), \(Int32(deliveryCount)))
+            """)
+    }
+
+    /// The one that waits longest and nobody else is at.
+    fileprivate func lockCursor() async throws -> AudienceCursor? {
+        try await execute(
+            """
+            SELECT notification_id, created_at, asked_at, launched_at, url, instance_id, delivery_count
+            FROM doorstep.audience_cursors
+            WHERE tenant_id = \(tenant.uuid) AND due_at <= now()
+            ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+            """
+        ).first.map { row in
+            let (id, createdAt, askedAt, launchedAt, url, instance, count) = try row.decode(
+                UUID.self, Date.self, Date.self, Date.self, String.self, UUID.self, Int32.self)
+            return AudienceCursor(
+                notification: NotificationID(id), createdAt: createdAt, askedAt: askedAt,
+                place: AudiencePlace(launchedAt: launchedAt, url: url, instance: instance),
+                deliveryCount: Int(count))
+        }
+    }
+
+    /// Takes in the part behind a place, and moves the place.
+    fileprivate func takePart(
+        at cursor: AudienceCursor, _ size: AudiencePartSize
+    ) async throws -> AudiencePart {
+        let id = cursor.notification
+        // Days are dropped with their notifications, and a clip is deleted with its instances.
+        guard let notification = try await notification(id, cursor.createdAt)?.notification,
+            let isMultiBusiness = try await isMultiBusiness(notification.clip)
+        else {
+            try await dropCursor(of: id)
+            return AudiencePart(notification: id, counts: [], isLast: true)
+        }
+        guard let distribution = Distribution(notification, clipIsMultiBusiness: isMultiBusiness) else {
+            throw PersistenceError.unreadable("notifications")
+        }
+        let part = try await decidePart(of: distribution, size, at: cursor)
+        try await insert(part.deliveries, of: id, distribution)
+        try await addSkipped(part.skipped, to: cursor)
+        if part.hasMore, let place = part.place {
+            try await execute(
+                """
+                UPDATE doorstep.audience_cursors
+                SET due_at = now(), launched_at = \(place.launchedAt), url = \(place.url),
+                    instance_id = \(place.instance),
+                    delivery_count = delivery_count + \(Int32(part.deliveries.count))
+                WHERE tenant_id = \(tenant.uuid) AND notification_id = \(id.uuid)
+                """)
+        } else {
+            try await dropCursor(of: id)
+        }
+        return AudiencePart(notification: id, counts: part.counts, isLast: !part.hasMore)
+    }
+
+    private func isMultiBusiness(_ clip: String) async throws -> Bool? {
+        try await execute(
+            """
+            SELECT multi_business FROM doorstep.clips
+            WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip)
+            """
+        ).first.map { try $0.decode(at: 0) }
+    }
+
+    private func addSkipped(_ skipped: [DeliveryCount], to cursor: AudienceCursor) async throws {
+        guard !skipped.isEmpty else { return }
+        try await execute(
+            """
+            UPDATE doorstep.notifications
+            SET skipped = (
+                SELECT jsonb_object_agg(reason, count) FROM (
+                    SELECT reason, sum(count) AS count FROM (
+                        SELECT key AS reason, value::bigint AS count FROM jsonb_each_text(skipped)
+                        UNION ALL
+                        SELECT key, value::bigint FROM jsonb_each_text(\(skipped.stored.text)::jsonb)
+                    ) AS each GROUP BY reason) AS sums)
+            WHERE tenant_id = \(tenant.uuid) AND created_at = \(cursor.createdAt)
+                AND notification_id = \(cursor.notification.uuid)
+            """)
+    }
+
+    private func dropCursor(of id: NotificationID) async throws {
+        try await execute(
+            """
+            DELETE FROM doorstep.audience_cursors
+            WHERE tenant_id = \(tenant.uuid) AND notification_id = \(id.uuid)
+            """)
+    }
+
+    fileprivate func postpone(_ id: NotificationID, by pause: Duration) async throws {
+        try await execute(
+            """
+            UPDATE doorstep.audience_cursors SET due_at = now() + make_interval(secs => \(pause / .seconds(1)))
+            WHERE tenant_id = \(tenant.uuid) AND notification_id = \(id.uuid)
+            """)
+    }
+}
+
+/// What a count is of.
+private struct Decision: Hashable {
+    let state: DeliveryState
+    let reason: String?
 }
 
 extension [DeliveryCount] {
-    /// Always the same order.
-    var ordered: [DeliveryCount] {
-        sorted { ($0.state.rawValue, $0.reason ?? "") < ($1.state.rawValue, $1.reason ?? "") }
+    /// With others, one for each state and reason, always in the same order.
+    func adding(_ others: [DeliveryCount]) -> [DeliveryCount] {
+        let sums = Dictionary(
+            (self + others).map { (Decision(state: $0.state, reason: $0.reason), $0.count) },
+            uniquingKeysWith: +)
+        return sums.map { DeliveryCount(state: $0.state, reason: $0.reason, count: $1) }.sorted {
+            ($0.state.rawValue, $0.reason ?? "") < ($1.state.rawValue, $1.reason ?? "")
+        }
+    }
+
+    /// As the column `skipped` of a notification: by the reason, how many.
+    fileprivate var stored: JSONValue {
+        var object = JSONObject()
+        for count in adding([]) { object[count.reason ?? ""] = JSONValue(count.count) }
+        return .object(object)
     }
 }
 

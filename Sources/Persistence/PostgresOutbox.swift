@@ -123,7 +123,7 @@ extension TenantTransaction {
             WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(due.map(\.id)))
                 AND d.created_at >= \(first) AND d.created_at <= \(last)
             RETURNING d.notification_id, d.created_at, d.delivery_id, d.instance_id, d.token_kind, d.token_name,
-                d.environment, d.attempt, d.lost_replies, d.expires_at,
+                d.environment, d.target, d.attempt, d.lost_replies, d.expires_at,
                 CASE WHEN d.attempt = 1 THEN 0 ELSE (
                     SELECT count(*) FROM jsonb_array_elements(d.answers) AS a WHERE a ? 'status') END
             """)
@@ -193,6 +193,7 @@ private struct LentRow {
     let kind: String
     let name: String
     let environment: String
+    let target: String?
     let attempt: Int16
     let lostReplies: Int16
     let expiresAt: Date?
@@ -200,12 +201,11 @@ private struct LentRow {
 
     init(row: Row) throws {
         (
-            notification, createdAt, delivery, instance, kind, name, environment, attempt, lostReplies,
-            expiresAt,
-            postponements
+            notification, createdAt, delivery, instance, kind, name, environment, target, attempt,
+            lostReplies, expiresAt, postponements
         ) = try row.decode(
-            UUID.self, Date.self, UUID.self, UUID?.self, String.self, String.self, String.self, Int16.self,
-            Int16.self, Date?.self, Int.self)
+            UUID.self, Date.self, UUID.self, UUID?.self, String.self, String.self, String.self, String?.self,
+            Int16.self, Int16.self, Date?.self, Int.self)
     }
 }
 
@@ -275,7 +275,7 @@ extension ClaimedDelivery {
             return ClaimedDelivery(
                 id: DeliveryID(row.delivery), notification: notification, attempt: Int(row.attempt),
                 lostReplies: Int(row.lostReplies), postponements: row.postponements, expiresAt: row.expiresAt,
-                environment: environment, destination: destination)
+                environment: environment, target: row.target, destination: destination)
         }
     }
 }

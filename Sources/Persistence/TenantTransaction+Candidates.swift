@@ -4,42 +4,161 @@ import Notifications
 import PostgreSQL
 import Tenancy
 
+/// How much of an audience is taken in at once [ours].
+///
+/// Bounds what one transaction writes, what it reads to find that, and what a server holds of it.
+public struct AudiencePartSize: Sendable {
+    /// The instances that the notification is sent to, at most.
+    public var reachable = 10_000
+    /// The launches that are looked at to find them, at most.
+    public var launches = 50_000
+    /// How many of those who are skipped have a delivery of their own, at most, which tells why; of the first part alone,
+    /// and the others are counted by the reason.
+    public var skipped = 1_000
+
+    public init() {}
+}
+
+/// A launch of an audience, as a place in the order in which it is gone through.
+struct AudiencePlace: Sendable, Hashable {
+    let launchedAt: Date
+    let url: String
+    let instance: UUID
+}
+
+/// A part of an audience.
+struct AudienceCandidates: Sendable {
+    var members: [Candidate]
+    /// Those who are not reached and not among the members: one for all who are so, and how many they are.
+    let others: [(candidate: Candidate, count: Int)]
+    /// The last launch that was looked at; nil when none was left.
+    let last: AudiencePlace?
+    /// Whether there are more behind it.
+    let hasMore: Bool
+}
+
 extension TenantTransaction {
-    /// Those that a notification is for, by their IDs; one more than may be when there are too many.
-    func candidates(for draft: NotificationDraft) async throws -> [Candidate] {
-        let receiver = draft.router.receiver
-        let limit = NotificationDraft.maximumAudience + 1
+    /// What the planner believes of launches and instances is wrong while they are new, and where most tenants have few:
+    /// that all of them are found as fast as one. Each statement is written for its index, and goes through it in order.
+    func followIndexes() async throws {
+        try await execute(
+            """
+            SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+                set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
+            """)
+    }
+
+    /// The next part of those a notification is for.
+    ///
+    /// Those that can be reached are told from the others here, so that however many cannot be, a part has as many of them
+    /// as it may. What becomes of each is decided by ``Distribution`` alone.
+    /// - Parameters:
+    ///   - place: Behind which to go on; nil for the first part.
+    ///   - askedAt: By the database's clock: who was launched there since is not meant. Nil for now.
+    func candidates(
+        for distribution: Distribution, behind place: AudiencePlace?, askedAt: Date?,
+        _ size: AudiencePartSize
+    ) async throws -> AudienceCandidates {
+        let router = distribution.router
+        let isDevice = router.receiver == .device
+        let start = distribution.audienceStart
         let rows = try await execute(
             """
-            SELECT i.instance_id, i.bundle_id, i.app, i.environment, i.permission, i.launched_at, b.launched_at,
-                b.confirmed_at, t.kind IS NOT NULL, t.retired_at IS NOT NULL
-            FROM (\(audienceOf: draft, tenant, limit: limit)) AS a
-            JOIN doorstep.instances i ON i.tenant_id = \(tenant.uuid) AND i.instance_id = a.instance_id
+            WITH scanned AS MATERIALIZED (
+                \(audienceOf: distribution, tenant, behind: place, askedAt: askedAt, limit: size.launches)
+            ), member AS MATERIALIZED (
+                SELECT s.instance_id, s.place_launched_at, s.place_url, s.route_url, s.route_experience_url, s.is_there,
+                    s.launched_there_at, s.confirmed_at, i.app, i.environment, i.permission, i.launched_at, t.is_retired,
+                    i.bundle_id, i.launched_at > \(start) AS is_recent,
+                    coalesce(s.confirmed_at > \(start), false) AS is_confirmed,
+                    coalesce(i.bundle_id = \(router.clip.text)
+                        AND (i.app <> 'clip' OR NOT \(router.clipIsMultiBusiness) OR s.is_there)
+                        AND (\(router.environment == nil) OR i.environment = \(router.environment?.rawValue ?? ""))
+                        AND (NOT \(router.confirmedOnly) OR s.confirmed_at > \(start))
+                        AND NOT t.is_retired
+                        AND (NOT \(isDevice)
+                            OR i.permission = ANY (\(NotificationRouter.reachablePermissions.map(\.rawValue)))
+                                AND (i.app <> 'clip' OR i.permission <> 'ephemeral' OR i.launched_at > \(start))),
+                        false) AS is_reachable
+                FROM scanned s
+                LEFT JOIN LATERAL (
+                    SELECT bundle_id, app, environment, permission, launched_at FROM doorstep.instances
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
+                    OFFSET 0) AS i ON true
+                LEFT JOIN LATERAL (
+                    SELECT retired_at IS NOT NULL AS is_retired FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
+                        AND kind = \(router.receiver.kind) AND name = \(router.receiver.name)
+                    OFFSET 0) AS t ON true
+            ), numbered AS MATERIALIZED (
+                SELECT m.*, row_number() OVER w AS number,
+                    count(*) FILTER (WHERE m.is_reachable) OVER w AS reachable,
+                    count(*) FILTER (WHERE NOT m.is_reachable) OVER w AS unreachable
+                FROM member m
+                WINDOW w AS (ORDER BY \(orderOf: distribution.audience) ROWS UNBOUNDED PRECEDING)
+            ), last AS (
+                SELECT place_launched_at, place_url, instance_id,
+                    (SELECT count(*) FROM scanned) = \(size.launches)
+                        OR EXISTS (SELECT FROM numbered WHERE reachable > \(size.reachable)) AS has_more
+                FROM numbered WHERE reachable <= \(size.reachable) ORDER BY number DESC LIMIT 1
+            )
+            SELECT max(last.place_launched_at) AS last_launched_at, max(last.place_url) AS last_url,
+                max(last.instance_id::text)::uuid AS last_instance, bool_or(last.has_more) AS has_more,
+                count(n.number) AS count, single.instance_id AS instance_id, n.bundle_id AS bundle_id, n.app AS app,
+                n.environment AS environment, n.permission AS permission, max(n.launched_at) AS launched_at,
+                max(n.launched_there_at) AS launched_there_at, max(n.route_url) AS route_url,
+                max(n.route_experience_url) AS route_experience_url, max(n.confirmed_at) AS confirmed_at,
+                n.is_retired AS is_retired
+            FROM last
+            -- Other clips may serve the same location.
+            LEFT JOIN numbered n ON n.reachable <= \(size.reachable)
+                AND (n.bundle_id = \(router.clip.text) OR NOT \(distribution.audience.isOfLaunches) AND n.app IS NOT NULL)
             LEFT JOIN LATERAL (
-                SELECT max(l.launched_at) AS launched_at, max(l.confirmed_at) AS confirmed_at
-                FROM doorstep.launches l
-                WHERE l.tenant_id = i.tenant_id AND l.instance_id = i.instance_id AND \(unindexedBusiness: draft.business)
-            ) AS b ON true
-            LEFT JOIN doorstep.push_tokens t ON t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id
-                AND t.kind = \(receiver.kind) AND t.name = \(receiver.name)
-            ORDER BY i.instance_id
+                SELECT CASE WHEN n.is_reachable OR n.unreachable <= \(place == nil ? size.skipped : 0)
+                    THEN n.instance_id END AS instance_id) AS single ON true
+            GROUP BY single.instance_id, n.bundle_id, n.app, n.environment, n.permission, n.is_there, n.is_recent,
+                n.is_confirmed, n.is_retired
+            ORDER BY min(n.number)
             """)
-        guard rows.count < limit else { return try rows.map { try Candidate(row: $0, others: []) } }
-        let others = try await instancesOfOtherBusinesses(
-            among: rows.map { try $0.decode(at: 0, as: UUID.self) }, draft)
-        return try rows.map { try Candidate(row: $0, others: others) }
+        var members: [Candidate] = []
+        var others: [(Candidate, Int)] = []
+        for row in rows {
+            let count: Int = try row.decode("count")
+            guard count > 0 else { continue }
+            let instance: UUID? = try row.decode("instance_id")
+            let candidate = try Candidate(row: row, instance: instance)
+            if instance != nil { members.append(candidate) } else { others.append((candidate, count)) }
+        }
+        return AudienceCandidates(
+            members: members, others: others, last: try rows.first.map { try AudiencePlace(row: $0) },
+            hasMore: try rows.first?.decode("has_more") ?? false)
+    }
+
+    /// Those among instances that a notification has deliveries for.
+    func instancesDecided(
+        among instances: [UUID], of id: NotificationID, _ createdAt: Date
+    ) async throws -> Set<UUID> {
+        let rows = try await execute(
+            """
+            SELECT i.instance_id FROM unnest(\(instances)) AS i (instance_id)
+            CROSS JOIN LATERAL (
+                SELECT FROM doorstep.deliveries
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = i.instance_id AND created_at = \(createdAt)
+                    AND notification_id = \(id.uuid) AND token_kind <> ''
+                LIMIT 1) AS d
+            """)
+        return Set(try rows.map { try $0.decode(at: 0, as: UUID.self) })
     }
 
     /// Those for which something of another business of the clip may still wait at APNs.
     ///
     /// What has no expiration may wait there for 30 days [Apple]; here a day is looked back [ours].
-    private func instancesOfOtherBusinesses(
-        among instances: [UUID], _ draft: NotificationDraft
+    func instancesOfOtherBusinesses(
+        among instances: [UUID], _ distribution: Distribution
     ) async throws -> Set<UUID> {
-        guard draft.clipIsMultiBusiness, draft.router.receiver == .device, !instances.isEmpty else {
-            return []
-        }
-        let since = draft.createdAt.addingTimeInterval(-86_400)
+        let router = distribution.router
+        guard router.clipIsMultiBusiness, router.receiver == .device, !instances.isEmpty else { return [] }
+        let since = distribution.createdAt.addingTimeInterval(-86_400)
         let rows = try await execute(
             """
             SELECT DISTINCT i.instance_id FROM unnest(\(instances)) AS i (instance_id)
@@ -47,99 +166,198 @@ extension TenantTransaction {
                 -- An instance at a time: of an array behind the tenant the planner may make a filter for all that was sent.
                 SELECT created_at, notification_id FROM doorstep.deliveries
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = i.instance_id AND created_at >= \(since)
-                    AND created_at <= \(draft.createdAt) AND token_kind = 'device'
+                    AND created_at <= \(distribution.createdAt) AND token_kind = 'device'
                     AND state IN ('queued', 'sending', 'delivered', 'uncertain')
-                    AND (expires_at IS NULL OR expires_at > \(draft.createdAt))
+                    AND (expires_at IS NULL OR expires_at > \(distribution.createdAt))
                 OFFSET 0) AS d
             CROSS JOIN LATERAL (
                 SELECT FROM doorstep.notifications n
                 WHERE n.tenant_id = \(tenant.uuid) AND n.notification_id = d.notification_id
-                    AND n.created_at = d.created_at AND n.bundle_id = \(draft.clip.text)
-                    AND \(otherBusinessThan: draft.business)
+                    AND n.created_at = d.created_at AND n.bundle_id = \(router.clip.text)
+                    AND \(otherBusinessThan: distribution.business)
                 OFFSET 0) AS n
             """)
         return Set(try rows.map { try $0.decode(at: 0, as: UUID.self) })
     }
 }
 
+extension Audience {
+    /// Whether it is found among launches, and may be more than one.
+    fileprivate var isOfLaunches: Bool {
+        switch self {
+        case .business, .urlPrefix: true
+        case .instance, .activity, .channel: false
+        }
+    }
+}
+
+extension AudiencePlace {
+    fileprivate init(row: Row) throws {
+        launchedAt = try row.decode("last_launched_at")
+        url = try row.decode("last_url")
+        instance = try row.decode("last_instance")
+    }
+}
+
 extension Candidate {
-    fileprivate init(row: Row, others: Set<UUID>) throws {
-        let (
-            id, bundleID, app, environment, permission, launchedAt, launchedAtBusiness, confirmedAt, hasToken,
-            isRetired
-        ) = try row.decode(
-            UUID.self, String.self, String.self, String.self, String.self, Date.self, Date?.self, Date?.self,
-            Bool.self, Bool.self)
+    /// - Parameter instance: Nil for one that stands for others.
+    fileprivate init(row: Row, instance: UUID?) throws {
+        let bundleID: String = try row.decode("bundle_id")
+        let app: String = try row.decode("app")
+        let environment: String = try row.decode("environment")
+        let permission: String = try row.decode("permission")
+        let url: String? = try row.decode("route_url")
+        let experienceURL: String? = try row.decode("route_experience_url")
+        let isRetired: Bool? = try row.decode("is_retired")
+        let launchedAt: Date = try row.decode("launched_at")
+        let launchedThereAt: Date? = try row.decode("launched_there_at")
+        let confirmedAt: Date? = try row.decode("confirmed_at")
         self = try PersistenceError.reading("instances") {
             guard let app = InstalledApp(rawValue: app),
                 let environment = APNsEnvironment(rawValue: environment),
                 let permission = NotificationPermission(rawValue: permission)
             else { throw PersistenceError.unreadable("instances") }
+            var route: Route?
+            if let url, let experienceURL { route = Route(url: url, experienceURL: experienceURL) }
             return Candidate(
-                instance: InstanceID(id), clip: try BundleID(bundleID), app: app, environment: environment,
-                permission: permission, launchedAt: launchedAt, launchedAtBusiness: launchedAtBusiness,
-                confirmedAt: confirmedAt, token: !hasToken ? .none : isRetired ? .dead : .good,
-                hasOtherBusiness: others.contains(id))
+                instance: InstanceID(instance ?? UUID()), clip: try BundleID(bundleID), app: app,
+                environment: environment, permission: permission, launchedAt: launchedAt,
+                launchedAtBusiness: launchedThereAt, route: route, confirmedAt: confirmedAt,
+                token: isRetired.map { $0 ? .dead : .good } ?? .none, hasOtherBusiness: false)
         }
     }
 }
 
 extension Query.StringInterpolation {
-    /// A statement that gives the instances of an audience; one for each kind, so that each finds its index.
+    /// A statement that gives the next launches of an audience, one for each instance, in the order of ``orderOf``; one
+    /// statement for each kind, so that each goes through its index.
+    ///
+    /// Of each instance the launch by which it is told from others on its device (`route_…`): the latest at the business or,
+    /// where there was none, the latest of all.
     fileprivate mutating func appendInterpolation(
-        audienceOf draft: NotificationDraft, _ tenant: TenantID, limit: Int
+        audienceOf distribution: Distribution, _ tenant: TenantID, behind place: AudiencePlace?,
+        askedAt: Date?, limit: Int
     ) {
-        switch draft.audience {
+        appendLiteral(
+            """
+            SELECT l.instance_id, l.launched_at AS place_launched_at, l.url AS place_url, r.url AS route_url,
+                r.experience_url AS route_experience_url, coalesce(r.is_there, false) AS is_there,
+                CASE WHEN r.is_there THEN r.launched_at END AS launched_there_at, r.confirmed_at
+            FROM (
+            """)
+        switch distribution.audience {
         case .instance(let id), .activity(let id, _):
             appendLiteral("SELECT ")
             appendInterpolation(id.uuid)
-            appendLiteral(" AS instance_id")
+            appendLiteral(" AS instance_id, now() AS launched_at, '' AS url")
         case .business:
-            // Other clips may serve the same location.
-            appendLiteral(
-                """
-                SELECT DISTINCT l.instance_id FROM doorstep.launches l
-                JOIN doorstep.instances i ON i.tenant_id = l.tenant_id AND i.instance_id = l.instance_id
-                WHERE l.launched_at >
-                """)
-            appendLiteral(" ")
-            appendInterpolation(draft.audienceStart)
+            appendLaunches(tenant, askedAt)
+            appendLiteral(" AND launched_at > ")
+            appendInterpolation(distribution.audienceStart)
             appendLiteral(" AND ")
-            appendInterpolation(business: draft.business)
-            appendCommon(draft, tenant, limit)
+            appendInterpolation(business: distribution.business)
+            if let place {
+                appendLiteral(" AND (launched_at, instance_id) > (")
+                appendInterpolation(place.launchedAt)
+                appendLiteral(", ")
+                appendInterpolation(place.instance)
+                appendLiteral(")")
+            }
         case .urlPrefix(let prefix):
-            appendLiteral(
-                """
-                SELECT DISTINCT l.instance_id FROM doorstep.launches l
-                JOIN doorstep.instances i ON i.tenant_id = l.tenant_id AND i.instance_id = l.instance_id
-                WHERE
-                """)
-            appendLiteral(" ")
-            appendInterpolation(urlsOf: prefix)
-            appendCommon(draft, tenant, limit)
+            for (index, range) in URLRange.ranges(of: prefix).enumerated() {
+                if index > 0 { appendLiteral(" UNION ALL ") }
+                appendLaunches(tenant, askedAt)
+                appendLiteral(" AND ")
+                appendInterpolation(range: range, of: "url")
+                appendInterpolation(queryItems: prefix, of: "url")
+                if let place {
+                    appendLiteral(" AND (url, instance_id) > (")
+                    appendInterpolation(place.url)
+                    appendLiteral(", ")
+                    appendInterpolation(place.instance)
+                    appendLiteral(")")
+                }
+            }
         case .channel:
             // Nobody knows who follows one.
-            appendLiteral("SELECT NULL::uuid AS instance_id WHERE false")
+            appendLiteral("SELECT NULL::uuid AS instance_id, now() AS launched_at, '' AS url WHERE false")
         }
-    }
-
-    private mutating func appendCommon(_ draft: NotificationDraft, _ tenant: TenantID, _ limit: Int) {
-        appendLiteral(" AND l.tenant_id = ")
+        appendLiteral(
+            """
+            ) AS l LEFT JOIN LATERAL (
+                SELECT o.url, o.experience_url, o.is_there, o.launched_at,
+                    max(o.confirmed_at) FILTER (WHERE o.is_there) OVER () AS confirmed_at
+                FROM (
+                    SELECT url, experience_url, launched_at, confirmed_at,
+            """)
+        appendLiteral(" ")
+        appendInterpolation(unindexedBusiness: distribution.business)
+        appendLiteral(
+            " AS is_there FROM doorstep.launches WHERE instance_id = l.instance_id AND tenant_id = ")
         appendInterpolation(tenant.uuid)
-        appendLiteral(" AND i.bundle_id = ")
-        appendInterpolation(draft.clip.text)
+        appendPresence(askedAt)
+        appendLiteral(
+            """
+             OFFSET 0) AS o
+                ORDER BY o.is_there DESC, o.launched_at DESC, o.url DESC LIMIT 1
+            ) AS r ON true
+            """)
+        switch distribution.audience {
+        case .business:
+            appendLiteral(" WHERE r.url = l.url")
+        case .urlPrefix(let prefix):
+            // The first of those of the instance that the prefix matches.
+            appendLiteral(
+                """
+                 WHERE l.url = (
+                    SELECT min(o.url) FROM (
+                        SELECT url FROM doorstep.launches WHERE instance_id = l.instance_id AND tenant_id =
+                """)
+            appendLiteral(" ")
+            appendInterpolation(tenant.uuid)
+            appendPresence(askedAt)
+            appendLiteral(" OFFSET 0) AS o WHERE (")
+            for (index, range) in URLRange.ranges(of: prefix).enumerated() {
+                if index > 0 { appendLiteral(" OR ") }
+                appendInterpolation(range: range, of: "o.url")
+            }
+            appendLiteral(")")
+            appendInterpolation(queryItems: prefix, of: "o.url")
+            appendLiteral(")")
+        case .instance, .activity, .channel: break
+        }
+        appendLiteral(" ORDER BY ")
+        appendLiteral(distribution.audience.isByURL ? "l.url, l.instance_id" : "l.launched_at, l.instance_id")
         appendLiteral(" LIMIT ")
         appendInterpolation(limit)
     }
 
-    /// Whether a launch `l` was at a business.
+    /// The beginning of a statement that gives launches.
+    private mutating func appendLaunches(_ tenant: TenantID, _ askedAt: Date?) {
+        appendLiteral("SELECT instance_id, launched_at, url FROM doorstep.launches WHERE tenant_id = ")
+        appendInterpolation(tenant.uuid)
+        appendPresence(askedAt)
+    }
+
+    private mutating func appendPresence(_ askedAt: Date?) {
+        appendLiteral(" AND present_since <= coalesce(")
+        appendInterpolation(askedAt)
+        appendLiteral(", now())")
+    }
+
+    /// The order in which an audience is gone through, which is its index's.
+    fileprivate mutating func appendInterpolation(orderOf audience: Audience) {
+        appendLiteral(audience.isByURL ? "m.place_url, m.instance_id" : "m.place_launched_at, m.instance_id")
+    }
+
+    /// Whether a launch was at a business.
     fileprivate mutating func appendInterpolation(business: Business) {
         switch business {
         case .location(let identifier):
-            appendLiteral("l.location_identifier = ")
+            appendLiteral("location_identifier = ")
             appendInterpolation(identifier.text)
         case .experience(let url):
-            appendLiteral("l.experience_url = ")
+            appendLiteral("experience_url = ")
             appendInterpolation(url)
         }
     }
@@ -149,10 +367,10 @@ extension Query.StringInterpolation {
     fileprivate mutating func appendInterpolation(unindexedBusiness business: Business) {
         switch business {
         case .location(let identifier):
-            appendLiteral("l.location_identifier IS NOT DISTINCT FROM ")
+            appendLiteral("location_identifier IS NOT DISTINCT FROM ")
             appendInterpolation(identifier.text)
         case .experience(let url):
-            appendLiteral("l.experience_url IS NOT DISTINCT FROM ")
+            appendLiteral("experience_url IS NOT DISTINCT FROM ")
             appendInterpolation(url)
         }
     }
@@ -170,28 +388,51 @@ extension Query.StringInterpolation {
         }
     }
 
-    /// Whether the URL of a launch `l` is one that a prefix matches, as ``URLPrefix/matches(_:)`` says: host and path are
-    /// followed by nothing, a slash or the query, and the prefix's query items are among the URL's.
-    fileprivate mutating func appendInterpolation(urlsOf prefix: URLPrefix) {
-        let path = (["https://" + prefix.host] + prefix.pathComponents).joined(separator: "/")
-        appendLiteral("(l.url = ")
-        appendInterpolation(path)
-        // The character after each of the two, so that both are ranges of the index.
-        for (first, last) in [("/", "0"), ("?", "@")] {
-            appendLiteral(" OR (l.url >= ")
-            appendInterpolation(path + first)
-            appendLiteral(" AND l.url < ")
-            appendInterpolation(path + last)
-            appendLiteral(")")
+    fileprivate mutating func appendInterpolation(range: URLRange, of column: String) {
+        appendLiteral("(\(column) >= ")
+        appendInterpolation(range.first)
+        if let end = range.end {
+            appendLiteral(" AND \(column) < ")
+            appendInterpolation(end)
+        } else {
+            appendLiteral(" AND \(column) <= ")
+            appendInterpolation(range.first)
         }
         appendLiteral(")")
+    }
+
+    /// And whether a prefix's query items are among a URL's.
+    fileprivate mutating func appendInterpolation(queryItems prefix: URLPrefix, of column: String) {
         guard !prefix.queryItems.isEmpty else { return }
         appendLiteral(
             """
-             AND strpos(l.url, '?') > 0
-            AND string_to_array(substr(l.url, strpos(l.url, '?') + 1), '&') @>
+             AND strpos(\(column), '?') > 0
+            AND string_to_array(substr(\(column), strpos(\(column), '?') + 1), '&') @>
             """)
         appendLiteral(" ")
         appendInterpolation(prefix.queryItems.map(\.text))
+    }
+}
+
+extension Audience {
+    fileprivate var isByURL: Bool {
+        if case .urlPrefix = self { true } else { false }
+    }
+}
+
+/// URLs from a first up to an end; only the first where there is no end.
+private struct URLRange {
+    let first: String
+    let end: String?
+
+    /// Those that a prefix matches, but for its query items, as ``URLPrefix/matches(_:)`` says: host and path are followed by
+    /// nothing, a slash or the query. In their order.
+    static func ranges(of prefix: URLPrefix) -> [URLRange] {
+        let path = (["https://" + prefix.host] + prefix.pathComponents).joined(separator: "/")
+        // The character after each of the two ends its range.
+        return [
+            URLRange(first: path, end: nil), URLRange(first: path + "/", end: path + "0"),
+            URLRange(first: path + "?", end: path + "@"),
+        ]
     }
 }

@@ -1,5 +1,6 @@
 import APNsPayload
 import Foundation
+import Invocation
 import JSON
 import Notifications
 import PostgreSQL
@@ -10,7 +11,7 @@ extension TenantTransaction {
     func trace(
         _ id: NotificationID, after last: DeliveryID?, limit: Int
     ) async throws -> NotificationTrace? {
-        guard let createdAt = id.uuid.time, let notification = try await notification(id, createdAt) else {
+        guard let createdAt = id.uuid.time, let stored = try await notification(id, createdAt) else {
             return nil
         }
         let (first, end) = UUID.timeOrderedRange(at: createdAt)
@@ -24,8 +25,8 @@ extension TenantTransaction {
         ).map { try DeliveryCount(row: $0) }
         let deliveries = try await execute(
             """
-            SELECT delivery_id, instance_id, token_kind, token_name, environment, state, reason, expires_at,
-                attempt, due_at, finished_at, answers::text, warnings::text
+            SELECT delivery_id, instance_id, token_kind, token_name, environment, target, state, reason,
+                expires_at, attempt, due_at, finished_at, answers::text, warnings::text
             FROM doorstep.deliveries
             WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
                 AND delivery_id > \(last?.uuid ?? first) AND delivery_id <= \(end)
@@ -33,43 +34,61 @@ extension TenantTransaction {
             """
         ).map { try RecordedDelivery(row: $0) }
         return NotificationTrace(
-            notification: notification, counts: counts.ordered, deliveries: Array(deliveries.prefix(limit)),
-            hasMore: deliveries.count > limit)
+            notification: stored.notification, counts: counts.adding(stored.skipped),
+            deliveries: Array(deliveries.prefix(limit)), hasMore: deliveries.count > limit,
+            isComplete: stored.isComplete)
     }
 
-    private func notification(
-        _ id: NotificationID, _ createdAt: Date
-    ) async throws -> RecordedNotification? {
+    func notification(_ id: NotificationID, _ createdAt: Date) async throws -> StoredNotification? {
         let rows = try await execute(
             """
-            SELECT url, experience_url, bundle_id, location_identifier, audience::text, push_type, priority,
-                collapse_id, expiration, payload, warnings::text
+            SELECT url, experience_url, experience_kind, bundle_id, location_identifier, audience::text AS audience,
+                push_type, priority, collapse_id, expiration, payload, warnings::text AS warnings,
+                skipped::text AS skipped,
+                NOT EXISTS (
+                    SELECT FROM doorstep.audience_cursors
+                    WHERE tenant_id = \(tenant.uuid) AND notification_id = \(id.uuid)) AS is_complete
             FROM doorstep.notifications
             WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
             """)
-        return try rows.first.map { try RecordedNotification(row: $0, id: id, createdAt: createdAt) }
+        return try rows.first.map { row in
+            StoredNotification(
+                notification: try RecordedNotification(row: row, id: id, createdAt: createdAt),
+                skipped: try DeliveryCount.skipped(stored: row.decode("skipped")),
+                isComplete: try row.decode("is_complete"))
+        }
     }
+}
+
+/// A notification with what is stored of its audience beside deliveries.
+struct StoredNotification: Sendable {
+    let notification: RecordedNotification
+    /// Those who were skipped and have no delivery.
+    let skipped: [DeliveryCount]
+    /// Whether the whole audience has been taken in.
+    let isComplete: Bool
 }
 
 extension RecordedNotification {
     fileprivate init(row: Row, id: NotificationID, createdAt: Date) throws {
-        let (
-            url, experienceURL, clip, location, audience, pushType, priority, collapseID, expiration, payload,
-            warnings
-        ) = try row.decode(
-            String.self, String.self, String.self, String?.self, String.self, String.self, Int16.self,
-            String?.self, Int?.self, [UInt8].self, String.self)
+        let audience: String = try row.decode("audience")
+        let warnings: String = try row.decode("warnings")
+        let clip: String = try row.decode("bundle_id")
+        let experienceKind: String = try row.decode("experience_kind")
         self = try PersistenceError.reading("notifications") {
             guard let audience = try JSONValue(parsing: audience.utf8).objectValue,
-                let warnings = try JSONValue(parsing: warnings.utf8).arrayValue
+                let warnings = try JSONValue(parsing: warnings.utf8).arrayValue,
+                let kind = ExperienceKind(rawValue: experienceKind)
             else { throw PersistenceError.unreadable("notifications") }
             return RecordedNotification(
-                id: id, createdAt: createdAt, url: url, experienceURL: experienceURL, clip: clip,
-                location: location, audience: audience,
+                id: id, createdAt: createdAt, url: try row.decode("url"),
+                experienceURL: try row.decode("experience_url"), experienceKind: kind, clip: clip,
+                location: try row.decode("location_identifier"), audience: audience,
                 headers: try NotificationHeaders(
-                    storedPushType: pushType, bundleID: clip, priority: priority, expiration: expiration,
-                    collapseID: collapseID),
-                payload: payload,
+                    storedPushType: row.decode("push_type"), bundleID: clip,
+                    priority: row.decode("priority"), expiration: row.decode("expiration"),
+                    collapseID: row.decode("collapse_id")),
+                payload: try row.decode("payload"),
                 warnings: warnings.map {
                     Warning(
                         code: $0.objectValue?["code"]?.stringValue ?? "",
@@ -94,6 +113,18 @@ extension NotificationHeaders {
 }
 
 extension DeliveryCount {
+    /// Reads the column `skipped`: by the reason, how many.
+    fileprivate static func skipped(stored: String) throws -> [DeliveryCount] {
+        try PersistenceError.reading("notifications") {
+            guard let counts = try JSONValue(parsing: stored.utf8).objectValue else {
+                throw PersistenceError.unreadable("notifications")
+            }
+            return counts.map {
+                DeliveryCount(state: .skipped, reason: $0.key, count: $0.value.numberValue?.int ?? 0)
+            }
+        }
+    }
+
     fileprivate init(row: Row) throws {
         let (state, reason, count) = try row.decode(String.self, String?.self, Int.self)
         guard let state = DeliveryState(rawValue: state) else {
@@ -111,6 +142,7 @@ extension RecordedDelivery {
         let kind: String = try row.decode("token_kind")
         let name: String = try row.decode("token_name")
         let environment: String = try row.decode("environment")
+        let target: String? = try row.decode("target")
         let state: String = try row.decode("state")
         let reason: String? = try row.decode("reason")
         let expiresAt: Date? = try row.decode("expires_at")
@@ -128,7 +160,7 @@ extension RecordedDelivery {
             else { throw PersistenceError.unreadable("deliveries") }
             return RecordedDelivery(
                 id: DeliveryID(id), instance: instance.map(InstanceID.init),
-                receiver: receiver, environment: environment, state: state, reason: reason,
+                receiver: receiver, environment: environment, target: target, state: state, reason: reason,
                 expiresAt: expiresAt, attempt: Int(attempt), dueAt: dueAt, finishedAt: finishedAt,
                 answers: try answers.map { try DeliveryAnswer(stored: $0) },
                 warnings: warnings.compactMap(\.stringValue))

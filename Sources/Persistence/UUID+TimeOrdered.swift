@@ -11,13 +11,14 @@ extension UUID {
 
     /// So many UUIDs of version 7 of one time, in order: a counter takes the place of the first random bits (RFC 9562
     /// §6.2, method 1).
-    /// - Precondition: `count` is at most 2²⁰.
-    static func timeOrdered(_ count: Int, at time: Date) -> [UUID] {
-        precondition(count <= 1 << 20, "the counter has 20 bits")
+    /// - Parameter first: The counter of the first, for those that go on where others ended.
+    /// - Precondition: The counter stays within 32 bits.
+    static func timeOrdered(_ count: Int, at time: Date, from first: Int = 0) -> [UUID] {
+        precondition(first >= 0 && first + count <= 1 << 32, "the counter has 32 bits")
         var generator = SystemRandomNumberGenerator()
-        return (0..<UInt64(count)).map { number in
-            let random = UInt64.random(in: 0..<1 << 54, using: &generator)
-            return timeOrdered(at: time, bits: number >> 8, (number & 0xFF) << 54 | random)
+        return (UInt64(first)..<UInt64(first + count)).map { number in
+            let random = UInt64.random(in: 0..<1 << 42, using: &generator)
+            return timeOrdered(at: time, bits: number >> 20, (number & 0xF_FFFF) << 42 | random)
         }
     }
 

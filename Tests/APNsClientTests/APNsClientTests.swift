@@ -13,7 +13,7 @@ import Testing
             let id = UUID()
             let device = SimulatedService.randomHex(32)
             let request = PushRequest(
-                team: SimulatedService.team, environment: .sandbox,
+                tenant: SimulatedService.tenant, team: SimulatedService.team, environment: .sandbox,
                 destination: .device(PushToken(hex: device)!),
                 headers: try NotificationHeaders(
                     pushType: .liveActivity, bundleID: SimulatedService.bundleID.text, priority: .powerAware,
@@ -174,7 +174,8 @@ import Testing
             let id = UUID()
             func broadcast(_ channel: String) throws -> PushRequest {
                 PushRequest(
-                    team: team, environment: .sandbox, destination: .channel(channel, bundleID: bundleID),
+                    tenant: SimulatedService.tenant, team: team, environment: .sandbox,
+                    destination: .channel(channel, bundleID: bundleID),
                     headers: try NotificationHeaders(
                         pushType: .liveActivity, bundleID: bundleID.text, id: id.uuidString),
                     payload: Array(#"{"aps":{"event":"update"}}"#.utf8))

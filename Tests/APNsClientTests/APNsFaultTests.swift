@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import NIOCore
 import Notifications
+import Tenancy
 import Testing
 
 @testable import APNsClient
@@ -326,6 +327,10 @@ import Testing
             #expect(refused == .notSent(.circuitOpen))
             #expect(service.simulator.received.count == 50)
             service.simulator.setRules([])
+            // Another tenant whose clip is of the same team.
+            let other = await service.client.send(
+                try SimulatedService.request(tenant: TenantID(UUID())))
+            #expect(other.isAccepted)
             // Until the pause is over.
             let deadline = ContinuousClock.now + .seconds(10)
             var accepted = false

@@ -1,4 +1,6 @@
+import Foundation
 import NIOCore
+import Tenancy
 import Testing
 
 @testable import APNsClient
@@ -61,6 +63,59 @@ import Testing
         // From the beginning.
         for _ in 0..<49 { #expect(breaker.note(isBad: true, isProbe: false, at: now) == nil) }
         #expect(breaker.note(isBad: true, isProbe: false, at: now) == .seconds(30))
+    }
+
+    // MARK: Teams
+
+    private let tenants = (0..<6).map { _ in TenantID(UUID()) }
+
+    /// What one tenant registers silences that tenant alone.
+    @Test func badTokensOpenTheirTenantsBreakerAndNotTheTeams() {
+        var breakers = TeamBreakers(CircuitBreaker.Thresholds())
+        for _ in 0..<49 {
+            #expect(breakers.note(isBad: true, of: tenants[0], as: [], at: start) == nil)
+        }
+        #expect(breakers.note(isBad: true, of: tenants[0], as: [], at: start) == .tenant(.seconds(30)))
+        #expect(breakers.admission(of: tenants[0], at: start) == nil)
+        #expect(breakers.admission(of: tenants[1], at: start) == [])
+        #expect(breakers.admission(of: nil, at: start) == [])
+        // What was under way does not count for the team either.
+        for _ in 0..<200 {
+            #expect(breakers.note(isBad: true, of: tenants[0], as: [], at: start) == nil)
+        }
+        #expect(breakers.admission(of: tenants[1], at: start) == [])
+        let later = start + .seconds(30)
+        #expect(breakers.admission(of: tenants[0], at: later) == .tenant)
+        #expect(breakers.admission(of: tenants[0], at: later) == nil)
+        breakers.probesWereLost(.tenant, of: tenants[0], at: later)
+        #expect(breakers.admission(of: tenants[0], at: later) == .tenant)
+        #expect(breakers.note(isBad: false, of: tenants[0], as: .tenant, at: later) == nil)
+        #expect(breakers.admission(of: tenants[0], at: later) == [])
+    }
+
+    @Test func badTokensOfSeveralTenantsOpenTheTeams() {
+        var breakers = TeamBreakers(CircuitBreaker.Thresholds())
+        for tenant in tenants[..<5] {
+            for number in 1...10 {
+                let opening = breakers.note(isBad: true, of: tenant, as: [], at: start)
+                #expect(opening == (tenant == tenants[4] && number == 10 ? .team(.seconds(30)) : nil))
+            }
+        }
+        #expect(breakers.admission(of: tenants[5], at: start) == nil)
+        let later = start + .seconds(30)
+        #expect(breakers.admission(of: tenants[5], at: later) == .team)
+        #expect(breakers.admission(of: tenants[0], at: later) == nil)
+        #expect(breakers.note(isBad: false, of: tenants[5], as: .team, at: later) == nil)
+        #expect(breakers.admission(of: tenants[0], at: later) == [])
+    }
+
+    @Test func tenantsThatAreIdleAreForgotten() {
+        var breakers = TeamBreakers(CircuitBreaker.Thresholds())
+        for second in 0..<10_000 {
+            let now = start + .seconds(Int64(second))
+            _ = breakers.note(isBad: second % 2 == 0, of: TenantID(UUID()), as: [], at: now)
+        }
+        #expect(breakers.tenantCount <= 256)
     }
 
     @Test func aProbeWithoutAnAnswerIsFollowedByAnother() {

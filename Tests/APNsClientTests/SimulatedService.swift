@@ -81,14 +81,17 @@ struct SimulatedService {
         try APNsKey(team: team, id: keyID, pem: key.pemRepresentation)
     }
 
+    static let tenant = TenantID(UUID())
+
     /// A notification for a device of its own, unless one is named.
     static func request(
         device: String = randomHex(32), id: UUID = UUID(), pushType: PushType = .alert,
         payload: String = #"{"aps":{"alert":"Ready"}}"#, team: TeamID = team,
-        environment: APNsEnvironment = .sandbox
+        environment: APNsEnvironment = .sandbox, tenant: TenantID = tenant
     ) throws -> PushRequest {
         PushRequest(
-            team: team, environment: environment, destination: .device(PushToken(hex: device)!),
+            tenant: tenant, team: team, environment: environment,
+            destination: .device(PushToken(hex: device)!),
             headers: try NotificationHeaders(
                 pushType: pushType, bundleID: bundleID.text, expiration: .immediate, id: id.uuidString),
             payload: Array(payload.utf8))

@@ -103,7 +103,9 @@ struct Provider {
         let request = OutgoingRequest(
             headers: headers, body: push.body.isEmpty ? nil : ByteBuffer(string: push.body))
         let outcome = await withCheckedContinuation { continuation in
-            pool.eventLoop.execute { pool.value.send(request, deadline: .distantFuture, continuation) }
+            pool.eventLoop.execute {
+                pool.value.send(request, of: nil, deadline: .distantFuture, continuation)
+            }
         }
         guard case .answered(let response) = outcome else { throw NoAnswer() }
         let object = try? JSONSerialization.jsonObject(with: Data(response.body))

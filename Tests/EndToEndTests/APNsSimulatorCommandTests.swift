@@ -49,7 +49,7 @@ import Testing
             team: team, id: keyID, pem: try String(contentsOfFile: keyFile, encoding: .utf8))
         let client = try APNsClient(settings, keys: [key], logger: Logger(label: "test"))
         let request = PushRequest(
-            team: team, environment: .sandbox,
+            tenant: TenantID(UUID()), team: team, environment: .sandbox,
             destination: .device(PushToken(hex: String(repeating: "0f", count: 32))!),
             headers: try NotificationHeaders(pushType: .alert, bundleID: "com.example.Coffee.Clip"),
             payload: Array(#"{"aps":{"alert":"Ready"}}"#.utf8))

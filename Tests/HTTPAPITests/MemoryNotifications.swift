@@ -17,6 +17,9 @@ final class MemoryNotifications: NotificationStore {
         var traces: [Key: NotificationTrace] = [:]
         var keys: [Key: (digest: [UInt8], trace: NotificationTrace)] = [:]
         var isAway = false
+        /// Of whom the rest of an audience is to be taken in, and of which notification.
+        var incomplete: [(tenant: TenantID, notification: NotificationID)] = []
+        var partSize = Int.max
     }
 
     private let state = Mutex(State())
@@ -27,6 +30,9 @@ final class MemoryNotifications: NotificationStore {
     func reach(_ candidates: [Candidate], of tenant: TenantID) {
         state.withLock { $0.candidates[tenant] = candidates }
     }
+
+    /// From now on so many are taken in at once.
+    func limitParts(to count: Int) { state.withLock { $0.partSize = count } }
 
     /// From now on nothing answers.
     func goAway() { state.withLock { $0.isAway = true } }
@@ -43,6 +49,30 @@ final class MemoryNotifications: NotificationStore {
         }
     }
 
+    func tenantsWithAudiencesToContinue() async throws -> [TenantID] {
+        state.withLock { Array(Set($0.incomplete.map(\.tenant))) }
+    }
+
+    /// Takes in all that is left.
+    func continueAudience(of tenant: TenantID) async throws -> AudiencePart? {
+        state.withLock { state in
+            guard let index = state.incomplete.firstIndex(where: { $0.tenant == tenant }) else { return nil }
+            let id = state.incomplete.remove(at: index).notification
+            let key = Key(tenant: tenant, text: id.description)
+            guard let trace = state.traces[key] else { return nil }
+            let earlier = Set(trace.deliveries.compactMap(\.instance))
+            let later = (state.candidates[tenant] ?? []).filter { !earlier.contains($0.instance) }.map {
+                RecordedDelivery(
+                    id: DeliveryID(UUID()), instance: $0.instance, receiver: .device,
+                    environment: $0.environment, state: .queued, expiresAt: nil)
+            }
+            let all = (trace.deliveries + later).sorted { $0.id.description < $1.id.description }
+            state.traces[key] = NotificationTrace(
+                notification: trace.notification, counts: Self.counts(all), deliveries: all, hasMore: false)
+            return AudiencePart(notification: id, counts: Self.counts(later), isLast: true)
+        }
+    }
+
     func add(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition {
         try state.withLock { state in
             guard !state.isAway else { throw NotificationStoreError.unavailable }
@@ -51,18 +81,16 @@ final class MemoryNotifications: NotificationStore {
             {
                 return known.digest == key.digest ? .repeated(known.trace) : .keyReused
             }
-            if case .channel = draft.audience { return .unknownChannel }
+            if case .channel = draft.distribution.audience { return .unknownChannel }
             let candidates = state.candidates[tenant] ?? []
-            guard candidates.count <= NotificationDraft.maximumAudience else { return .audienceTooLarge }
-            let deliveries = candidates.map { draft.delivery(to: $0, id: DeliveryID(UUID())) }
+            let deliveries = candidates.prefix(state.partSize)
+                .map { draft.distribution.delivery(to: $0, id: DeliveryID(UUID())) }
                 .sorted { $0.id.description < $1.id.description }
             let trace = NotificationTrace(
-                notification: RecordedNotification(
-                    id: NotificationID(UUID()), createdAt: draft.createdAt, url: draft.url,
-                    experienceURL: draft.experienceURL, clip: draft.clip.text,
-                    location: draft.business.location?.text, audience: draft.asked,
-                    headers: draft.headers(under: .none), payload: draft.payload, warnings: draft.warnings),
-                counts: Self.counts(deliveries), deliveries: deliveries, hasMore: false)
+                notification: draft.notification(id: NotificationID(UUID()), under: .none),
+                counts: Self.counts(deliveries), deliveries: deliveries, hasMore: false,
+                isComplete: deliveries.count == candidates.count)
+            if !trace.isComplete { state.incomplete.append((tenant, trace.notification.id)) }
             state.traces[Key(tenant: tenant, text: trace.notification.id.description)] = trace
             if let key = draft.idempotencyKey {
                 state.keys[Key(tenant: tenant, text: key.text)] = (key.digest, trace)
@@ -95,7 +123,8 @@ final class MemoryNotifications: NotificationStore {
             let rest = trace.deliveries.filter { $0.id.description > last?.description ?? "" }
             return NotificationTrace(
                 notification: trace.notification, counts: trace.counts,
-                deliveries: Array(rest.prefix(limit)), hasMore: rest.count > limit)
+                deliveries: Array(rest.prefix(limit)), hasMore: rest.count > limit,
+                isComplete: trace.isComplete)
         }
     }
 }
@@ -103,12 +132,13 @@ final class MemoryNotifications: NotificationStore {
 extension Candidate {
     /// One that was launched at the business a minute ago.
     static func sample(
-        clip: String = "com.example.MyApp.Clip", permission: NotificationPermission = .ephemeral
+        clip: String = "com.example.MyApp.Clip", permission: NotificationPermission = .ephemeral,
+        route: Route? = nil
     ) throws -> Candidate {
         let now = Date()
         return Candidate(
             instance: InstanceID(UUID()), clip: try BundleID(clip), app: .clip, environment: .production,
-            permission: permission, launchedAt: now - 60, launchedAtBusiness: now - 60, confirmedAt: nil,
-            token: .good, hasOtherBusiness: false)
+            permission: permission, launchedAt: now - 60, launchedAtBusiness: now - 60, route: route,
+            confirmedAt: nil, token: .good, hasOtherBusiness: false)
     }
 }

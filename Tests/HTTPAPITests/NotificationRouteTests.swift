@@ -165,14 +165,51 @@ import Testing
         }
     }
 
-    @Test func tooManyAreRefusedWithTheFigure() async throws {
+    @Test func whatIsNotTakenInYetIsSaid() async throws {
         let api = TestAPI()
-        let one = try Candidate.sample()
-        api.notifications.reach([Candidate](repeating: one, count: 10_001), of: Self.tenant)
+        api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
+        api.notifications.limitParts(to: 2)
         try await api.test(over: [.library]) { client in
             let answer = try await Self.send(to: client)
-            #expect(answer.status == 422 && answer.code == "audience_too_large")
-            #expect(answer["limit"] == 10_000)
+            #expect(answer.status == 201)
+            #expect(answer["complete"] == false)
+            #expect(answer["counts"] == ["queued": 2, "skipped": [:]])
+            let id = try #require(answer["id"]?.stringValue)
+            func trace() async throws -> TestAPI.Answer {
+                try await client.send(.get, "/v1/notifications/\(id)", key: api.secret)
+            }
+            #expect(try await trace()["complete"] == false)
+            #expect(try await api.notifications.continueAudience(of: Self.tenant)?.isLast == true)
+            let whole = try await trace()
+            #expect(whole["complete"] == true)
+            #expect(whole["counts"]?.objectValue?["queued"] == 5)
+        }
+    }
+
+    /// Each delivery leads to the instance of the experience that was launched: by the request's URL where that is its, else
+    /// by the URL that it was launched by.
+    @Test func theTargetOfEachDeliveryIsSaid() async throws {
+        let api = TestAPI()
+        let short = "https://example.com/a"
+        let same = try Candidate.sample(
+            route: .init(
+                url: Self.url + "/x", experienceURL: "https://example.com/restaurants/restaurant_a"))
+        let other = try Candidate.sample(route: .init(url: short + "?x=1", experienceURL: short))
+        api.notifications.reach([same, other], of: Self.tenant)
+        try await api.test(over: [.library]) { client in
+            let answer = try await Self.send(to: client)
+            let id = try #require(answer["id"]?.stringValue)
+            let trace = try await client.send(.get, "/v1/notifications/\(id)", key: api.secret)
+            for deliveries in [answer["deliveries"], trace["deliveries"]] {
+                let targets = Dictionary(
+                    uniqueKeysWithValues: try #require(deliveries?.arrayValue).compactMap(\.objectValue).map {
+                        ($0["instance"]?.stringValue, $0["target"]?.stringValue)
+                    })
+                #expect(
+                    targets == [
+                        same.instance.description: Self.url, other.instance.description: short + "?x=1",
+                    ])
+            }
         }
     }
 
@@ -182,6 +219,7 @@ import Testing
             let answer = try await Self.send(to: client)
             #expect(answer.status == 201)
             #expect(answer["deliveries"] == [] && answer["counts"] == ["queued": 0, "skipped": [:]])
+            #expect(answer["complete"] == true)
         }
     }
 

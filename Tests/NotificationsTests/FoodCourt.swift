@@ -34,9 +34,17 @@ struct FoodCourt {
                 Experience(
                     url: URLPrefix("https://solo.example.com"), kind: .advanced,
                     clip: BundleID("com.example.Solo.Clip")),
+                Experience(
+                    url: URLPrefix("https://appclip.apple.com/id?p=com.example.Bikes.Clip"), kind: .default,
+                    clip: BundleID("com.example.Bikes.Clip"), binding: .rule(IdentifierRule("query:bike"))),
+                Experience(
+                    url: URLPrefix("https://bikes.example.com/demo"), kind: .demo,
+                    clip: BundleID("com.example.Bikes.Clip")),
             ], of: tenant)
         try table.set(.clips, .clip(tenant, Self.clip, isMultiBusiness: true))
-        try table.set(.clips, .clip(tenant, "com.example.Solo.Clip", isMultiBusiness: false))
+        for clip in ["com.example.Solo.Clip", "com.example.Bikes.Clip"] {
+            try table.set(.clips, .clip(tenant, clip, isMultiBusiness: false))
+        }
     }
 
     private static func many(

@@ -69,10 +69,27 @@ import Testing
         "https://example.com/default", "https://example.com/demo",
         "https://appclip.apple.com/id?p=com.example.MyApp.Clip",
     ])
-    func `Without an advanced experience nothing is composed`(url: String) throws {
+    func `Without an advanced experience nothing is composed for a clip of many businesses`(
+        url: String
+    ) throws {
         let refusal = try court.compose(url).refusal
         #expect(refusal == .doesNotMatch)
         #expect(refusal?.code == "does_not_match")
+    }
+
+    /// Apple asks for a target of clips that serve several businesses alone.
+    @Test(arguments: [
+        ("https://appclip.apple.com/id?p=com.example.Bikes.Clip&bike=1041", ExperienceKind.default),
+        ("https://appclip.apple.com/id?p=com.example.Bikes.Clip", .default),
+        ("https://bikes.example.com/demo", .demo),
+    ])
+    func `A clip of one business needs no target`(url: String, kind: ExperienceKind) throws {
+        let notification = try #require(try court.compose(url).composed)
+        #expect(notification.target == nil)
+        #expect(notification.payload.json == ["aps": ["alert": "Ready."]])
+        #expect(notification.experience.kind == kind)
+        #expect(notification.headers.topic == "com.example.Bikes.Clip")
+        #expect(try court.compose("https://bikes.example.com/demo/x").refusal == .doesNotMatch)
     }
 
     // MARK: Tenants

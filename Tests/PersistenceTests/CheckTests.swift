@@ -209,6 +209,11 @@ import Testing
         "deliveries_lost_replies_range": (
             "deliveries", [["lost_replies": "-1"], ["lost_replies": "1"]]
         ),
+        "notifications_experience_kind": ("notifications", [["experience_kind": "'simple'"]]),
+        "deliveries_target_length": (
+            "deliveries", [["target": "''"], ["target": "repeat('a', 2049)"]]
+        ),
+        "audience_cursors_delivery_count_range": ("audience_cursors", [["delivery_count": "-1"]]),
         "idempotency_keys_key_length": (
             "idempotency_keys", [["key": "''"], ["key": "repeat('é', 128)"]]
         ),

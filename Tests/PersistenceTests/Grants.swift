@@ -5,6 +5,7 @@ enum Grants {
     /// Columns are listed where a grant is for some columns only.
     static let expected = """
         doorstep_admin DELETE api_keys
+        doorstep_admin DELETE audience_cursors
         doorstep_admin DELETE channels
         doorstep_admin DELETE clips
         doorstep_admin DELETE confirmations
@@ -30,6 +31,7 @@ enum Grants {
         doorstep_admin INSERT tenants
         doorstep_admin INSERT webhooks
         doorstep_admin SELECT api_keys
+        doorstep_admin SELECT audience_cursors
         doorstep_admin SELECT audit_log
         doorstep_admin SELECT channels
         doorstep_admin SELECT clips
@@ -58,12 +60,14 @@ enum Grants {
         doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, key_burst, key_rate, name, new_instance_burst, new_instance_rate, suspended_at)
         doorstep_admin UPDATE webhooks (sealed_secret, url)
         doorstep_admin USAGE doorstep
+        doorstep_app DELETE audience_cursors
         doorstep_app DELETE channels
         doorstep_app DELETE idempotency_keys
         doorstep_app DELETE instances
         doorstep_app DELETE launches
         doorstep_app DELETE push_tokens
         doorstep_app DELETE webhook_messages
+        doorstep_app INSERT audience_cursors
         doorstep_app INSERT channels
         doorstep_app INSERT confirmations
         doorstep_app INSERT deliveries
@@ -74,6 +78,7 @@ enum Grants {
         doorstep_app INSERT push_tokens
         doorstep_app INSERT webhook_messages
         doorstep_app SELECT api_keys (key_id, last_used_on, tenant_id)
+        doorstep_app SELECT audience_cursors
         doorstep_app SELECT channels
         doorstep_app SELECT clips
         doorstep_app SELECT deliveries
@@ -91,9 +96,11 @@ enum Grants {
         doorstep_app SELECT webhook_messages
         doorstep_app SELECT webhooks
         doorstep_app UPDATE api_keys (last_used_on)
+        doorstep_app UPDATE audience_cursors (delivery_count, due_at, instance_id, launched_at, url)
         doorstep_app UPDATE deliveries (answers, attempt, due_at, finished_at, lost_replies, reason, state)
         doorstep_app UPDATE instances (app, bundle_id, environment, launched_at, permission, updated_at)
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
+        doorstep_app UPDATE notifications (skipped)
         doorstep_app UPDATE push_tokens (digest, registered_at, retired_at, sealed)
         doorstep_app UPDATE webhook_messages (attempt, due_at)
         doorstep_app USAGE doorstep
@@ -104,6 +111,7 @@ enum Grants {
         doorstep_router EXECUTE index_confirmation_days()
         doorstep_router EXECUTE prune_changes()
         doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, revoked_at, scopes, tenant_id)
+        doorstep_router SELECT audience_cursors (due_at, tenant_id)
         doorstep_router SELECT change_horizon
         doorstep_router SELECT changes
         doorstep_router SELECT clips (bundle_id, multi_business, parent_bundle_id, team_id, tenant_id)

@@ -172,11 +172,12 @@ import Testing
             let deleted: [TestLogin: [String]] = [
                 .admin: [
                     "experiences", "short_codes", "domains", "api_keys", "confirmations", "push_tokens",
-                    "launches", "instances", "channels", "notifications", "deliveries", "idempotency_keys",
-                    "webhook_messages", "webhooks",
+                    "launches", "instances", "channels", "audience_cursors", "notifications", "deliveries",
+                    "idempotency_keys", "webhook_messages", "webhooks",
                 ],
                 .app: [
-                    "push_tokens", "launches", "instances", "channels", "idempotency_keys",
+                    "push_tokens", "launches", "instances", "channels", "audience_cursors",
+                    "idempotency_keys",
                     "webhook_messages",
                 ],
             ]
@@ -270,6 +271,7 @@ import Testing
             "instances": ["tenant_id", "launched_at"],
             "push_tokens": ["tenant_id", "kind", "registered_at"],
             "deliveries": ["tenant_id", "due_at"],
+            "audience_cursors": ["tenant_id", "due_at"],
             "idempotency_keys": ["tenant_id", "created_at"],
             "webhook_messages": ["tenant_id", "due_at"],
         ]

@@ -124,21 +124,6 @@ import Testing
         }
     }
 
-    @Test func tooManyAreRefusedAndNothingIsKept() async throws {
-        try await Restaurants.withRestaurants { restaurants in
-            try await restaurants.registerMany(NotificationDraft.maximumAudience)
-            let all = try await restaurants.send()
-            #expect(all.counts.map(\.count) == [10_000])
-            #expect(all.deliveries.count == 1_000 && all.hasMore)
-            try await restaurants.register(Restaurants.Instance())
-            let key = IdempotencyKey("too-many", digest: [UInt8](repeating: 1, count: 32))
-            let outcome = try await restaurants.accept(try restaurants.submission(key: key))
-            #expect(outcome.refusal == "audience_too_large")
-            #expect(try await restaurants.stores.count("SELECT count(*) FROM doorstep.notifications") == 1)
-            #expect(try await restaurants.stores.count("SELECT count(*) FROM doorstep.idempotency_keys") == 0)
-        }
-    }
-
     @Test func liveActivitiesGoToTheirTokens() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let id = try await restaurants.register(Restaurants.Instance(permission: .denied))

@@ -26,7 +26,10 @@ struct Restaurants: Sendable {
     let pool: ConnectionPool
     let now = Date()
 
-    var notifications: PostgresNotificationStore { PostgresNotificationStore(pool) }
+    /// How much of an audience is taken in at once.
+    var partSize = AudiencePartSize()
+
+    var notifications: PostgresNotificationStore { PostgresNotificationStore(pool, partSize: partSize) }
     var intake: NotificationIntake { NotificationIntake(notifications) }
     var outbox: PostgresOutbox { PostgresOutbox(pool, keys: Self.keys) }
 
@@ -60,6 +63,8 @@ struct Restaurants: Sendable {
         var launched: TimeInterval = 60
         var url = Restaurants.a
         var location = "a"
+        /// Nil for that of the location.
+        var experience: String?
         var confirmed: TimeInterval?
         var place = TokenPlace.device
         /// Nil for an instance without one.
@@ -85,7 +90,7 @@ struct Restaurants: Sendable {
                 INSERT INTO doorstep.launches
                     (tenant_id, instance_id, url, experience_url, location_identifier, launched_at, confirmed_at)
                 VALUES (\(tenant.uuid), \(instance.id.uuid), \(instance.url),
-                    \("https://example.com/restaurants/" + instance.location),
+                    \(instance.experience ?? "https://example.com/restaurants/" + instance.location),
                     \(instance.location), \(launchedAt), \(instance.confirmed.map { now.addingTimeInterval(-$0) }))
                 """)
             guard let token = instance.token else { return }
@@ -170,6 +175,22 @@ struct Restaurants: Sendable {
         of other: TenantID? = nil
     ) async throws -> NotificationTrace {
         try #require(try await accept(try submission(url, to: audience, headers: headers), of: other).trace)
+    }
+
+    /// The same with parts of another size.
+    func takingIn(_ size: AudiencePartSize) -> Restaurants {
+        var restaurants = self
+        restaurants.partSize = size
+        return restaurants
+    }
+
+    /// Takes in what is left of audiences.
+    /// - Returns: The parts.
+    @discardableResult
+    func continueAudiences() async throws -> [AudiencePart] {
+        var parts: [AudiencePart] = []
+        while let part = try await notifications.continueAudience(of: tenant) { parts.append(part) }
+        return parts
     }
 
     /// As it is stored now.

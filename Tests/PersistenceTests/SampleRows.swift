@@ -104,7 +104,17 @@ enum SampleRows {
                 "experience_url": "'https://example.com/a'", "audience": "'{}'", "push_type": "'alert'",
                 "priority": "10", "payload": "'{}'",
             ],
-            change: nil, key: "notification_id = '00000000-0000-0000-0000-000000000004'"),
+            change: "skipped = '{\"no_token\": 1}'",
+            key: "notification_id = '00000000-0000-0000-0000-000000000004'"),
+        Table(
+            name: "audience_cursors", login: .app,
+            row: [
+                "created_at": midnight, "notification_id": "'00000000-0000-0000-0000-000000000004'",
+                "launched_at": "now()", "url": "'https://example.com/a'",
+                "instance_id": "'00000000-0000-0000-0000-000000000003'", "delivery_count": "10000",
+            ],
+            change: "delivery_count = 20000",
+            key: "notification_id = '00000000-0000-0000-0000-000000000004'"),
         Table(
             name: "deliveries", login: .app,
             row: [

@@ -109,6 +109,7 @@ struct SchemaWalker {
                     ('instances', 'router_reads', '{doorstep_router}'),
                     ('push_tokens', 'router_reads', '{doorstep_router}'),
                     ('deliveries', 'router_reads', '{doorstep_router}'),
+                    ('audience_cursors', 'router_reads', '{doorstep_router}'),
                     ('idempotency_keys', 'router_reads', '{doorstep_router}'),
                     ('webhook_messages', 'router_reads', '{doorstep_router}')))
                 -- What is old enough to be pruned, and no more.

@@ -44,7 +44,7 @@ class Connection:
     async def send(self, method: str, path: str, body: dict) -> tuple[int, bytes]:
         if not hasattr(self, "writer"):
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 24)
-        content = json.dumps(body).encode()
+        content = json.dumps(body).encode() if body else b""
         self.writer.write(
             f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.key}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content)
@@ -110,6 +110,14 @@ class Doorstep:
         raise SystemExit("delivery: the server does not listen:\n" + (self.scratch / "serve.log").read_text())
 
 
+def peak_memory(process: subprocess.Popen) -> float:
+    """In MB."""
+    for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024 / 1e6
+    raise SystemExit("delivery: the server's memory is not told")
+
+
 def due_count() -> int:
     return int(subprocess.run(
         ["psql", os.environ["DATABASE_URL"], "-XAtc",
@@ -149,7 +157,14 @@ async def send_by_doorstep(port: int, key: str, control: int, instances: int, co
     for _ in range(count):
         status, body = await connection.send("POST", "/v1/notifications", {
             "url": URL, "aps": APS, "audience": {"business": True}})
-        if status != 201 or json.loads(body)["counts"]["queued"] != instances:
+        # Of a large audience the rest follows.
+        while status in (200, 201) and not json.loads(body)["complete"]:
+            await asyncio.sleep(0.2)
+            status, body = await connection.send(
+                "GET", f"/v1/notifications/{json.loads(body)['id']}?limit=1", {})
+        counts = json.loads(body).get("counts", {})
+        taken = sum(number for state, number in counts.items() if state != "skipped")
+        if status not in (200, 201) or taken != instances:
             raise SystemExit(f"delivery: a notification was answered {status}: {body.decode()[:500]}")
     taken_in = time.perf_counter() - start
     while accepted_count(control) < goal or due_count() > 0:
@@ -225,6 +240,7 @@ def main() -> None:
                 print(f"| {taken_in:,.0f} | {whole:,.0f} | {peer:,.0f} | {whole / peer:.2f} | "
                       f"{cost[0]:.0f} | {cost[1]:.0f} |", flush=True)
             print(f"\nratio, median: {statistics.median(ratios):.2f}")
+            print(f"server's most memory: {peak_memory(server):.0f} MB")
         finally:
             server.terminate()
             server.wait()

@@ -85,7 +85,10 @@ struct DeliveryCommand: AsyncParsableCommand {
             Swift.print(
                 Table(
                     deliveries,
-                    columns: ["id", "instance", "state", "reason", "attempts", "expiresAt", "answers"]))
+                    columns: [
+                        "id", "instance", "state", "reason", "target", "attempts", "expiresAt", "answers",
+                    ]
+                ))
         }
     }
 
@@ -161,7 +164,8 @@ extension JSONObject {
             "createdAt": .string(listed.createdAt.rfc3339WithMilliseconds),
             "instance": delivery.instance.map { .string($0.description) } ?? .null,
             "environment": .string(delivery.environment.rawValue), "state": .string(delivery.state.rawValue),
-            "reason": delivery.reason.map { .string($0) } ?? .null, "attempts": JSONValue(delivery.attempt),
+            "reason": delivery.reason.map { .string($0) } ?? .null,
+            "target": delivery.target.map { .string($0) } ?? .null, "attempts": JSONValue(delivery.attempt),
             "expiresAt": delivery.expiresAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null,
         ]
     }

@@ -187,7 +187,7 @@ struct ServeCommand: AsyncParsableCommand {
                     },
                 ]
             }
-            if let dispatching = delivery?.service { services.append(dispatching) }
+            services += delivery?.services ?? []
             services.append(server)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(

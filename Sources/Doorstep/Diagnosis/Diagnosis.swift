@@ -132,8 +132,14 @@ struct Diagnosis {
             request, of: evidence.tenant, in: evidence.table, at: .distantPast)
         switch composed {
         case .composed(let notification):
-            return .ok(
-                .payload, url.canonical, "is the target-content-id; matches \(notification.experience.url)")
+            let experience = notification.experience
+            guard let target = notification.target else {
+                return .ok(
+                    .payload, nil,
+                    "goes without target-content-id, which a clip of one business does not need; matches \(experience.url)"
+                )
+            }
+            return .ok(.payload, target, "is the target-content-id; matches \(experience.url)")
         case .refused(.notBusinessSpecific(let matched, let register?)):
             return .warning(
                 .payload, "not_business_specific", nil,

@@ -8,8 +8,8 @@ import ServiceLifecycle
 /// All that a server takes notifications in with, and sends them with.
 struct Delivery: Sendable {
     let answers: NotificationAnswers
-    /// Nil for a server that only takes in.
-    let service: DispatchService?
+    /// Takes in the rest of audiences; and sends, but for a server that only takes in.
+    let services: [any Service]
     private let dispatcher: Dispatcher?
     private let figures = DeliveryFigures()
 
@@ -33,8 +33,18 @@ struct Delivery: Sendable {
                 })
         }
         self.dispatcher = dispatcher
-        service = dispatcher.map(DispatchService.init)
-        answers = NotificationAnswers(PostgresNotificationStore(pool)) { dispatcher?.wake() }
+        let audiences = AudienceContinuation(PostgresNotificationStore(deliveryPool))
+        let answers = NotificationAnswers(
+            PostgresNotificationStore(pool), onQueued: { dispatcher?.wake() },
+            onIncomplete: { audiences.wake() })
+        let continuing = AudienceService(audiences) { event in
+            event.log(to: logger)
+            guard case .taken(let part) = event else { return }
+            answers.count(part)
+            if part.counts.contains(where: { $0.state == .queued }) { dispatcher?.wake() }
+        }
+        services = [continuing] + (dispatcher.map { [DispatchService($0)] } ?? [])
+        self.answers = answers
     }
 
     /// What is measured when somebody asks.

@@ -12,14 +12,17 @@ public enum Composition: Sendable, Hashable {
 public struct ComposedNotification: Sendable, Hashable {
     public let payload: EncodedPayload
     public let headers: NotificationHeaders
-    /// The advanced experience that the notification's `target-content-id` matches.
+    /// The experience that the URL matches: an advanced one, or that of a clip which needs no target.
     public let experience: RoutedExperience
     public let warnings: [CompositionWarning]
+    /// The payload's `target-content-id`; nil where a clip of one business is reached by its default or demo experience.
+    public let target: String?
 }
 
 /// Why a notification is not composed.
 public enum CompositionRefusal: Error, Sendable, Hashable {
-    /// No advanced experience matches the URL, so the system could not tell which instance is meant.
+    /// No experience matches the URL; or none that is advanced, though the clip serves many businesses, so that the system
+    /// could not tell which instance is meant.
     case doesNotMatch
     /// The clip serves many businesses, and what matches is bound to none of them.
     case notBusinessSpecific(matched: RoutedExperience, register: URLPrefix?)
@@ -42,7 +45,7 @@ extension CompositionRefusal: CustomStringConvertible {
     public var description: String {
         switch self {
         case .doesNotMatch:
-            "no advanced experience matches the URL"
+            "no experience matches the URL, or none that is advanced, which a clip of many businesses needs"
         case .notBusinessSpecific(let matched, _):
             """
             the clip serves many businesses and \(matched.url) is bound to none of them: register an advanced \

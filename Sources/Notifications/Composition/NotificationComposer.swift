@@ -8,7 +8,8 @@ public import Tenancy
 /// Composes the payload and headers of a notification so that it reaches the right instance of an App Clip.
 ///
 /// `target-content-id` is the canonical invocation URL, whole: Apple asks for a URL that matches an advanced
-/// experience and is "as specific as possible" ("Enabling notifications in App Clips").
+/// experience and is "as specific as possible", of clips that serve several businesses ("Enabling notifications in App
+/// Clips"). Any other clip needs none: where only its default or its demo experience matches, the payload goes without.
 ///
 /// Answers from a routing table, without waiting for anything; every refusal is an answer. Safe to use from many threads.
 public struct NotificationComposer: Sendable {
@@ -22,7 +23,8 @@ public struct NotificationComposer: Sendable {
     public func compose(
         _ request: NotificationRequest, of tenant: TenantID, in table: RoutingTable, at now: Date
     ) -> Composition {
-        guard let match = table.match(request.url, of: tenant, isAdvancedOnly: true) else {
+        let advanced = table.match(request.url, of: tenant, isAdvancedOnly: true)
+        guard let match = advanced ?? table.match(request.url, of: tenant) else {
             return .refused(.doesNotMatch)
         }
         do throws(CompositionRefusal) {
@@ -32,13 +34,18 @@ public struct NotificationComposer: Sendable {
         }
     }
 
-    /// - Parameter experience: the most specific advanced experience that the request's URL matches.
+    /// - Parameter experience: the most specific advanced experience that the request's URL matches; where none does, the
+    ///   most specific of any kind.
     package static func compose(
         _ request: NotificationRequest, for experience: RoutedExperience, at now: Date
     ) throws(CompositionRefusal) -> ComposedNotification {
-        if experience.clipIsMultiBusiness, !experience.isBoundToOneLocation {
-            throw .notBusinessSpecific(
-                matched: experience, register: experience.businessSpecificURL(for: request.url))
+        let isAdvanced = experience.kind == .advanced
+        if experience.clipIsMultiBusiness {
+            guard isAdvanced else { throw .doesNotMatch }
+            guard experience.isBoundToOneLocation else {
+                throw .notBusinessSpecific(
+                    matched: experience, register: experience.businessSpecificURL(for: request.url))
+            }
         }
         let deadline = try request.launchedAt.map { launch throws(CompositionRefusal) in
             try Self.deadline(launchedAt: launch, now: now)
@@ -49,7 +56,7 @@ public struct NotificationComposer: Sendable {
                 throw .invalid(
                     field: "aps.target-content-id", reason: "is taken from url and must be left out")
             }
-            aps.targetContentID = request.url.canonical
+            aps.targetContentID = isAdvanced ? request.url.canonical : nil
             let payload = try NotificationPayload(aps: aps, custom: request.custom)
             var warnings = payload.warnings.map(CompositionWarning.payload)
             var headers = try NotificationHeaders(json: request.headers, appClip: experience.clip.text)
@@ -60,7 +67,7 @@ public struct NotificationComposer: Sendable {
             }
             return ComposedNotification(
                 payload: try payload.encoded(for: headers.pushType, isBroadcast: request.isBroadcast),
-                headers: headers, experience: experience, warnings: warnings)
+                headers: headers, experience: experience, warnings: warnings, target: aps.targetContentID)
         } catch {
             throw .invalid(error)
         }

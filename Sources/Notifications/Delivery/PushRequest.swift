@@ -3,6 +3,8 @@ public import Tenancy
 
 /// One request to APNs.
 public struct PushRequest: Sendable {
+    /// Whose notification it is; several tenants may have clips of one team.
+    public let tenant: TenantID
     /// Whose key signs the provider token.
     public let team: TeamID
     public let environment: APNsEnvironment
@@ -19,9 +21,10 @@ public struct PushRequest: Sendable {
     }
 
     public init(
-        team: TeamID, environment: APNsEnvironment, destination: Destination, headers: NotificationHeaders,
-        payload: [UInt8]
+        tenant: TenantID, team: TeamID, environment: APNsEnvironment, destination: Destination,
+        headers: NotificationHeaders, payload: [UInt8]
     ) {
+        self.tenant = tenant
         self.team = team
         self.environment = environment
         self.destination = destination

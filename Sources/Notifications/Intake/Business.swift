@@ -9,7 +9,7 @@ public enum Business: Sendable, Hashable {
     case experience(String)
 
     /// The business that a URL leads to.
-    /// - Parameter experience: The most specific advanced experience that the URL matches.
+    /// - Parameter experience: The experience that a notification to the URL is for.
     init(
         of url: InvocationURL, _ experience: RoutedExperience, of tenant: TenantID, in table: RoutingTable
     ) {

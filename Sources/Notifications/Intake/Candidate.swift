@@ -12,11 +12,13 @@ public struct Candidate: Sendable, Hashable {
     public let launchedAt: Date
     /// The latest launch at the target's business; nil when there was none.
     public let launchedAtBusiness: Date?
+    /// By what it is told from other instances of the clip on its device; nil where it was never launched by a URL.
+    public let route: Route?
     /// The latest confirmation at the target's location; nil when there was none.
     public let confirmedAt: Date?
     public let token: Token
     /// Whether something of another business of the clip may still wait at APNs for the device.
-    public let hasOtherBusiness: Bool
+    public var hasOtherBusiness: Bool
 
     /// How it stands with the token that the notification needs.
     public enum Token: Sendable, Hashable {
@@ -26,10 +28,23 @@ public struct Candidate: Sendable, Hashable {
         case dead
     }
 
+    /// A launch by a URL: the latest at the target's business or, where there was none, the latest of all.
+    public struct Route: Sendable, Hashable {
+        /// Canonical, without fragment.
+        public let url: String
+        /// The registered URL of the experience that was launched.
+        public let experienceURL: String
+
+        public init(url: String, experienceURL: String) {
+            self.url = url
+            self.experienceURL = experienceURL
+        }
+    }
+
     public init(
         instance: InstanceID, clip: BundleID, app: InstalledApp, environment: APNsEnvironment,
-        permission: NotificationPermission, launchedAt: Date, launchedAtBusiness: Date?, confirmedAt: Date?,
-        token: Token, hasOtherBusiness: Bool
+        permission: NotificationPermission, launchedAt: Date, launchedAtBusiness: Date?,
+        route: Route? = nil, confirmedAt: Date?, token: Token, hasOtherBusiness: Bool
     ) {
         self.instance = instance
         self.clip = clip
@@ -38,6 +53,7 @@ public struct Candidate: Sendable, Hashable {
         self.permission = permission
         self.launchedAt = launchedAt
         self.launchedAtBusiness = launchedAtBusiness
+        self.route = route
         self.confirmedAt = confirmedAt
         self.token = token
         self.hasOtherBusiness = hasOtherBusiness

@@ -16,17 +16,24 @@ public struct NotificationIntake: Sendable {
     private let store: any NotificationStore
     private let composer = NotificationComposer()
     private let onQueued: @Sendable () -> Void
+    private let onIncomplete: @Sendable () -> Void
 
-    /// - Parameter onQueued: Called when there is something to be sent.
-    public init(_ store: any NotificationStore, onQueued: @escaping @Sendable () -> Void = {}) {
+    /// - Parameters:
+    ///   - onQueued: Called when there is something to be sent.
+    ///   - onIncomplete: Called when a part of an audience is left to be taken in.
+    public init(
+        _ store: any NotificationStore, onQueued: @escaping @Sendable () -> Void = {},
+        onIncomplete: @escaping @Sendable () -> Void = {}
+    ) {
         self.store = store
         self.onQueued = onQueued
+        self.onIncomplete = onIncomplete
     }
 
     /// What became of a submission.
     public enum Outcome: Sendable, Hashable {
         case accepted(NotificationTrace)
-        /// It was accepted before; this is what was answered then.
+        /// It was accepted before; this is what was answered then, with what has followed since.
         case repeated(NotificationTrace)
         case refused(IntakeRefusal)
     }
@@ -44,19 +51,19 @@ public struct NotificationIntake: Sendable {
             guard let key = submission.idempotencyKey,
                 let earlier = try await store.addition(with: key, of: tenant)
             else { return .refused(error) }
-            return Self.outcome(of: earlier, onQueued)
+            return outcome(of: earlier)
         }
-        return Self.outcome(of: try await store.add(draft, of: tenant), onQueued)
+        return outcome(of: try await store.add(draft, of: tenant))
     }
 
-    private static func outcome(of addition: Addition, _ onQueued: () -> Void) -> Outcome {
+    private func outcome(of addition: Addition) -> Outcome {
         switch addition {
         case .added(let trace):
             if trace.counts.contains(where: { $0.state == .queued }) { onQueued() }
+            if !trace.isComplete { onIncomplete() }
             return .accepted(trace)
         case .repeated(let trace): return .repeated(trace)
         case .keyReused: return .refused(.idempotencyKeyReused)
-        case .audienceTooLarge: return .refused(.audienceTooLarge(limit: NotificationDraft.maximumAudience))
         case .unknownChannel: return .refused(.unknownChannel)
         }
     }
@@ -100,36 +107,11 @@ public struct NotificationIntake: Sendable {
                 throw .wrongAudience("nobody is confirmed at the target: its URL names no location")
             }
         }
+        let receiver = try Receiver(
+            of: notification.payload.json.objectValue ?? [:], notification.headers.pushType,
+            for: submission.audience)
         return NotificationDraft(
-            notification, submission, business: business,
-            receiver: try Self.receiver(of: notification, for: submission.audience), at: now)
-    }
-
-    /// Live Activities are started by a token for their type, and changed by the token of each or on a channel.
-    private static func receiver(
-        of notification: ComposedNotification, for audience: Audience
-    ) throws(IntakeRefusal) -> Receiver {
-        let aps = notification.payload.json.objectValue?["aps"]?.objectValue
-        let event = aps?["event"]?.stringValue
-        let isActivity = notification.headers.pushType == .liveActivity
-        switch audience {
-        case .instance, .business, .urlPrefix:
-            guard isActivity else { return .device }
-            guard event == "start" else {
-                throw .wrongAudience("a Live Activity is updated and ended by activity or channel")
-            }
-            return .token(.start(attributesType: aps?["attributes-type"]?.stringValue ?? ""))
-        case .activity(_, let id):
-            guard isActivity, event != "start" else {
-                throw .wrongAudience("an activity takes updates and ends of push type liveactivity")
-            }
-            return .token(.activity(id))
-        case .channel(let id):
-            guard isActivity, event != "start" else {
-                throw .wrongAudience("a channel takes updates and ends of push type liveactivity")
-            }
-            return .channel(id)
-        }
+            notification, submission, business: business, receiver: receiver, at: now)
     }
 }
 
@@ -137,7 +119,6 @@ public struct NotificationIntake: Sendable {
 public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case composition(CompositionRefusal)
     case idempotencyKeyReused
-    case audienceTooLarge(limit: Int)
     /// The tenant has no such channel of the clip in the environment.
     case unknownChannel
     /// What is to be sent does not go to those it is for.
@@ -148,7 +129,6 @@ public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .composition(let refusal): refusal.code
         case .idempotencyKeyReused: "idempotency_key_reused"
-        case .audienceTooLarge: "audience_too_large"
         case .unknownChannel: "unknown_channel"
         case .wrongAudience: "wrong_audience"
         }
@@ -158,7 +138,6 @@ public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .composition(let refusal): refusal.description
         case .idempotencyKeyReused: "the Idempotency-Key was used for another request within 24 hours"
-        case .audienceTooLarge(let limit): "a notification goes to at most \(limit) instances"
         case .unknownChannel: "the clip has no such channel in this environment"
         case .wrongAudience(let reason): reason
         }

@@ -48,16 +48,23 @@ public struct NotificationRouter: Sendable, Hashable {
         case tokenDead = "token_dead"
         /// The 8 hours after its latest launch are over.
         case windowClosed = "window_closed"
+        /// The URL by which it was launched, which is its target, makes the payload larger than APNs takes.
+        case payloadTooLarge = "payload_too_large"
     }
 
     /// How long a launch or a confirmation makes somebody one of those at a business: as long as a launch lets a clip
     /// receive notifications.
     public static let presence = NotificationComposer.ephemeralPermission
 
+    /// With these an instance may be shown notifications.
+    public static let reachablePermissions: [NotificationPermission] = [
+        .ephemeral, .authorized, .provisional,
+    ]
+
     /// How long a notification that APNs is to try once (`expiration` 0) is tried to be handed to APNs [ours].
     public static let immediateLifetime: TimeInterval = 60
 
-    /// The first reason that holds, in the order of ``SkipReason``.
+    /// The first reason that holds, in the order of ``SkipReason``; but what the payload is it does not know.
     ///
     /// The full app has replaced the clip and has all that the clip had: it is one, whatever businesses there are, so
     /// that nothing has to find the right instance [Apple, "Choosing the right functionality for your App Clip"].

@@ -1,16 +1,25 @@
-public import APNsPayload
-public import Foundation
+import APNsPayload
+import Foundation
 import Invocation
-public import JSON
+import JSON
 import Routing
 public import Tenancy
 
 /// Where notifications and their deliveries are kept.
 public protocol NotificationStore: Sendable {
     /// Finds those a notification is for, decides for each, and stores notification, deliveries and idempotency key: all
-    /// of it or nothing.
+    /// of it or nothing. Of an audience that is larger than one part the first is taken in so, and the rest is left to
+    /// ``continueAudience(of:)``.
     /// - Throws: `NotificationStoreError.unavailable`; what was sent with an idempotency key can be sent again then.
     func add(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition
+
+    /// Those of whom a part of an audience is still to be taken in; none that is suspended.
+    func tenantsWithAudiencesToContinue() async throws -> [TenantID]
+
+    /// Takes in the next part of the audience of the tenant that waits longest, as it was when the notification was made:
+    /// all of the part or nothing.
+    /// - Returns: Nil when there is none, or others are at it.
+    func continueAudience(of tenant: TenantID) async throws -> AudiencePart?
 
     /// What was stored with a key within 24 hours; nil when nothing was.
     func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition?
@@ -24,36 +33,42 @@ public protocol NotificationStore: Sendable {
 
 /// What became of a notification that was to be stored.
 public enum Addition: Sendable, Hashable {
-    /// With the first ``NotificationDraft/answeredDeliveries`` deliveries, as they were when it was stored.
+    /// With the first ``NotificationDraft/answeredDeliveries`` deliveries, and what was decided in the first part of the
+    /// audience.
     case added(NotificationTrace)
-    /// The key was used for the same request before: what that was answered.
+    /// The key was used for the same request before: what that was answered, with the parts of the audience that have
+    /// followed since.
     case repeated(NotificationTrace)
     /// The key was used for another request.
     case keyReused
-    case audienceTooLarge
     case unknownChannel
+}
+
+/// A part of an audience that was taken in after the first.
+public struct AudiencePart: Sendable, Hashable {
+    public let notification: NotificationID
+    public let counts: [DeliveryCount]
+    /// Whether it was the last.
+    public let isLast: Bool
+
+    public init(notification: NotificationID, counts: [DeliveryCount], isLast: Bool) {
+        self.notification = notification
+        self.counts = counts
+        self.isLast = isLast
+    }
 }
 
 /// A notification that is composed, before it is known whom it goes to.
 public struct NotificationDraft: Sendable {
-    public let url: String
-    public let experienceURL: String
-    public let clip: BundleID
-    public let clipIsMultiBusiness: Bool
-    public let business: Business
-    public let audience: Audience
-    /// As it was asked for.
-    public let asked: JSONObject
-    public let payload: [UInt8]
-    public let warnings: [RecordedNotification.Warning]
-    public let router: NotificationRouter
+    public let distribution: Distribution
     public let idempotencyKey: IdempotencyKey?
-    /// When it is made, to the millisecond.
-    public let createdAt: Date
+    private let url: String
+    private let experience: RoutedExperience
+    private let asked: JSONObject
     private let headers: NotificationHeaders
+    private let payload: [UInt8]
+    private let warnings: [RecordedNotification.Warning]
 
-    /// The most instances one notification goes to [ours].
-    public static let maximumAudience = 10_000
     /// How many deliveries the answer holds.
     public static let answeredDeliveries = 1_000
 
@@ -61,55 +76,44 @@ public struct NotificationDraft: Sendable {
         _ notification: ComposedNotification, _ submission: NotificationSubmission, business: Business,
         receiver: Receiver, at now: Date
     ) {
-        let experience = notification.experience
+        experience = notification.experience
         url = submission.notification.url.canonical
-        experienceURL = experience.url
-        clip = experience.clip
-        clipIsMultiBusiness = experience.clipIsMultiBusiness
-        self.business = business
-        audience = submission.audience
-        asked = submission.asked
+        asked =
+            AudienceRequest(
+                submission.audience, confirmedOnly: submission.confirmedOnly,
+                environment: submission.environment
+            ).json
         headers = notification.headers
         payload = notification.payload.bytes
         warnings = notification.warnings.map { .init(code: $0.code, detail: $0.description) }
-        router = NotificationRouter(
+        let router = NotificationRouter(
             clip: experience.clip, clipIsMultiBusiness: experience.clipIsMultiBusiness, receiver: receiver,
             confirmedOnly: submission.confirmedOnly, environment: submission.environment,
             expiration: notification.headers.expiration)
+        distribution = Distribution(
+            notification, to: submission.audience, at: business, by: router,
+            createdAt: now.inMilliseconds(.down))
         idempotencyKey = submission.idempotencyKey
-        createdAt = now.inMilliseconds(.down)
     }
 
-    /// The headers of a tenant with a collapse policy, which concerns notifications alone.
-    public func headers(under policy: CollapsePolicy) -> NotificationHeaders {
-        guard router.receiver == .device, headers.collapseID == nil,
-            let collapseID = policy.collapseID(of: business, url: url),
+    public var clip: BundleID { experience.clip }
+
+    /// As it is stored for a tenant with a collapse policy.
+    public func notification(id: NotificationID, under policy: CollapsePolicy) -> RecordedNotification {
+        RecordedNotification(
+            id: id, createdAt: distribution.createdAt, url: url, experienceURL: experience.url,
+            experienceKind: experience.kind, clip: clip.text, location: distribution.business.location?.text,
+            audience: asked, headers: headers(under: policy), payload: payload, warnings: warnings)
+    }
+
+    /// The policy concerns notifications alone.
+    private func headers(under policy: CollapsePolicy) -> NotificationHeaders {
+        guard distribution.router.receiver == .device, headers.collapseID == nil,
+            let collapseID = policy.collapseID(of: distribution.business, url: url),
             let collapsing = try? NotificationHeaders(
                 pushType: headers.pushType, bundleID: clip.text, priority: headers.priority,
                 expiration: headers.expiration, collapseID: collapseID)
         else { return headers }
         return collapsing
-    }
-
-    /// Since when those who are meant by ``Audience/business`` were launched there.
-    public var audienceStart: Date { createdAt.addingTimeInterval(-NotificationRouter.presence) }
-
-    /// Until when a broadcast is sent.
-    public var broadcastExpiry: Date? { router.lifetime(from: createdAt) }
-
-    /// What becomes of a candidate, as it is stored; `id` is the delivery's.
-    public func delivery(to candidate: Candidate, id: DeliveryID) -> RecordedDelivery {
-        switch router.decide(candidate, at: createdAt) {
-        case .send(let expiresAt):
-            RecordedDelivery(
-                id: id, instance: candidate.instance, receiver: router.receiver,
-                environment: candidate.environment, state: .queued,
-                expiresAt: expiresAt?.inMilliseconds(.down),
-                warnings: candidate.hasOtherBusiness ? [RecordedDelivery.mayOverwrite] : [])
-        case .skip(let reason):
-            RecordedDelivery(
-                id: id, instance: candidate.instance, receiver: router.receiver,
-                environment: candidate.environment, state: .skipped, reason: reason.rawValue, expiresAt: nil)
-        }
     }
 }

@@ -19,14 +19,6 @@ public struct NotificationSubmission: Sendable, Hashable {
         self.environment = environment
         self.idempotencyKey = idempotencyKey
     }
-
-    /// Whom it is for, as it was asked.
-    var asked: JSONObject {
-        var object = audience.json
-        if confirmedOnly { object["confirmedOnly"] = true }
-        object["environment"] = environment.map { .string($0.rawValue) }
-        return object
-    }
 }
 
 /// What a request is known again by: its sender's key, and a digest of all it says.

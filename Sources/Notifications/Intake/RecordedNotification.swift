@@ -1,5 +1,6 @@
 public import APNsPayload
 public import Foundation
+public import Invocation
 public import JSON
 
 /// A notification as it is stored.
@@ -8,8 +9,9 @@ public struct RecordedNotification: Sendable, Hashable {
     public let createdAt: Date
     /// Where it leads.
     public let url: String
-    /// The registered URL of the advanced experience that it matches.
+    /// The registered URL of the experience that it matches.
     public let experienceURL: String
+    public let experienceKind: ExperienceKind
     public let clip: String
     public let location: String?
     /// Whom it is for, as it was asked.
@@ -31,14 +33,15 @@ public struct RecordedNotification: Sendable, Hashable {
     }
 
     public init(
-        id: NotificationID, createdAt: Date, url: String, experienceURL: String, clip: String,
-        location: String?, audience: JSONObject, headers: NotificationHeaders, payload: [UInt8],
-        warnings: [Warning]
+        id: NotificationID, createdAt: Date, url: String, experienceURL: String,
+        experienceKind: ExperienceKind, clip: String, location: String?, audience: JSONObject,
+        headers: NotificationHeaders, payload: [UInt8], warnings: [Warning]
     ) {
         self.id = id
         self.createdAt = createdAt
         self.url = url
         self.experienceURL = experienceURL
+        self.experienceKind = experienceKind
         self.clip = clip
         self.location = location
         self.audience = audience
@@ -72,6 +75,8 @@ public struct RecordedDelivery: Sendable, Hashable {
     public let instance: InstanceID?
     public let receiver: Receiver
     public let environment: APNsEnvironment
+    /// The URL by which the instance was launched, as the target in the place of the notification's; nil for that.
+    public let target: String?
     public let state: DeliveryState
     public let reason: String?
     /// To the millisecond.
@@ -84,13 +89,15 @@ public struct RecordedDelivery: Sendable, Hashable {
 
     public init(
         id: DeliveryID, instance: InstanceID?, receiver: Receiver, environment: APNsEnvironment,
-        state: DeliveryState, reason: String? = nil, expiresAt: Date?, attempt: Int = 0, dueAt: Date? = nil,
-        finishedAt: Date? = nil, answers: [DeliveryAnswer] = [], warnings: [String] = []
+        target: String? = nil, state: DeliveryState, reason: String? = nil, expiresAt: Date?,
+        attempt: Int = 0, dueAt: Date? = nil, finishedAt: Date? = nil, answers: [DeliveryAnswer] = [],
+        warnings: [String] = []
     ) {
         self.id = id
         self.instance = instance
         self.receiver = receiver
         self.environment = environment
+        self.target = target
         self.state = state
         self.reason = reason
         self.expiresAt = expiresAt?.inMilliseconds(.toNearestOrEven)
@@ -141,19 +148,22 @@ public struct DeliveryCount: Sendable, Hashable {
 /// A notification with some of its deliveries, in the order of their IDs.
 public struct NotificationTrace: Sendable, Hashable {
     public let notification: RecordedNotification
-    /// Of all deliveries.
+    /// Of all deliveries, and of those who were skipped without one.
     public let counts: [DeliveryCount]
     public let deliveries: [RecordedDelivery]
     /// Whether there are more behind them.
     public let hasMore: Bool
+    /// Whether the whole audience has been taken in; until then there are deliveries to come.
+    public let isComplete: Bool
 
     public init(
         notification: RecordedNotification, counts: [DeliveryCount], deliveries: [RecordedDelivery],
-        hasMore: Bool
+        hasMore: Bool, isComplete: Bool = true
     ) {
         self.notification = notification
         self.counts = counts
         self.deliveries = deliveries
         self.hasMore = hasMore
+        self.isComplete = isComplete
     }
 }

@@ -199,7 +199,7 @@ public final class Dispatcher: Sendable {
         }
         let request: PushRequest?
         do {
-            request = try delivery.request()
+            request = try delivery.request(of: tenant)
         } catch {
             return finish(deciding: .unsendable(delivery, code: error.code), delivery, tenant)
         }

@@ -48,6 +48,8 @@ public struct ClaimedDelivery: Sendable {
     /// When there is no more point in sending it.
     public let expiresAt: Date?
     public let environment: APNsEnvironment
+    /// In the place of the notification's own; nil for that.
+    public let target: String?
     public let destination: Destination
 
     /// Where it goes now; an instance may have changed since it was queued.
@@ -61,7 +63,8 @@ public struct ClaimedDelivery: Sendable {
 
     public init(
         id: DeliveryID, notification: ClaimedNotification, attempt: Int, lostReplies: Int,
-        postponements: Int, expiresAt: Date?, environment: APNsEnvironment, destination: Destination
+        postponements: Int, expiresAt: Date?, environment: APNsEnvironment, target: String? = nil,
+        destination: Destination
     ) {
         self.id = id
         self.notification = notification
@@ -70,13 +73,14 @@ public struct ClaimedDelivery: Sendable {
         self.postponements = postponements
         self.expiresAt = expiresAt
         self.environment = environment
+        self.target = target
         self.destination = destination
     }
 
     /// What is sent; nil for a delivery that can go nowhere.
     ///
     /// The full app has replaced the clip: its topic then, whichever the notification was composed for [Apple].
-    func request() throws(PayloadError) -> PushRequest? {
+    func request(of tenant: TenantID) throws(PayloadError) -> PushRequest? {
         let clip = notification.clip
         let app: BundleID
         let pushDestination: PushRequest.Destination
@@ -90,11 +94,21 @@ public struct ClaimedDelivery: Sendable {
             pushDestination = .device(token)
         }
         return PushRequest(
-            team: notification.team, environment: environment, destination: pushDestination,
+            tenant: tenant, team: notification.team, environment: environment, destination: pushDestination,
             headers: try NotificationHeaders(
                 pushType: notification.pushType, bundleID: app.text, priority: notification.priority,
                 expiration: expiration, collapseID: notification.collapseID, id: id.description),
-            payload: notification.payload)
+            payload: try payload)
+    }
+
+    /// As it is sent: the notification's, with the delivery's own target.
+    public var payload: [UInt8] {
+        get throws(PayloadError) {
+            guard let target else { return notification.payload }
+            return try EncodedPayload(
+                notification.payload, targeting: target, for: notification.pushType
+            ).bytes
+        }
     }
 
     /// What was asked for, but never later than the delivery's own.

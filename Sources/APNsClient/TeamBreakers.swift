@@ -1,0 +1,88 @@
+import NIOCore
+import Tenancy
+
+/// The breakers of a team: one for each of its tenants, and one for all of them.
+///
+/// What one tenant registers must not silence the others whose clips are of the same team: bad tokens are counted for their
+/// tenant, whose own breaker opens; the team's sees few of each, so that it opens only when several tenants have them. [ours]
+struct TeamBreakers {
+    /// Whose breaker decides by the answer.
+    struct Probes: OptionSet {
+        let rawValue: UInt8
+        static let tenant = Probes(rawValue: 1)
+        static let team = Probes(rawValue: 2)
+    }
+
+    /// A breaker that was opened, and for how long.
+    enum Opening: Hashable {
+        case tenant(TimeAmount)
+        case team(TimeAmount)
+    }
+
+    private let thresholds: CircuitBreaker.Thresholds
+    private var team: CircuitBreaker
+    private var tenants: [TenantID: CircuitBreaker] = [:]
+    /// With so many, those that are idle are forgotten.
+    private var sweepAt = Self.fewTenants
+
+    private static let fewTenants = 64
+
+    init(_ thresholds: CircuitBreaker.Thresholds) {
+        self.thresholds = thresholds
+        team = CircuitBreaker(thresholds)
+    }
+
+    /// How many tenants it knows something of.
+    var tenantCount: Int { tenants.count }
+
+    /// Whether a request may be sent now, and as whose probe; nil when it may not.
+    /// - Parameter tenant: Nil for what is of no tenant's tokens.
+    mutating func admission(of tenant: TenantID?, at now: NIODeadline) -> Probes? {
+        var probes: Probes = []
+        switch tenant.flatMap({ tenants[$0]?.admission(at: now) }) {
+        case .refused: return nil
+        case .asProbe: probes.insert(.tenant)
+        case .admitted, nil: break
+        }
+        switch team.admission(at: now) {
+        case .refused:
+            probesWereLost(probes, of: tenant, at: now)
+            return nil
+        case .asProbe: probes.insert(.team)
+        case .admitted: break
+        }
+        return probes
+    }
+
+    /// Takes an answer into account.
+    /// - Returns: What this opened; the team's, where it is both.
+    mutating func note(
+        isBad: Bool, of tenant: TenantID?, as probes: Probes, at now: NIODeadline
+    ) -> Opening? {
+        var opening: Opening?
+        var concernsTeam = true
+        if let tenant {
+            sweep(at: now)
+            var breaker = tenants[tenant] ?? CircuitBreaker(thresholds)
+            opening = breaker.note(isBad: isBad, isProbe: probes.contains(.tenant), at: now).map(
+                Opening.tenant)
+            tenants[tenant] = breaker
+            concernsTeam = !isBad || (breaker.badCount.map { $0 <= thresholds.badOfOneTenant } ?? false)
+        }
+        guard concernsTeam || probes.contains(.team) else { return opening }
+        let pause = team.note(isBad: isBad, isProbe: probes.contains(.team), at: now)
+        return pause.map(Opening.team) ?? opening
+    }
+
+    /// The probe came to nothing: the next request is one.
+    mutating func probesWereLost(_ probes: Probes, of tenant: TenantID?, at now: NIODeadline) {
+        if probes.contains(.team) { team.probeWasLost(at: now) }
+        if probes.contains(.tenant), let tenant { tenants[tenant]?.probeWasLost(at: now) }
+    }
+
+    private mutating func sweep(at now: NIODeadline) {
+        guard tenants.count >= sweepAt else { return }
+        tenants = tenants.filter { !$0.value.isIdle(at: now) }
+        sweepAt = max(Self.fewTenants, tenants.count * 2)
+    }
+}

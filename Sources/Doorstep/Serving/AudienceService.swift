@@ -1,0 +1,32 @@
+import Logging
+import Notifications
+import ServiceLifecycle
+
+/// Takes in the rest of audiences as long as the server runs; what is left then, another server goes on with.
+struct AudienceService: Service {
+    private let audiences: AudienceContinuation
+    private let onEvent: @Sendable (AudienceContinuation.Event) -> Void
+
+    init(
+        _ audiences: AudienceContinuation,
+        onEvent: @escaping @Sendable (AudienceContinuation.Event) -> Void
+    ) {
+        self.audiences = audiences
+        self.onEvent = onEvent
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await audiences.run(onEvent: onEvent) }
+    }
+}
+
+extension AudienceContinuation.Event {
+    func log(to logger: Logger) {
+        switch self {
+        case .taken: break
+        case .failed(let error):
+            logger.warning(
+                "an audience is not taken in whole yet: trying again", metadata: ["error": "\(error)"])
+        }
+    }
+}

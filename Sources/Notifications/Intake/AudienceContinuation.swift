@@ -1,0 +1,63 @@
+import Tenancy
+
+/// Takes in the rest of audiences that are more than one request takes in, part by part, until it is told to stop.
+///
+/// Tenants take turns. Any number of servers may do so at once, and any of them goes on where another stopped: how far an
+/// audience is taken in is stored with each part.
+public final class AudienceContinuation: Sendable {
+    /// What happens, for logs and metrics.
+    public enum Event: Sendable {
+        case taken(AudiencePart)
+        /// Something did not work, and is tried again.
+        case failed(any Error)
+    }
+
+    private let store: any NotificationStore
+    private let pollInterval: Duration
+    private let clock: any Clock<Duration>
+    private let due = WakeUp()
+
+    /// - Parameter pollInterval: How long an audience can go unnoticed that another server has left.
+    public init(
+        _ store: any NotificationStore, pollInterval: Duration = .seconds(1),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.store = store
+        self.pollInterval = pollInterval
+        self.clock = clock
+    }
+
+    /// There is an audience to go on with now.
+    public func wake() { due.raise() }
+
+    /// Goes on until the task is cancelled; a part that is under way then is taken in whole or not at all. To be called
+    /// once.
+    public func run(onEvent: @escaping @Sendable (Event) -> Void = { _ in }) async {
+        await withTaskGroup { group in
+            group.addTask {
+                while (try? await self.clock.sleep(for: self.pollInterval)) != nil { self.due.raise() }
+            }
+            while !Task.isCancelled {
+                if await !takeParts(onEvent) { await due.wait() }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// One part of each tenant that has any.
+    /// - Returns: Whether there was one, and nothing failed.
+    private func takeParts(_ onEvent: (Event) -> Void) async -> Bool {
+        var hasTaken = false
+        do {
+            for tenant in try await store.tenantsWithAudiencesToContinue() where !Task.isCancelled {
+                guard let part = try await store.continueAudience(of: tenant) else { continue }
+                hasTaken = true
+                onEvent(.taken(part))
+            }
+            return hasTaken
+        } catch {
+            if !Task.isCancelled { onEvent(.failed(error)) }
+            return false
+        }
+    }
+}
