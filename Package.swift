@@ -110,7 +110,8 @@ let package = Package(
         adapter(
             "Persistence",
             [
-                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations",
+                "APNsPayload", "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON",
+                "Locations",
                 "Notifications",
                 "PostgreSQL", "RateLimiting", "Routing", "Tenancy", crypto,
             ],
@@ -210,7 +211,8 @@ let package = Package(
         tests(
             "PersistenceTests",
             [
-                "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON",
+                "APNsPayload", "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Geodesy",
+                "Invocation", "JSON",
                 "Locations", "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting",
                 "Routing", "Tenancy", "TestSupport",
             ]),

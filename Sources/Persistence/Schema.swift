@@ -14,6 +14,8 @@ public enum Schema {
         Migration(version: 6, name: "domains", sql: text(PackageResources._006_domains_sql)),
         Migration(
             version: 7, name: "notifications", sql: text(PackageResources._007_notifications_sql)),
+        Migration(
+            version: 10, name: "site_content", sql: text(PackageResources._010_site_content_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -7,7 +7,7 @@ import Tenancy
 /// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
 extension RoutingTable {
     /// Ends in the number of the format.
-    private static let fileSignature = Array("doorstep routing table 2\n".utf8)
+    private static let fileSignature = Array("doorstep routing table 3\n".utf8)
 
     /// Writes the table in pieces.
     /// - Parameter asOf: when the table was what the database said.
@@ -66,6 +66,7 @@ extension RoutingTable {
                     RoutingRow([
                         tenant, Array(clip.bundleID.text.utf8), [clip.isMultiBusiness ? 1 : 0],
                         Array(owner.teamID.text.utf8), Array(owner.parent.text.utf8),
+                        Array(owner.appIDPrefix.text.utf8),
                     ]))
             }
         case .keys:
@@ -81,7 +82,7 @@ extension RoutingTable {
         case .domains:
             for (host, domain) in domains {
                 guard let tenant = presentID(domain.tenant) else { continue }
-                try body(RoutingRow([tenant, Array(host.utf8)]))
+                try body(RoutingRow([tenant, Array(host.utf8), domain.content.map { Array($0.utf8) }]))
             }
         case .locations:
             try locations.forEach { header, text in

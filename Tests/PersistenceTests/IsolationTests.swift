@@ -255,8 +255,10 @@ import Testing
             "tenants": [
                 "tenant_id", "slug", "suspended_at", "key_rate", "key_burst", "client_rate", "client_burst",
             ],
-            "clips": ["tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id"],
-            "domains": ["tenant_id", "host", "proved_at"],
+            "clips": [
+                "tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id", "app_id_prefix",
+            ],
+            "domains": ["tenant_id", "host", "proved_at", "content"],
             "locations": ["tenant_id", "identifier", "name", "latitude", "longitude", "radius"],
             "experiences": [
                 "tenant_id", "kind", "url", "bundle_id", "location_identifier", "identifier_rule",

@@ -12,18 +12,18 @@ import Testing
     private static let tenant = TenantID(number: 1)
     private static let limits = RequestLimits(key: RateLimit(perSecond: 10, burst: 1_000_000))
     private static let digest = [UInt8](repeating: 7, count: 32)
-    /// `doorstep routing table 2` and its line feed.
+    /// `doorstep routing table 3` and its line feed.
     private static let signatureLength = 25
 
     /// One row of each relation.
     private static func small() throws -> RoutingTable {
         var table = RoutingTable()
         try table.set(.tenants, .tenant(tenant, isSuspended: true, limits: limits))
-        try table.set(.clips, .clip(tenant, "a.b.c", isMultiBusiness: true))
+        try table.set(.clips, .clip(tenant, "a.b.c", isMultiBusiness: true, appIDPrefix: "OLDPREFIX1"))
         try table.set(
             .keys,
             .key(tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,look_up"))
-        try table.set(.domains, .domain(tenant, "a.b"))
+        try table.set(.domains, .domain(tenant, "a.b", content: #"{"a":1}"#))
         try table.set(.locations, .location(tenant, "l", name: "n"))
         try table.set(
             .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b.c", location: "l"))
@@ -55,7 +55,11 @@ import Testing
         let expiry = Date.year2000.addingTimeInterval(5)
         #expect(table.keyHolder(of: Self.digest, at: expiry) == nil)
         let site = try #require(table.site(ofHost: "a.b"))
-        #expect(site.clips.map { "\($0.teamID) \($0.parentBundleID)" } == ["ABCDE12345 a.b"])
+        #expect(
+            site.clips.map { "\($0.teamID) \($0.appIDPrefix) \($0.parentBundleID)" } == [
+                "ABCDE12345 OLDPREFIX1 a.b"
+            ])
+        #expect(site.content == #"{"a":1}"#)
         #expect(site.urls?.map(\.url) == ["https://a.b/c?d"])
     }
 
@@ -170,7 +174,7 @@ import Testing
 
     @Test func anotherSignature() throws {
         let later =
-            Array("doorstep routing table 3\n".utf8) + (try Self.small().fileBytes()[Self.signatureLength...])
+            Array("doorstep routing table 4\n".utf8) + (try Self.small().fileBytes()[Self.signatureLength...])
         #expect(throws: RoutingError.notARoutingTable) { try later.withChecksum().reread() }
         #expect(throws: RoutingError.notARoutingTable) { try [].reread() }
         #expect(throws: RoutingError.notARoutingTable) { try Array("{}".utf8).reread() }
