@@ -110,8 +110,8 @@ let package = Package(
         adapter(
             "Persistence",
             [
-                "APNsPayload", "Administration", "Geodesy", "Invocation", "JSON", "Locations",
-                "Notifications", "Platform",
+                "APNsPayload", "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON",
+                "Locations", "Notifications", "Platform",
                 "PostgreSQL", "RateLimiting", "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
@@ -217,7 +217,8 @@ let package = Package(
         tests(
             "PersistenceTests",
             [
-                "APNsPayload", "Administration", "EmbeddedPostgreSQL", "Geodesy", "Invocation", "JSON",
+                "APNsPayload", "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Geodesy",
+                "Invocation", "JSON",
                 "Locations", "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting",
                 "Routing", "Tenancy", "TestSupport",
             ]),

@@ -10,6 +10,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case unmatchableURL
     case clipWithoutParent
     case tenantExists(TenantSlug)
+    case tenantIDTaken(TenantID)
     case unknownTenant(TenantSlug)
     case clipExists(BundleID)
     case unknownClip(BundleID)
@@ -41,6 +42,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unmatchableURL: "unmatchable_url"
         case .clipWithoutParent: "clip_without_parent"
         case .tenantExists: "tenant_exists"
+        case .tenantIDTaken: "tenant_id_taken"
         case .unknownTenant: "unknown_tenant"
         case .clipExists: "clip_exists"
         case .unknownClip: "unknown_clip"
@@ -71,6 +73,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .clipWithoutParent:
             "a clip's bundle ID is its app's with a component added, such as com.example.MyApp.Clip"
         case .tenantExists(let slug): "there is a tenant '\(slug)' already"
+        case .tenantIDTaken(let id): "there is a tenant of the ID \(id) already"
         case .unknownTenant(let slug): "there is no tenant '\(slug)'"
         case .clipExists(let bundleID): "the tenant has a clip \(bundleID) already"
         case .unknownClip(let bundleID): "the tenant has no clip \(bundleID)"

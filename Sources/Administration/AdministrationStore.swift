@@ -1,3 +1,4 @@
+public import AppSiteAssociation
 public import Foundation
 public import Invocation
 public import RateLimiting
@@ -20,8 +21,12 @@ public protocol AdministrationStore: Sendable {
 
     /// Creates a tenant from an archive, under another slug if one is given: all of it, or nothing.
     ///
-    /// It keeps its ID unless that is taken.
-    func createTenant(from archive: TenantArchiveReader, slug: TenantSlug?) async throws -> ArchiveOutcome
+    /// - Parameter keepsID: whether the tenant has the archive's ID, and with it the key that signs its places and the
+    ///   audience of its receipts; else it has one of its own.
+    /// - Throws: `AdministrationError.tenantIDTaken` for an ID that a tenant has.
+    func createTenant(
+        from archive: TenantArchiveReader, slug: TenantSlug?, keepsID: Bool
+    ) async throws -> ArchiveOutcome
     /// Deletes a tenant and all that is its own, but for the audit log, in which each deleted row is an entry.
     ///
     /// Waits for imports that are under way; one that begins meanwhile throws `AdministrationError.tenantDeleted`.
@@ -75,6 +80,11 @@ public protocol AdministrationStore: Sendable {
     ) async throws -> DomainRecord
     /// Takes note that a proof is gone: lapsed from now on, or withdrawn once it has lapsed for the time of grace.
     func lapseDomain(_ record: DomainRecord, at now: Date, of tenant: TenantID) async throws -> DomainRecord
+    /// Keeps what is merged into the domain's association file, in the place of what was kept; nil for nothing.
+    /// - Throws: `unknownDomain`; `AssociationContentError.contradiction` for what names a clip of the tenant's as an app.
+    func setContent(
+        _ content: AssociationContent?, ofDomain name: DomainName, of tenant: TenantID
+    ) async throws -> DomainRecord
     func releaseDomain(_ name: DomainName, of tenant: TenantID) async throws
 
     /// - Parameter scopes: what the key may do, of what its kind may; nil for all of that.
@@ -83,7 +93,7 @@ public protocol AdministrationStore: Sendable {
     ) async throws -> KeyRecord
     func keys(of tenant: TenantID) async throws -> [KeyRecord]
     func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord
-    /// Adds the successor, which may do the same, and lets the old key expire at a time, in one step.
+    /// Adds the successor, which may do the same for as long, and lets the old key expire at a time, in one step.
     func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord)

@@ -1,3 +1,4 @@
+import AppSiteAssociation
 import Foundation
 import Geodesy
 import Invocation
@@ -23,8 +24,10 @@ extension ArchiveRecord {
                 "bundleID": .string(clip.bundleID.text), "teamID": .string(clip.teamID.text),
                 "multiBusiness": .bool(clip.isMultiBusiness),
             ]
-        case .domain(let name):
-            json = ["host": .string(name.text)]
+            json["appIDPrefix"] = clip.ownAppIDPrefix.map { .string($0.text) }
+        case .domain(let domain):
+            json = ["host": .string(domain.name.text)]
+            json["content"] = (domain.content?.json).map(JSONValue.object)
         case .location(let location):
             json = [
                 "identifier": .string(location.identifier.text), "name": .string(location.name.text),
@@ -70,13 +73,20 @@ extension ArchiveRecord {
         try fields.finish()
     }
 
-    private static func domain(_ fields: inout JSONObjectReader) throws -> DomainName {
+    private static func domain(_ fields: inout JSONObjectReader) throws -> ArchivedDomain {
         let host = try fields.requiredString("host")
         // As it was written: an archive is not edited by hand.
         guard let name = try? DomainName(host), name.text == host else {
             throw RowRefusal("host", "not a domain name in lower-case ASCII")
         }
-        return name
+        let content = try fields.optionalMembers("content")
+        return ArchivedDomain(
+            name: name,
+            content: try content.map { content in
+                try RowRefusal.naming("content") { () throws(AssociationContentError) in
+                    try AssociationContent(content)
+                }
+            })
     }
 }
 
@@ -111,9 +121,15 @@ extension Clip {
         let (bundle, team) = (try fields.requiredString("bundleID"), try fields.requiredString("teamID"))
         let bundleID = try RowRefusal.naming("bundleID") { () throws(TenancyError) in try BundleID(bundle) }
         let teamID = try RowRefusal.naming("teamID") { () throws(TenancyError) in try TeamID(team) }
+        let prefix = try fields.optionalString("appIDPrefix")
+        let appIDPrefix = try prefix.map { text in
+            try RowRefusal.naming("appIDPrefix") { () throws(TenancyError) in try AppIDPrefix(text) }
+        }
         let isMultiBusiness = try fields.requiredBool("multiBusiness")
         self = try RowRefusal.naming("bundleID") { () throws(AdministrationError) in
-            try Clip(bundleID: bundleID, teamID: teamID, isMultiBusiness: isMultiBusiness)
+            try Clip(
+                bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix, isMultiBusiness: isMultiBusiness
+            )
         }
     }
 }

@@ -1,3 +1,4 @@
+public import AppSiteAssociation
 public import Tenancy
 
 /// An App Clip of a tenant.
@@ -6,15 +7,27 @@ public struct Clip: Sendable, Hashable {
     /// The full app, whose bundle ID the clip's extends.
     public let parentBundleID: BundleID
     public let teamID: TeamID
+    /// What the App IDs of the clip and of its app begin with; APNs and its keys have the team's ID only.
+    public let appIDPrefix: AppIDPrefix
     /// Whether the clip serves many businesses, so that each notification must name one.
     public let isMultiBusiness: Bool
 
     /// Takes the parent to be all but the last component of the clip's bundle ID.
-    public init(bundleID: BundleID, teamID: TeamID, isMultiBusiness: Bool) throws(AdministrationError) {
+    /// - Parameter appIDPrefix: nil for the team's ID, which all but old apps have.
+    public init(
+        bundleID: BundleID, teamID: TeamID, appIDPrefix: AppIDPrefix? = nil, isMultiBusiness: Bool
+    ) throws(AdministrationError) {
         guard let parent = bundleID.parent else { throw .clipWithoutParent }
         self.bundleID = bundleID
         parentBundleID = parent
         self.teamID = teamID
+        self.appIDPrefix = appIDPrefix ?? AppIDPrefix(teamID)
         self.isMultiBusiness = isMultiBusiness
     }
+
+    /// What an association file calls the clip.
+    public var appID: AppID { AppID(prefix: appIDPrefix, bundleID: bundleID) }
+
+    /// The prefix, unless it is the team's ID.
+    public var ownAppIDPrefix: AppIDPrefix? { appIDPrefix == AppIDPrefix(teamID) ? nil : appIDPrefix }
 }

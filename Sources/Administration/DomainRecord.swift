@@ -1,3 +1,4 @@
+public import AppSiteAssociation
 public import Foundation
 
 /// A tenant's claim to a domain, and how far it is proved.
@@ -11,6 +12,8 @@ public struct DomainRecord: Sendable, Hashable {
     public let checkedAt: Date?
     /// Since when a proof that was there is missing.
     public let lapsedAt: Date?
+    /// What is merged into the association file that is served for the domain.
+    public let content: AssociationContent?
 
     public struct Proof: Sendable, Hashable {
         public let method: ProofMethod
@@ -23,7 +26,9 @@ public struct DomainRecord: Sendable, Hashable {
     }
 
     public init(
-        name: DomainName, challenge: String, claimedAt: Date, proof: Proof?, checkedAt: Date?, lapsedAt: Date?
+        name: DomainName, challenge: String, claimedAt: Date, proof: Proof?, checkedAt: Date?,
+        lapsedAt: Date?,
+        content: AssociationContent? = nil
     ) {
         self.name = name
         self.challenge = challenge
@@ -31,6 +36,7 @@ public struct DomainRecord: Sendable, Hashable {
         self.proof = proof
         self.checkedAt = checkedAt
         self.lapsedAt = lapsedAt
+        self.content = content
     }
 
     public enum Status: String, Sendable {

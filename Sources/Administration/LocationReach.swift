@@ -57,7 +57,7 @@ struct LocationReach<Resolver: InvocationResolver> {
 extension Experience {
     /// The link that Apple makes for the clip, for a default experience.
     fileprivate var defaultLinks: [String] {
-        kind == .default ? ["https://\(DefaultLink.host)/id?p=\(clip.text)"] : []
+        kind == .default ? [DefaultLink(to: clip).text] : []
     }
 
     /// Invocations in which the experience's rule reads the identifier.

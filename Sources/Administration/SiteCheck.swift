@@ -147,8 +147,8 @@ private struct Judge {
         say(
             .appIDs, malformed.isEmpty,
             malformed.isEmpty
-                ? "each is a team ID and a bundle ID"
-                : "no team ID and bundle ID: \(Self.list(malformed))")
+                ? "each is a prefix and a bundle ID"
+                : "no prefix and bundle ID: \(Self.list(malformed))")
         if let clip {
             say(
                 .clipListed, clips.contains(clip.text),
@@ -157,28 +157,33 @@ private struct Judge {
         swapped(file, clip: clip)
     }
 
-    /// A clip belongs under `appclips`, its app under `applinks`.
+    /// A clip belongs under `appclips`, beside its app or alone; its app under `applinks`. [Apple]
+    ///
+    /// Of two IDs of which one extends the other, the longer is the clip's. So an ID under `appclips` that no other there
+    /// extends is taken for a clip's.
     private mutating func swapped(_ file: AssociationFile, clip: AppID?) {
         let clips = Set(file.appClips ?? [])
+        let alone = clips.subtracting(clips.flatMap(Self.extended))
         var linkedClips = file.links.filter { $0 == clip?.text }
-        var listedApps = clips.filter { $0 == clip?.parent?.text }
+        var listedApps = alone.filter { $0 == clip?.parent?.text }
         for id in file.links {
-            // Of two IDs of which one extends the other, the longer is the clip's.
-            let extended = Self.extended(by: id).filter(clips.contains)
+            let extended = Self.extended(by: id).filter(alone.contains)
             guard !extended.isEmpty else { continue }
             linkedClips.append(id)
             listedApps.formUnion(extended)
         }
-        let both = file.links.filter(clips.contains)
+        let both = file.links.filter(alone.contains)
         let problems = [
             linkedClips.isEmpty ? nil : "a clip's ID under applinks: \(Self.list(linkedClips))",
-            listedApps.isEmpty ? nil : "an app's ID under appclips: \(Self.list(listedApps.sorted()))",
+            listedApps.isEmpty
+                ? nil : "an app's ID under appclips without its clip's: \(Self.list(listedApps.sorted()))",
             both.isEmpty ? nil : "under both appclips and applinks: \(Self.list(both))",
         ].compactMap(\.self)
         say(
             .notSwapped, problems.isEmpty,
             problems.isEmpty
-                ? "no clip's ID under applinks, no app's under appclips" : problems.joined(separator: "; "))
+                ? "no clip's ID under applinks, no app's under appclips without its clip's"
+                : problems.joined(separator: "; "))
     }
 
     /// What an ID extends by a dot and more; nothing for a text too long to be an ID.

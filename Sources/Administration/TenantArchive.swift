@@ -1,3 +1,4 @@
+public import AppSiteAssociation
 import JSON
 public import RateLimiting
 public import Tenancy
@@ -27,7 +28,8 @@ public enum TenantArchive {
 
 /// What an archive says of the tenant itself.
 public struct ArchivedTenant: Sendable, Hashable {
-    /// Kept where it is free: the signatures of places in printed URLs are made with a key derived from it.
+    /// The signatures of places in printed URLs are made with a key derived from it, and it is the audience of receipts:
+    /// whoever imports the archive says whether it is to be kept.
     public let id: TenantID
     public let slug: TenantSlug
     public let name: DisplayName
@@ -35,11 +37,17 @@ public struct ArchivedTenant: Sendable, Hashable {
     public let limits: RequestLimits
 }
 
+/// What an archive says of a domain: a claim, and what is merged into its association file.
+public struct ArchivedDomain: Sendable, Hashable {
+    public let name: DomainName
+    public let content: AssociationContent?
+}
+
 /// One line of an archive.
 public enum ArchiveRecord: Sendable {
     case tenant(ArchivedTenant)
     case clip(Clip)
-    case domain(DomainName)
+    case domain(ArchivedDomain)
     case location(LocationRecord)
     case experience(ExperienceRecord)
     case shortCode(ShortCode)
@@ -59,7 +67,7 @@ public enum ArchiveRecord: Sendable {
     }
 
     public var clip: Clip? { if case .clip(let clip) = self { clip } else { nil } }
-    public var domain: DomainName? { if case .domain(let name) = self { name } else { nil } }
+    public var domain: ArchivedDomain? { if case .domain(let domain) = self { domain } else { nil } }
     public var location: LocationRecord? { if case .location(let location) = self { location } else { nil } }
     public var experience: ExperienceRecord? {
         if case .experience(let record) = self { record } else { nil }

@@ -99,7 +99,7 @@ public struct TenantArchiveReader: Sendable {
         if let clip = record.clip, !bundleIDs.insert(clip.bundleID).inserted {
             throw RowRefusal("bundleID", "an earlier line has it already")
         }
-        if let name = record.domain, !domains.insert(name).inserted {
+        if let domain = record.domain, !domains.insert(domain.name).inserted {
             throw RowRefusal("host", "an earlier line has it already")
         }
     }

@@ -10,7 +10,9 @@ extension CatalogueReader {
                     id: tenant.id, slug: tenant.slug, name: tenant.name,
                     isSuspended: tenant.suspendedAt != nil, limits: tenant.limits)))
         for clip in try await clips() { try writer.append(.clip(clip)) }
-        for domain in try await domains() { try writer.append(.domain(domain.name)) }
+        for domain in try await domains() {
+            try writer.append(.domain(ArchivedDomain(name: domain.name, content: domain.content)))
+        }
         try await eachLocation { try writer.append(.location($0)) }
         try await eachExperience { try writer.append(.experience($0)) }
         try await eachShortCode { try writer.append(.shortCode($0)) }

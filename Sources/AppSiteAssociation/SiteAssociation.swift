@@ -7,10 +7,15 @@ public import JSON
 /// Equal associations are written in equal bytes.
 /// Source: Apple, "Associating your App Clip with your website" and "Supporting associated domains".
 public struct SiteAssociation: Sendable, Hashable {
-    /// Without doubles, by text.
+    /// The clips and the apps that they belong to, without doubles, by text.
+    ///
+    /// Source: Apple, "Interacting with App Clip Codes in AR": codes are decoded in AR only where the full app stands
+    /// beside its clip.
     public let appClips: [AppID]
     /// By the app's text.
     public let links: [Links]
+    /// What is merged into the file.
+    public let content: AssociationContent?
 
     /// The URLs that one app opens.
     public struct Links: Sendable, Hashable {
@@ -37,7 +42,7 @@ public struct SiteAssociation: Sendable, Hashable {
     /// The largest file that devices read, in bytes. [Apple, "App Search Programming Guide"]
     public static let maximumSize = 131_072
 
-    /// The largest file that is written with the patterns of single experiences. [ours]
+    /// The largest file that is written with the patterns of single experiences, in bytes; content comes on top. [ours]
     public static let largestDetailedSize = 65_536
 
     /// What a host says of a tenant's clips.
@@ -46,12 +51,16 @@ public struct SiteAssociation: Sendable, Hashable {
     /// before an experience can be registered. The app of each clip that has an experience here opens that experience's
     /// URLs, since an app must handle every invocation URL of its clip [Apple]. When single URLs make the file larger
     /// than ``largestDetailedSize``, or are not given, each of those apps opens every URL of the host. [ours]
-    /// - Parameter urls: the experiences' URLs on the host with the clip of each; nil when they are too many to list.
-    public init(clips: [Clip], urls: [(url: URLPrefix, clip: AppID)]?) {
+    /// - Parameters:
+    ///   - urls: the experiences' URLs on the host with the clip of each; nil when they are too many to list.
+    ///   - content: what is kept with the domain, merged in whole.
+    public init(
+        clips: [Clip], urls: [(url: URLPrefix, clip: AppID)]?, content: AssociationContent? = nil
+    ) {
         let apps = Dictionary(clips.map { ($0.id, $0.app) }, uniquingKeysWith: { first, _ in first })
-        let appClips = apps.keys.sorted { $0.text < $1.text }
+        let appClips = Set(apps.keys).union(apps.values).sorted { $0.text < $1.text }
         guard let urls else {
-            self.init(appClips: appClips, links: Self.everything(of: Set(apps.values)))
+            self.init(appClips: appClips, links: Self.everything(of: Set(apps.values)), content: content)
             return
         }
         var registered: [AppID: [URLPrefix]] = [:]
@@ -61,20 +70,25 @@ public struct SiteAssociation: Sendable, Hashable {
         self.init(
             appClips: appClips,
             links: registered.map { Links(app: $0.key, patterns: Self.patterns(of: $0.value)) }
-                .sorted { $0.app.text < $1.app.text })
-        if serialized().count > Self.largestDetailedSize {
+                .sorted { $0.app.text < $1.app.text },
+            content: content)
+        if JSONValue.object(ownJSON).serialized().count > Self.largestDetailedSize {
             self = SiteAssociation(
-                appClips: appClips, links: Self.everything(of: Set(registered.keys)))
+                appClips: appClips, links: Self.everything(of: Set(registered.keys)), content: content)
         }
     }
 
-    private init(appClips: [AppID], links: [Links]) {
+    private init(appClips: [AppID], links: [Links], content: AssociationContent?) {
         self.appClips = appClips
         self.links = links
+        self.content = content
     }
 
     /// The file.
-    public var json: JSONObject {
+    public var json: JSONObject { content?.merged(into: ownJSON) ?? ownJSON }
+
+    /// What Doorstep has to say.
+    private var ownJSON: JSONObject {
         var object: JSONObject = ["appclips": ["apps": .array(appClips.map { .string($0.text) })]]
         if !links.isEmpty {
             let details = links.map { links -> JSONValue in

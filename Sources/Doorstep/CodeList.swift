@@ -7,7 +7,14 @@ struct CodeList: Sendable {
     private struct Entry {
         /// From 1.
         let number: Int
-        let row: PrintMappingFile.Row
+        var row: Row
+    }
+
+    /// What one code is made from.
+    struct Row {
+        let names: PrintMappingFile.Row
+        /// Nil for those of all the list.
+        var colors: GeneratorBatchFile.Colors?
     }
 
     private var entries: [Entry] = []
@@ -30,12 +37,23 @@ struct CodeList: Sendable {
     }
 
     /// Adds a location's URL, which must lead to it: a code is printed once.
-    mutating func append(_ identifier: LocationIdentifier, by template: CodeTemplate) {
+    /// - Parameter colors: what the location says of its code's colors; empty for those of all the list.
+    mutating func append(
+        _ identifier: LocationIdentifier, by template: CodeTemplate, colors: String = ""
+    ) {
         append(named: identifier.text) { () throws(InvocationURLError) in
             try template.url(for: identifier)
         }
-        guard let last = entries.last, last.number == count, let url = try? InvocationURL(last.row.url.text)
+        guard let last = entries.last, last.number == count,
+            let url = try? InvocationURL(last.row.names.url.text)
         else { return }
+        if !colors.isEmpty {
+            do throws(CodeFileError) {
+                entries[entries.count - 1].row.colors = try GeneratorBatchFile.Colors(colors)
+            } catch {
+                reasons[count] = "\(String(colors.prefix(80)).debugDescription): \(error)"
+            }
+        }
         switch resolver.resolve(url) {
         case .location(identifier): break
         case .location: reasons[count] = "the URL leads to another location: \(url.canonical)"
@@ -51,27 +69,31 @@ struct CodeList: Sendable {
         // Beyond that there will be no file; only how many there are is of interest.
         guard count <= PrintMappingFile.maximumRows else { return }
         do throws(InvocationURLError) {
-            entries.append(Entry(number: count, row: PrintMappingFile.Row(named: name, url: try url())))
+            entries.append(Entry(number: count, row: Row(names: .init(named: name, url: try url()))))
         } catch {
             reasons[count] = "\(error)"
         }
     }
 
     /// The rows; or, when some are refused, a word about each on standard error: the first hundred, then a count.
-    func checkedRows() throws -> [PrintMappingFile.Row] {
+    /// - Parameter problemsOfRows: what keeps rows out of the file that is to be written.
+    func checkedRows(
+        _ problemsOfRows: ([PrintMappingFile.Row]) -> [CodeFileError]
+    ) throws -> [Row] {
         guard count > 0 else { throw CommandError.nothingToExport }
         guard count <= PrintMappingFile.maximumRows else { throw CodeFileError.tooManyRows(count) }
         let rows = entries.map(\.row)
         var problems = ImportProblems()
         for (number, reason) in reasons { problems.add(line: number, reason) }
-        for problem in PrintMappingFile.problems(of: rows) {
+        for problem in problemsOfRows(rows.map(\.names)) {
             guard let entry = problem.row.map({ entries[$0 - 1] }), reasons[entry.number] == nil else {
                 continue
             }
-            let refusals = entry.row.url.refusals.map(\.rawValue).joined(separator: ", ")
+            let url = entry.row.names.url
+            let refusals = url.refusals.map(\.rawValue).joined(separator: ", ")
             problems.add(
                 line: entry.number,
-                problem.reason + (refusals.isEmpty ? "" : " (\(refusals))") + ": \(entry.row.url.text)")
+                problem.reason + (refusals.isEmpty ? "" : " (\(refusals))") + ": \(url.text)")
         }
         guard problems.isEmpty else {
             problems.report { "row \($0.line): \($0.reason)" }

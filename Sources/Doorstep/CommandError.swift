@@ -30,6 +30,7 @@ enum CommandError: Error, CustomStringConvertible {
     case notAnObject(String)
     case domainNotProved(DomainName, DomainVerification.Outcome)
     case domainsNotProved(Int, of: Int)
+    case noDomainContent(DomainName)
 
     var description: String {
         switch self {
@@ -85,6 +86,8 @@ enum CommandError: Error, CustomStringConvertible {
             "\(name) must be a JSON object"
         case .domainNotProved(let name, let outcome):
             Self.text(name, outcome)
+        case .noDomainContent(let name):
+            "nothing is kept with \(name)"
         case .domainsNotProved(let count, let all):
             "\(count) of \(all) proofs \(count == 1 ? "was" : "were") not found"
         }

@@ -33,9 +33,9 @@ extension SiteAssociation {
     init(_ site: RoutingTable.Site) {
         var ids: [String: AppID] = [:]
         let clips = site.clips.map { clip in
-            let id = AppID(teamID: clip.teamID, bundleID: clip.bundleID)
+            let id = AppID(prefix: clip.appIDPrefix, bundleID: clip.bundleID)
             ids[clip.bundleID.text] = id
-            return Clip(id: id, app: AppID(teamID: clip.teamID, bundleID: clip.parentBundleID))
+            return Clip(id: id, app: AppID(prefix: clip.appIDPrefix, bundleID: clip.parentBundleID))
         }
         self.init(
             clips: clips,
@@ -44,6 +44,8 @@ extension SiteAssociation {
                     return nil
                 }
                 return (url, clip)
-            })
+            },
+            // Checked when it was stored: a version that refuses it serves the rest.
+            content: site.content.flatMap { try? AssociationContent(parsing: $0.utf8) })
     }
 }

@@ -27,7 +27,20 @@ struct AppClipCodeAdvisor {
     private mutating func adviseOnHost() {
         let bare = host.hasPrefix("www.") ? String(host.dropFirst(4)) : host
         if bare != host { add(.wwwSubdomain, urlText(host: bare)) }
-        if !host.hasPrefix("appclip.") { add(.appclipSubdomain, urlText(host: "appclip." + bare)) }
+        let better = "appclip." + registrable
+        if !host.hasPrefix("appclip.") { add(.appclipSubdomain, urlText(host: better)) }
+        if bare != registrable, bare.dropLast(registrable.count + 1).contains(".") {
+            add(.subdomains, urlText(host: better))
+        }
+    }
+
+    /// The host without subdomains, as far as it can be told without a list of public suffixes: two labels, or three under
+    /// a country's code where the second is short, as in `example.co.uk`. [ours]
+    private var registrable: String {
+        let labels = host.split(separator: ".")
+        let isUnderCountry =
+            labels.count > 2 && labels[labels.count - 1].count == 2 && labels[labels.count - 2].count <= 3
+        return labels.suffix(isUnderCountry ? 3 : 2).joined(separator: ".")
     }
 
     private mutating func adviseOnPath() {

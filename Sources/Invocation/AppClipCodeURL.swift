@@ -26,6 +26,9 @@ public struct AppClipCodeURL: Sendable, Hashable {
 
         /// The default App Clip link cannot be in a code.
         case defaultLink = "default_link"
+
+        /// Of the other links of Apple's host the short form of a demo link alone can be in a code.
+        case longDemoLink = "long_demo_link"
     }
 
     /// A change that makes the URL likelier to fit, and the URL as it is then.
@@ -34,6 +37,8 @@ public struct AppClipCodeURL: Sendable, Hashable {
             case trailingSlash = "trailing_slash"
             case wwwSubdomain = "www_subdomain"
             case appclipSubdomain = "appclip_subdomain"
+            /// As few subdomains as possible.
+            case subdomains
             case pathComponents = "path_components"
             case pathWord = "path_word"
             case queryNames = "query_names"
@@ -53,7 +58,8 @@ public struct AppClipCodeURL: Sendable, Hashable {
     /// The reasons against it, in the order of `Refusal`.
     public let refusals: [Refusal]
 
-    /// What would help, in the order of `Advice.Code`; none for a refused URL.
+    /// What would help, in the order of `Advice.Code`; none for a refused URL, and none for a link of Apple's, which is as
+    /// it is.
     public let advice: [Advice]
 
     public var fit: Fit { refusals.isEmpty ? .unknown : .refused }
@@ -65,7 +71,9 @@ public struct AppClipCodeURL: Sendable, Hashable {
         let parts = try URLParts(bytes.span)
         self.text = text
         refusals = Self.refusals(url, bytes, parts)
-        advice = refusals.isEmpty ? AppClipCodeAdvisor(url, text: text).advice : []
+        advice =
+            refusals.isEmpty && !url.hasHost(DefaultLink.host)
+            ? AppClipCodeAdvisor(url, text: text).advice : []
     }
 
     private static func refusals(
@@ -83,7 +91,11 @@ public struct AppClipCodeURL: Sendable, Hashable {
         if ![parts.path, parts.query, parts.fragment].allSatisfy({ bytes[$0].allSatisfy(isOtherCharacter) }) {
             refusals.append(.character)
         }
-        if DefaultLink(url) != nil { refusals.append(.defaultLink) }
+        if DefaultLink(url) != nil {
+            refusals.append(.defaultLink)
+        } else if url.hasHost(DefaultLink.host), !url.isShortDemoLink {
+            refusals.append(.longDemoLink)
+        }
         return refusals
     }
 }

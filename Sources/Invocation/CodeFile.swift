@@ -6,29 +6,34 @@ enum CodeFile {
     /// In characters; the same page.
     static let maximumFileNameLength = 188
 
-    static func check(_ rows: [(fileName: String, url: AppClipCodeURL)]) throws(CodeFileError) {
+    static func check(_ rows: [(fileName: String?, url: AppClipCodeURL)]) throws(CodeFileError) {
         if let problem = problems(rows).first { throw problem }
     }
 
     /// What keeps rows out of a file: the first reason of each row, in their order; of too many rows that alone.
     ///
     /// Names are told apart without regard to case: most disks of those who print do so. [ours]
-    static func problems(_ rows: [(fileName: String, url: AppClipCodeURL)]) -> [CodeFileError] {
+    /// - Parameter rows: without names where the codes' files are named by another.
+    static func problems(_ rows: [(fileName: String?, url: AppClipCodeURL)]) -> [CodeFileError] {
         guard rows.count <= maximumRows else { return [.tooManyRows(rows.count)] }
         var names: Set<String> = []
         return zip(rows, 1...).compactMap { row, number in
-            let isForbidden = { (scalar: Unicode.Scalar) in
-                scalar == "/" || scalar.properties.generalCategory == .control
+            if let name = row.fileName {
+                if let problem = problem(ofFileName: name, row: number) { return problem }
+                if !names.insert(name.lowercased()).inserted { return .duplicateFileName(row: number) }
             }
-            if row.fileName.isEmpty || row.fileName.unicodeScalars.contains(where: isForbidden) {
-                return .invalidFileName(row: number)
-            }
-            if row.fileName.unicodeScalars.count > maximumFileNameLength {
-                return .fileNameTooLong(row: number)
-            }
-            if !names.insert(row.fileName.lowercased()).inserted { return .duplicateFileName(row: number) }
             return row.url.fit == .refused ? .unfitURL(row: number) : nil
         }
+    }
+
+    private static func problem(ofFileName name: String, row: Int) -> CodeFileError? {
+        let isForbidden = { (scalar: Unicode.Scalar) in
+            scalar == "/" || scalar.properties.generalCategory == .control
+        }
+        if name.isEmpty || name.unicodeScalars.contains(where: isForbidden) {
+            return .invalidFileName(row: row)
+        }
+        return name.unicodeScalars.count > maximumFileNameLength ? .fileNameTooLong(row: row) : nil
     }
 
     /// The name of an SVG file for what a code stands for: letters, digits, dots, hyphens and underscores of ASCII.

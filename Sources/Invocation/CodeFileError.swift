@@ -8,6 +8,7 @@ public enum CodeFileError: Error, Sendable, Hashable, CustomStringConvertible {
     case duplicateFileName(row: Int)
     case unfitURL(row: Int)
     case invalidColor
+    case invalidColors
 
     /// A name that stays the same across versions.
     public var code: String {
@@ -18,6 +19,7 @@ public enum CodeFileError: Error, Sendable, Hashable, CustomStringConvertible {
         case .duplicateFileName: "duplicate_file_name"
         case .unfitURL: "unfit_url"
         case .invalidColor: "invalid_color"
+        case .invalidColors: "invalid_colors"
         }
     }
 
@@ -27,7 +29,7 @@ public enum CodeFileError: Error, Sendable, Hashable, CustomStringConvertible {
         case .fileNameTooLong(let row), .invalidFileName(let row), .duplicateFileName(let row),
             .unfitURL(let row):
             row
-        case .tooManyRows, .invalidColor: nil
+        case .tooManyRows, .invalidColor, .invalidColors: nil
         }
     }
 
@@ -41,6 +43,8 @@ public enum CodeFileError: Error, Sendable, Hashable, CustomStringConvertible {
         case .invalidFileName: "the file name is empty, or has a slash or a control character"
         case .duplicateFileName: "an earlier row has the same file name"
         case .unfitURL: "the URL cannot be in an App Clip Code"
+        case .invalidColors:
+            "colors are a number from 0 to 17, or a foreground and a background such as FFFFFF/0000FF"
         case .invalidColor: "a color is six hexadecimal digits, such as FFFFFF"
         }
     }

@@ -1,10 +1,9 @@
 public import Tenancy
 
-/// The link that App Store Connect makes for a clip's default experience:
-/// `https://appclip.apple.com/id?p=<bundle id>&key=value`.
+/// The link that App Store Connect makes for a clip's default experience.
 ///
-/// Source: Apple, "Configuring App Clip experiences", which prints the link without the name `p`; that the
-/// first query item is `p` is [observed].
+/// Source: Apple, "Configuring App Clip experiences", which prints it as `https://appclip.apple.com/id?p=<bundle id>` in
+/// code and as `https://appclip.apple.com/id?=<bundle id>&key=value` in its text. Both are read; what is written has `p`.
 public struct DefaultLink: Sendable, Hashable {
     /// Apple's, which no other domain's clips can be associated with.
     public static let host = "appclip.apple.com"
@@ -14,14 +13,23 @@ public struct DefaultLink: Sendable, Hashable {
 
     /// Nil when the URL is no default link.
     public init?(_ invocation: InvocationURL) {
-        let query = invocation.bytes[invocation.queryRange]
+        let item = invocation.bytes[invocation.queryRange].prefix { $0 != UInt8(ascii: "&") }
+        let name = item.prefix { $0 != UInt8(ascii: "=") }
         guard invocation.isMatchable, invocation.hasHost(Self.host),
-            invocation.bytes[invocation.pathRange].elementsEqual("/id".utf8), query.starts(with: "p=".utf8),
-            let value = PercentEncoding.decoded(query.dropFirst(2).prefix { $0 != UInt8(ascii: "&") }),
+            invocation.bytes[invocation.pathRange].elementsEqual("/id".utf8),
+            name.isEmpty || name.elementsEqual("p".utf8),
+            let value = PercentEncoding.decoded(item[name.endIndex...].dropFirst()),
             let clip = try? BundleID(value)
         else { return nil }
         self.clip = clip
     }
+
+    public init(to clip: BundleID) {
+        self.clip = clip
+    }
+
+    /// The link as Apple prints it in code, to which parameters can be added with `&`.
+    public var text: String { "https://\(Self.host)/id?p=\(clip.text)" }
 
     /// Nil when the registered URL is no default link.
     public init?(_ prefix: URLPrefix) {

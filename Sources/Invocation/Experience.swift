@@ -27,7 +27,7 @@ public struct Experience: Sendable, Hashable {
     ///
     /// An advanced or default experience matches by prefix. A demo link takes no URL parameters [Apple], so a
     /// demo experience matches its own URL alone, fragment apart. A default experience that is registered
-    /// with its default link is matched only by default links of its clip: `p` must come first [observed].
+    /// with its default link is matched only by default links of its clip: the bundle ID comes first [Apple].
     public func matches(_ invocation: InvocationURL) -> Bool {
         url.matches(invocation) && admits(invocation)
     }

@@ -12,6 +12,7 @@
 ///   both. One finding per experience, naming the one that is chosen. Names given twice in one URL are left
 ///   out.
 /// - `codeUnfit`: an advanced experience whose URL is refused by `AppClipCodeURL`.
+/// - `demoLink`: a demo experience whose URL is of another host than Apple's, or has a query.
 ///
 /// Demo experiences match their own URL alone and are left out of the first and the third.
 public struct ExperienceLint: Sendable {
@@ -24,7 +25,7 @@ public struct ExperienceLint: Sendable {
         let prefixes = ordered.filter { $0.kind != .demo }
         findings =
             Self.rawPrefixDivergences(prefixes) + Self.queryTies(prefixes) + Self.shadowed(ordered)
-            + Self.codeUnfit(ordered)
+            + Self.codeUnfit(ordered) + Self.demoLinks(ordered)
     }
 
     private static func rawPrefixDivergences(_ experiences: [Experience]) -> [LintFinding] {
@@ -70,6 +71,11 @@ public struct ExperienceLint: Sendable {
             else { return nil }
             return LintFinding(code: .codeUnfit, experience: experience, other: nil)
         }
+    }
+
+    private static func demoLinks(_ experiences: [Experience]) -> [LintFinding] {
+        experiences.filter { $0.kind == .demo && !$0.isDemoLink }
+            .map { LintFinding(code: .demoLink, experience: $0, other: nil) }
     }
 
     private struct ShadowKey: Hashable {

@@ -29,27 +29,79 @@ public struct GeneratorBatchFile: Sendable, Hashable {
         public static let white = Color(known: "FFFFFF")
         public static let black = Color(known: "000000")
 
-        private init(known text: String) {
+        fileprivate init(known text: String) {
             self.text = text
         }
+    }
+
+    /// The two colors of a code: one of the pairs that Apple's generator offers, or any.
+    public struct Colors: Sendable, Hashable {
+        public let foreground: Color
+        public let background: Color
+
+        public init(foreground: Color, background: Color) {
+            self.foreground = foreground
+            self.background = background
+        }
+
+        /// The pair of a number, as the generator takes it by `--index`.
+        ///
+        /// Source: Apple, "Creating App Clip Codes with the App Clip Code Generator" (that there are 18); which they are is
+        /// [observed] of what the tool draws. A batch file has no column for the number.
+        public init(index: Int) throws(CodeFileError) {
+            guard Self.offered.indices.contains(index) else { throw .invalidColors }
+            self = Self.offered[index]
+        }
+
+        /// A number from 0 to 17, or a foreground and a background, as `FFFFFF/0000FF`. [ours]
+        public init(_ text: String) throws(CodeFileError) {
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            if parts.count == 2 {
+                self.init(foreground: try Color(String(parts[0])), background: try Color(String(parts[1])))
+            } else {
+                guard (1...2).contains(text.utf8.count), text.utf8.allSatisfy(\.isASCIIDigit),
+                    let index = Int(text)
+                else { throw .invalidColors }
+                try self.init(index: index)
+            }
+        }
+
+        public static let blackOnWhite = Colors(foreground: .black, background: .white)
+
+        /// Whether scanners can tell the two apart.
+        public var contrast: Contrast { Self.offered.contains(self) ? .sufficient : .unknown }
+
+        /// White on each color, then the color on white.
+        private static let offered = [
+            "000000", "777777", "FF3B30", "EE7733", "33AA22", "00A6A1", "007AFF", "5856D6", "CC73E1",
+        ].flatMap { text in
+            let color = Color(known: text)
+            return [
+                Colors(foreground: .white, background: color), Colors(foreground: color, background: .white),
+            ]
+        }
+    }
+
+    public enum Contrast: String, Sendable, Hashable {
+        /// The pair is one that Apple's generator offers.
+        case sufficient
+        /// Apple's generator alone knows what is too low.
+        case unknown
     }
 
     public struct Row: Sendable, Hashable {
         public let fileName: String
         public let url: AppClipCodeURL
-        public let background: Color
-        public let foreground: Color
+        public let colors: Colors
         public let type: CodeType
         public let logo: Logo
 
         public init(
-            fileName: String, url: AppClipCodeURL, background: Color, foreground: Color, type: CodeType,
-            logo: Logo
+            fileName: String, url: AppClipCodeURL, colors: Colors, type: CodeType, logo: Logo
         ) {
             self.fileName = fileName
             self.url = url
-            self.background = background
-            self.foreground = foreground
+            self.colors = colors
             self.type = type
             self.logo = logo
         }
@@ -70,8 +122,8 @@ public struct GeneratorBatchFile: Sendable, Hashable {
             [header]
                 + rows.map {
                     [
-                        $0.fileName, $0.url.text, $0.background.text, $0.foreground.text, $0.type.rawValue,
-                        $0.logo.rawValue,
+                        $0.fileName, $0.url.text, $0.colors.background.text, $0.colors.foreground.text,
+                        $0.type.rawValue, $0.logo.rawValue,
                     ]
                 })
     }

@@ -3,9 +3,9 @@ import Foundation
 /// The host of an invocation URL, in canonical form.
 ///
 /// A domain name is lower-cased, in A-labels (UTS 46), without its trailing dot: labels of 1 to 63 letters,
-/// digits, hyphens and underscores, no hyphen at either end, 253 bytes in all. An underscore is no part of a
-/// host name in RFC 1123 §2.1, but the DNS holds such names, so it passes [ours]. Percent-encoding in a host
-/// is refused: no domain name needs it [ours].
+/// digits, hyphens and underscores, no hyphen at either end, 253 bytes in all; one that begins with `xn--` is an A-label
+/// (RFC 5890 §2.3.2.1). An underscore is no part of a host name in RFC 1123 §2.1, but the DNS holds such names, so it
+/// passes [ours]. Percent-encoding in a host is refused: no domain name needs it [ours].
 enum InvocationHost {
     /// Bytes of a domain name.
     static let maximumLength = 253
@@ -36,6 +36,21 @@ enum InvocationHost {
             && label[label.count - 1] != UInt8(ascii: "-")
     }
 
+    /// Whether a label says that it is an A-label.
+    static func isEncoded(_ label: Span<UInt8>) -> Bool { label.hasBytes(of: "xn--", at: 0) }
+
+    /// Whether a label that says so is an A-label: it decodes to one with other characters than ASCII, whose A-label it is.
+    ///
+    /// What UTS 46 maps to other characters has no A-label of its own, however it is encoded: a device that writes the
+    /// host anew would ask for another one.
+    private static func isALabel(_ label: Span<UInt8>) -> Bool {
+        guard let decoded = Punycode.decoded(label.extracting(4...)), !decoded.allSatisfy(\.isASCII),
+            let again = asciiName(String(String.UnicodeScalarView(decoded)))
+        else { return false }
+        return again.utf8.count == label.count
+            && zip(label.indices, again.utf8).allSatisfy { label[$0] == $1 }
+    }
+
     /// Whether a name counts as an IP address: its last label is a number, decimal or `0x…`.
     ///
     /// Browsers read all of `127.1`, `0x7f000001` and `2130706433` as IPv4 addresses (WHATWG URL, "ends in a
@@ -48,6 +63,7 @@ enum InvocationHost {
             let end = name.firstIndex(of: UInt8(ascii: "."), in: start..<name.count)
             let label = name.extracting(start..<end)
             guard hasLabelShape(label), label.allSatisfy(ByteClass.label.contains) else { throw .invalidHost }
+            guard !isEncoded(label) || isALabel(label) else { throw .invalidPunycode }
             guard end < name.count else { return isNumber(label) }
             start = end + 1
         }

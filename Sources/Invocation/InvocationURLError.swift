@@ -10,6 +10,7 @@ public enum InvocationURLError: Error, Sendable, Hashable, CustomStringConvertib
     case noHost
     case userInfo
     case invalidHost
+    case invalidPunycode
     case invalidPort
 
     /// A name that stays the same across versions.
@@ -25,6 +26,7 @@ public enum InvocationURLError: Error, Sendable, Hashable, CustomStringConvertib
         case .noHost: "no_host"
         case .userInfo: "user_info"
         case .invalidHost: "invalid_host"
+        case .invalidPunycode: "invalid_punycode"
         case .invalidPort: "invalid_port"
         }
     }
@@ -42,6 +44,8 @@ public enum InvocationURLError: Error, Sendable, Hashable, CustomStringConvertib
             "the URL names no host: the scheme is followed by // and a host, as in https://example.com"
         case .userInfo: "the URL holds a user name or password before its host"
         case .invalidHost: "the URL's host is neither a domain name nor an IP address"
+        case .invalidPunycode:
+            "a label of the URL's host begins with xn-- and is no A-label: write it as people read it, or leave the xn-- out"
         case .invalidPort: "the URL's port is not a number from 0 to 65535"
         }
     }

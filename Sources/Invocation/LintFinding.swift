@@ -12,6 +12,9 @@ public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
 
         /// The URL cannot be in an App Clip Code.
         case codeUnfit = "code_unfit"
+
+        /// The URL of a demo experience is no demo link: those are Apple's, and have no parameters.
+        case demoLink = "demo_link"
     }
 
     public let code: Code
@@ -19,7 +22,7 @@ public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     /// The experience that the warning is about.
     public let experience: Experience
 
-    /// The experience that it is at odds with; nil for `codeUnfit`.
+    /// The experience that it is at odds with; nil for `codeUnfit` and `demoLink`.
     public let other: Experience?
 
     public var description: String {
@@ -35,6 +38,8 @@ public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
                 + "\(otherURL) (\(other?.kind.rawValue ?? "")) matches the same invocations and comes first"
         case .codeUnfit:
             "\(experience.url) cannot be in an App Clip Code"
+        case .demoLink:
+            "\(experience.url) is no demo link: one is a URL of \(DefaultLink.host) without parameters"
         }
     }
 }

@@ -16,7 +16,7 @@ struct URLMarks: Sendable {
 
 extension URLMarks {
     /// Marks a text that is canonical as it stands; nil for any other, and for some that need a closer look:
-    /// those with another scheme than `https`, a port, or a last host label that begins with a digit.
+    /// those with another scheme than `https`, a port, an A-label, or a last host label that begins with a digit.
     ///
     /// The usual URL of a tag or a code passes, so that it need only be copied.
     init?(ofCanonical text: Span<UInt8>) {
@@ -40,17 +40,21 @@ extension URLMarks {
         while index < text.count {
             let byte = text[index]
             if byte == UInt8(ascii: ".") {
-                guard InvocationHost.hasLabelShape(text.extracting(labelStart..<index)) else { return nil }
+                guard isPlainLabel(text.extracting(labelStart..<index)) else { return nil }
                 labelStart = index + 1
             } else if !ByteClass.label.contains(byte) {
                 break
             }
             index += 1
         }
-        guard InvocationHost.hasLabelShape(text.extracting(labelStart..<index)),
+        guard isPlainLabel(text.extracting(labelStart..<index)),
             !text[labelStart].isASCIIDigit, index - start <= InvocationHost.maximumLength
         else { return nil }
         return index
+    }
+
+    private static func isPlainLabel(_ label: Span<UInt8>) -> Bool {
+        InvocationHost.hasLabelShape(label) && !InvocationHost.isEncoded(label)
     }
 
     private static func endOfPath(in text: Span<UInt8>, from start: Int) -> Int? {

@@ -51,15 +51,12 @@ extension PostgresAdministrationStore {
 
 extension PostgresAdministrationStore {
     public func createTenant(
-        from archive: TenantArchiveReader, slug: TenantSlug?
+        from archive: TenantArchiveReader, slug: TenantSlug?, keepsID: Bool
     ) async throws -> ArchiveOutcome {
         var archive = archive
         let archived = try archive.readTenant()
         let slug = slug ?? archived.slug
-        let isTaken = try await !readAcrossTenants(
-            "SELECT FROM doorstep.tenants WHERE tenant_id = \(archived.id.uuid)"
-        ).isEmpty
-        let id = isTaken ? TenantID(UUID()) : archived.id
+        let id = keepsID ? archived.id : TenantID(UUID())
         do {
             return try await writeMuch(id) { transaction in
                 try await transaction.execute(
@@ -86,6 +83,8 @@ extension PostgresAdministrationStore {
             return .refused(refusal.problems)
         } catch let error as PostgreSQLError where error.isUniqueViolation("tenants_slug_key") {
             throw AdministrationError.tenantExists(slug)
+        } catch let error as PostgreSQLError where error.isUniqueViolation("tenants_pkey") {
+            throw AdministrationError.tenantIDTaken(id)
         }
     }
 }
@@ -128,9 +127,9 @@ private struct ArchiveLoad {
         while let (domain, _) = try archive.next(\.domain) {
             try await transaction.execute(
                 """
-                INSERT INTO doorstep.domains (tenant_id, host, challenge)
-                VALUES (\(transaction.tenant.uuid), \(domain.text),
-                    \(DomainRecord.makeChallenge(using: &random)))
+                INSERT INTO doorstep.domains (tenant_id, host, challenge, content)
+                VALUES (\(transaction.tenant.uuid), \(domain.name.text),
+                    \(DomainRecord.makeChallenge(using: &random)), \(domain.content?.jsonText))
                 """)
             count += 1
         }

@@ -1,5 +1,7 @@
 public import Administration
+public import AppSiteAssociation
 public import Foundation
+import JSON
 import PostgreSQL
 public import Tenancy
 
@@ -37,7 +39,7 @@ extension PostgresAdministrationStore {
                         lapsed_at = NULL
                     WHERE tenant_id = \(tenant.uuid) AND host = \(record.name.text)
                         AND challenge = \(record.challenge)
-                    RETURNING host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at
+                    RETURNING \(unsafeSQL: DomainRecord.columns)
                     """)
                 guard let row = rows.first else { throw AdministrationError.unknownDomain(record.name) }
                 return try DomainRecord(row: row)
@@ -60,9 +62,25 @@ extension PostgresAdministrationStore {
                     checked_at = \(now), lapsed_at = coalesce(lapsed_at, \(now))
                 WHERE tenant_id = \(tenant.uuid) AND host = \(record.name.text)
                     AND challenge = \(record.challenge) AND proved_at IS NOT NULL
-                RETURNING host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at
+                RETURNING \(unsafeSQL: DomainRecord.columns)
                 """)
             guard let row = rows.first else { throw AdministrationError.unknownDomain(record.name) }
+            return try DomainRecord(row: row)
+        }
+    }
+
+    public func setContent(
+        _ content: AssociationContent?, ofDomain name: DomainName, of tenant: TenantID
+    ) async throws -> DomainRecord {
+        try await write(tenant) { transaction in
+            if let content { try content.check(against: Set(try await transaction.clips().map(\.appID))) }
+            let rows = try await transaction.execute(
+                """
+                UPDATE doorstep.domains SET content = \(content?.jsonText)
+                WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)
+                RETURNING \(unsafeSQL: DomainRecord.columns)
+                """)
+            guard let row = rows.first else { throw AdministrationError.unknownDomain(name) }
             return try DomainRecord(row: row)
         }
     }
@@ -82,7 +100,7 @@ extension TenantTransaction {
     func domains() async throws -> [DomainRecord] {
         try await execute(
             """
-            SELECT host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at FROM doorstep.domains
+            SELECT \(unsafeSQL: DomainRecord.columns) FROM doorstep.domains
             WHERE tenant_id = \(tenant.uuid) ORDER BY host
             """
         ).map { try DomainRecord(row: $0) }
@@ -91,7 +109,7 @@ extension TenantTransaction {
     fileprivate func domain(_ name: DomainName) async throws -> DomainRecord {
         let rows = try await execute(
             """
-            SELECT host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at FROM doorstep.domains
+            SELECT \(unsafeSQL: DomainRecord.columns) FROM doorstep.domains
             WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)
             """)
         guard let row = rows.first else { throw AdministrationError.unknownDomain(name) }
@@ -99,11 +117,19 @@ extension TenantTransaction {
     }
 }
 
+extension AssociationContent {
+    var jsonText: JSONText { JSONText(String(decoding: JSONValue.object(json).serialized(), as: UTF8.self)) }
+}
+
 extension DomainRecord {
-    /// Columns: host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at.
+    fileprivate static let columns =
+        "host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at, content"
+
+    /// Takes ``columns``.
     fileprivate init(row: Row) throws {
-        let (host, challenge, claimedAt, provedAt, method, checkedAt, lapsedAt) = try row.decode(
-            String.self, String.self, Date.self, Date?.self, String?.self, Date?.self, Date?.self)
+        let (host, challenge, claimedAt, provedAt, method, checkedAt, lapsedAt, content) = try row.decode(
+            String.self, String.self, Date.self, Date?.self, String?.self, Date?.self, Date?.self,
+            JSONText?.self)
         let name = try PersistenceError.reading("domains") { try DomainName(host) }
         var proof: Proof?
         if let provedAt {
@@ -114,6 +140,9 @@ extension DomainRecord {
         }
         self.init(
             name: name, challenge: challenge, claimedAt: claimedAt, proof: proof, checkedAt: checkedAt,
-            lapsedAt: lapsedAt)
+            lapsedAt: lapsedAt,
+            content: try PersistenceError.reading("domains") {
+                try content.map { try AssociationContent(parsing: $0.text.utf8) }
+            })
     }
 }

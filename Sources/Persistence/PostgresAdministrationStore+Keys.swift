@@ -41,25 +41,27 @@ extension PostgresAdministrationStore {
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
         try await write(tenant) { transaction in
-            // An old key that expires earlier than asked for keeps its time.
+            // An old key that expires earlier than asked for keeps its time; its successor has the same.
             let rows = try await transaction.execute(
                 """
-                UPDATE doorstep.api_keys SET expires_at = least(expires_at, \(oldExpiresAt))
-                WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
-                    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
-                RETURNING kind, scopes
+                UPDATE doorstep.api_keys k SET expires_at = least(k.expires_at, \(oldExpiresAt))
+                FROM (SELECT key_id, expires_at FROM doorstep.api_keys
+                      WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid) FOR UPDATE) AS old
+                WHERE k.tenant_id = \(tenant.uuid) AND k.key_id = old.key_id
+                    AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+                RETURNING k.kind, k.scopes, old.expires_at
                 """)
             guard let row = rows.first else {
                 let known = try await transaction.execute(
                     "SELECT FROM doorstep.api_keys WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)")
                 throw known.isEmpty ? AdministrationError.unknownKey : .keyNotActive
             }
-            let (kindText, scopes) = try row.decode(String.self, [String]?.self)
+            let (kindText, scopes, expiry) = try row.decode(String.self, [String]?.self, Date?.self)
             guard let kind = KeyKind(rawValue: kindText) else {
                 throw PersistenceError.unreadable("api_keys")
             }
             let key = successor(kind)
-            return (key, try await transaction.insert(key, scopes: scopes, expiresAt: nil))
+            return (key, try await transaction.insert(key, scopes: scopes, expiresAt: expiry))
         }
     }
 }

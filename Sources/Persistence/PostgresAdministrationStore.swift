@@ -207,9 +207,10 @@ extension TenantTransaction {
     func add(_ clip: Clip) async throws {
         try await execute(
             """
-            INSERT INTO doorstep.clips (tenant_id, bundle_id, parent_bundle_id, team_id, multi_business)
+            INSERT INTO doorstep.clips
+                (tenant_id, bundle_id, parent_bundle_id, team_id, app_id_prefix, multi_business)
             VALUES (\(tenant.uuid), \(clip.bundleID.text), \(clip.parentBundleID.text),
-                \(clip.teamID.text), \(clip.isMultiBusiness))
+                \(clip.teamID.text), \(clip.ownAppIDPrefix?.text), \(clip.isMultiBusiness))
             """)
     }
 
@@ -217,14 +218,16 @@ extension TenantTransaction {
     func clips() async throws -> [Clip] {
         try await execute(
             """
-            SELECT bundle_id, team_id, multi_business FROM doorstep.clips
+            SELECT bundle_id, team_id, app_id_prefix, multi_business FROM doorstep.clips
             WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id
             """
         ).map { row in
-            let (bundleID, teamID, isMultiBusiness) = try row.decode(String.self, String.self, Bool.self)
+            let (bundleID, teamID, prefix, isMultiBusiness) = try row.decode(
+                String.self, String.self, String?.self, Bool.self)
             return try PersistenceError.reading("clips") {
                 try Clip(
-                    bundleID: BundleID(bundleID), teamID: TeamID(teamID), isMultiBusiness: isMultiBusiness)
+                    bundleID: BundleID(bundleID), teamID: TeamID(teamID),
+                    appIDPrefix: prefix.map { try AppIDPrefix($0) }, isMultiBusiness: isMultiBusiness)
             }
         }
     }

@@ -147,7 +147,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
                 """
                 INSERT INTO doorstep.webhooks (tenant_id, url, sealed_secret)
                 VALUES (\(tenant.uuid), \(url.text), \(sealed))
-                ON CONFLICT (tenant_id) DO UPDATE SET url = excluded.url, sealed_secret = excluded.sealed_secret
+                ON CONFLICT (tenant_id) DO UPDATE
+                    SET url = excluded.url, sealed_secret = excluded.sealed_secret, secret_changed_at = now()
                 """)
             return true
         }
@@ -158,7 +159,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
             let sealed = try keys.of(tenant).seal(secret.bytes, at: Self.place)
             return try await transaction.execute(
                 """
-                UPDATE doorstep.webhooks SET sealed_secret = \(sealed) WHERE tenant_id = \(tenant.uuid)
+                UPDATE doorstep.webhooks SET sealed_secret = \(sealed), secret_changed_at = now()
+                WHERE tenant_id = \(tenant.uuid)
                 RETURNING url
                 """
             ).first.map { row in

@@ -12,10 +12,14 @@ extension RoutingRelation {
                 r.client_burst::bigint, r.new_instance_rate::bigint, r.new_instance_burst::bigint,
                 r.client_new_instance_rate::bigint, r.client_new_instance_burst::bigint
             """
-        case .clips: "r.tenant_id, r.bundle_id, r.multi_business, r.team_id, r.parent_bundle_id"
+        case .clips:
+            """
+            r.tenant_id, r.bundle_id, r.multi_business, r.team_id, r.parent_bundle_id,
+                coalesce(r.app_id_prefix, r.team_id)
+            """
         case .keys:
             "r.tenant_id, r.key_id, r.kind, r.digest, r.expires_at, array_to_string(r.scopes, ',')"
-        case .domains: "r.tenant_id, r.host"
+        case .domains: "r.tenant_id, r.host, r.content::text"
         case .locations: "r.tenant_id, r.identifier, r.name, r.latitude, r.longitude, r.radius"
         case .experiences:
             "r.tenant_id, r.kind, r.url, r.bundle_id, r.location_identifier, r.identifier_rule"

@@ -16,6 +16,8 @@ public enum Schema {
             version: 7, name: "notifications", sql: text(PackageResources._007_notifications_sql)),
         Migration(version: 8, name: "audiences", sql: text(PackageResources._008_audiences_sql)),
         Migration(version: 9, name: "launches", sql: text(PackageResources._009_launches_sql)),
+        Migration(
+            version: 10, name: "site_content", sql: text(PackageResources._010_site_content_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

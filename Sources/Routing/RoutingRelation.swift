@@ -6,13 +6,13 @@ public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
     /// client_rate, client_burst, new_instance_rate, new_instance_burst, client_new_instance_rate,
     /// client_new_instance_burst`; its key is the tenant alone.
     case tenants
-    /// `tenant_id uuid, bundle_id text, multi_business boolean, team_id text, parent_bundle_id text`; its key is
-    /// `bundle_id`.
+    /// `tenant_id uuid, bundle_id text, multi_business boolean, team_id text, parent_bundle_id text,
+    /// app_id_prefix text`; its key is `bundle_id`.
     case clips
     /// `tenant_id uuid, key_id uuid, kind text, digest bytea, expires_at timestamptz, scopes text` (separated by commas),
     /// the last two nullable, of keys that are not revoked; its key is `key_id`.
     case keys = "api_keys"
-    /// `tenant_id uuid, host text`, of domains that are proved; its key is `host`.
+    /// `tenant_id uuid, host text, content text` (JSON, nullable), of domains that are proved; its key is `host`.
     case domains
     /// `tenant_id uuid, identifier text, name text, latitude, longitude, radius double precision`; its key is
     /// `identifier`.
@@ -26,10 +26,8 @@ public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
     /// How many fields a row has.
     public var fieldCount: Int {
         switch self {
-        case .domains: 2
-        case .shortCodes: 3
-        case .clips: 5
-        case .keys, .locations, .experiences: 6
+        case .domains, .shortCodes: 3
+        case .clips, .keys, .locations, .experiences: 6
         case .tenants: 10
         }
     }

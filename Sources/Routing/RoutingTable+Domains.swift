@@ -7,6 +7,7 @@ extension RoutingTable {
         let tenant: TenantIndex
         /// What experiences on the host hash to, as far as it goes.
         let hash: UInt64
+        let content: String?
         var experiences = DomainExperiences()
     }
 
@@ -43,6 +44,7 @@ extension RoutingTable {
             public let bundleID: BundleID
             public let parentBundleID: BundleID
             public let teamID: TeamID
+            public let appIDPrefix: AppIDPrefix
         }
 
         public struct RegisteredURL: Sendable {
@@ -56,6 +58,8 @@ extension RoutingTable {
         public let clips: [Clip]
         /// In no order; nil when they are more than an association file could list.
         public let urls: [RegisteredURL]?
+        /// What is to be merged into the association file: the text of a JSON object, or nil.
+        public let content: String?
     }
 
     /// What is registered for a host, in lower case and without a port; nil when nobody has proved it.
@@ -68,9 +72,11 @@ extension RoutingTable {
             clips: clips.compactMap { clip in
                 guard clip.tenant == domain.tenant, let owner = clip.owner else { return nil }
                 return Site.Clip(
-                    bundleID: clip.bundleID, parentBundleID: owner.parent, teamID: owner.teamID)
+                    bundleID: clip.bundleID, parentBundleID: owner.parent, teamID: owner.teamID,
+                    appIDPrefix: owner.appIDPrefix)
             },
-            urls: domain.experiences.hashes.map { registered($0, of: domain.tenant) })
+            urls: domain.experiences.hashes.map { registered($0, of: domain.tenant) },
+            content: domain.content)
     }
 
     private func registered(_ hashes: [UInt64], of tenant: TenantIndex) -> [Site.RegisteredURL] {
@@ -92,13 +98,13 @@ extension RoutingTable {
     // MARK: Changes
 
     mutating func setDomain(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
-        guard let host = row.text(1), !host.isEmpty else { return false }
+        guard let host = row.text(1), !host.isEmpty, row.isNull(2) || row.text(2) != nil else { return false }
         let tenant = intern(id)
         // Another tenant's proof may be taken away in the same change, and heard of later.
         if let known = domains[host] { removeDomain(host, of: known.tenant) }
         var hash = hostHash(tenant)
         hash.combine(Array(host.utf8).span)
-        domains[host] = DomainEntry(tenant: tenant, hash: hash.value)
+        domains[host] = DomainEntry(tenant: tenant, hash: hash.value, content: row.text(2))
         domainHosts[hash.value] = host
         gatherExperiences(ofDomain: host)
         return true

@@ -65,6 +65,7 @@ extension RoutingTable {
                     RoutingRow([
                         tenant, Array(clip.bundleID.text.utf8), [clip.isMultiBusiness ? 1 : 0],
                         Array(owner.teamID.text.utf8), Array(owner.parent.text.utf8),
+                        Array(owner.appIDPrefix.text.utf8),
                     ]))
             }
         case .keys:
@@ -80,7 +81,7 @@ extension RoutingTable {
         case .domains:
             for (host, domain) in domains {
                 guard let tenant = presentID(domain.tenant) else { continue }
-                try body(RoutingRow([tenant, Array(host.utf8)]))
+                try body(RoutingRow([tenant, Array(host.utf8), domain.content.map { Array($0.utf8) }]))
             }
         case .locations:
             try locations.forEach { header, text in

@@ -177,7 +177,7 @@ extension RoutingTable {
             let end = url.queryRange.isEmpty ? url.pathRange.upperBound : url.queryRange.upperBound
             return registered.isEqual(to: bytes.extracting(0..<end))
         case .default:
-            // A default link is matched by default links of its clip alone: `p` must come first [observed].
+            // A default link is matched by default links of its clip alone: the bundle ID comes first [Apple].
             guard bytes.extracting(url.hostRange).isEqual(to: DefaultLink.host) else { return true }
             return DefaultLink(url)?.clip == clips[Int(header.clip)].bundleID
         }

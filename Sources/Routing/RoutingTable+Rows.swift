@@ -109,10 +109,11 @@ extension RoutingTable {
         guard let name = row.text(1), let isMultiBusiness = row.bool(2),
             let teamID = row.text(3).flatMap({ try? TeamID($0) }),
             let parent = row.text(4).flatMap({ try? BundleID($0) }),
+            let appIDPrefix = row.text(5).flatMap({ try? AppIDPrefix($0) }),
             let clip = intern(clip: name, of: intern(id))
         else { return false }
         clips[Int(clip)].isMultiBusiness = isMultiBusiness
-        clips[Int(clip)].owner = ClipOwner(teamID: teamID, parent: parent)
+        clips[Int(clip)].owner = ClipOwner(teamID: teamID, appIDPrefix: appIDPrefix, parent: parent)
         return true
     }
 

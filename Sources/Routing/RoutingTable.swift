@@ -36,6 +36,7 @@ public struct RoutingTable: Sendable {
 
     struct ClipOwner: Sendable, Equatable {
         let teamID: TeamID
+        let appIDPrefix: AppIDPrefix
         let parent: BundleID
     }
 

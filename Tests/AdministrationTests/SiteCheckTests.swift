@@ -43,6 +43,43 @@ import Testing
         #expect(!check.hasFailed)
     }
 
+    /// The two files that Apple prints: "Associating your App Clip with your website", and "Interacting with App Clip
+    /// Codes in AR", where the full app stands beside its clip.
+    @Test(arguments: [
+        (
+            #"{"appclips":{"apps":["ABCDE12345.com.example.MyApp.Clip"]}}"#,
+            "ABCDE12345.com.example.MyApp.Clip"
+        ),
+        (
+            #"{"appclips":{"apps":["A93A5CM278.com.example.apple-samplecode.AppClipCodesExampleApp1.Clip","A93A5CM278.com.example.apple-samplecode.AppClipCodesExampleApp1"]}}"#,
+            "A93A5CM278.com.example.apple-samplecode.AppClipCodesExampleApp1.Clip"
+        ),
+    ])
+    func whatApplePrintsPasses(body: String, clip: String) throws {
+        for clip in [nil, clip] {
+            let check = try Self.check(body, clip: clip)
+            #expect(!check.hasFailed)
+            #expect(check.findings.allSatisfy { $0.verdict == .passed || $0.point == .clipListed })
+            #expect(check.findings.first { $0.point == .notSwapped }?.verdict == .passed)
+        }
+    }
+
+    /// Whatever else stands there, an app beside its clip is right, and a clip under `applinks` is not.
+    @Test(arguments: [
+        ([clip, app], [app], true), ([app, clip], [app, "ABCDE12345.com.example.Other"], true),
+        ([clip, app], [], true), ([clip, app], [clip], false), ([clip, app], [app, clip], false),
+        ([clip, app, "ABCDE12345.com.example.Other"], ["ABCDE12345.com.example.Other.Clip"], false),
+        ([clip, "ABCDE12345.com.example.Other"], ["ABCDE12345.com.example.Other"], false),
+    ])
+    func appsBesideTheirClips(appClips: [String], links: [String], passes: Bool) throws {
+        func list(_ ids: [String]) -> String { ids.map { "\"\($0)\"" }.joined(separator: ",") }
+        let body = """
+            {"appclips":{"apps":[\(list(appClips))]},"applinks":{"details":[{"appIDs":[\(list(links))]}]}}
+            """
+        #expect(Self.failed(try Self.check(body)) == (passes ? [] : [.notSwapped]))
+        #expect(Self.failed(try Self.check(body, clip: Self.clip)) == (passes ? [] : [.notSwapped]))
+    }
+
     @Test func plainHTTPIsRefused() throws {
         let check = try Self.check(url: "http://example.com/x")
         #expect(Self.failed(check) == [.https])
@@ -169,7 +206,8 @@ import Testing
         #expect(Self.failed(check) == [.appIDs, .notSwapped])
         #expect(
             check.findings.contains {
-                $0.detail == "a clip's ID under applinks: 1.x.y; an app's ID under appclips: 1"
+                $0.detail
+                    == "a clip's ID under applinks: 1.x.y; an app's ID under appclips without its clip's: 1"
             })
     }
 }

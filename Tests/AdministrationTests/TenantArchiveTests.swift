@@ -49,7 +49,7 @@ import Testing
         #expect(tenant.name == catalogue.tenant.name && !tenant.isSuspended)
         var read = try MemoryCatalogue()
         while let (clip, _) = try reader.next(\.clip) { read.clipList.append(clip) }
-        #expect(try reader.next(\.domain)?.value.text == "example.com")
+        #expect(try reader.next(\.domain)?.value.name.text == "example.com")
         while let (location, line) = try reader.next(\.location) {
             #expect(line == read.locations.count + 5)
             read.locations.append(location)
@@ -112,6 +112,7 @@ import Testing
             (2, "\"suspended\":false", "\"suspended\":null", "suspended: must be true or false"),
             (2, "\"keyLimit\":\"1:2\"", "\"keyLimit\":\"1:0\"", "keyLimit: not a rate and a burst"),
             (3, "ABCDE12345", "short", "teamID: a team ID is ten"),
+            (3, "\"teamID\"", "\"appIDPrefix\":\"x\",\"teamID\"", "appIDPrefix: an App ID prefix is ten"),
             (3, "\"kind\":\"clip\",", "", "kind: is missing"),
             (3, "\"clip\"", "\"other\"", "kind: must be one of"),
             (3, "{", "{\"more\":1,", "more: is unknown"),
@@ -119,6 +120,8 @@ import Testing
             (4, "example.com", "Example.com", "host: not a domain name"),
             (4, "example.com", "example.com/a", "host: not a domain name"),
             (4, "example.com", "10.0.0.1", "host: not a domain name"),
+            (4, "\"host\"", "\"content\":1,\"host\"", "content: must be an object"),
+            (4, "\"host\"", "\"content\":{\"appclips\":1},\"host\"", "content: appclips is written by"),
             (5, "\"radius\":100", "\"radius\":501", "radius: "),
             (5, "\"latitude\":", "\"latitude\":91,\"x\":", "latitude: "),
             (5, "\"note\":", "\"name\":", "metadata: holds something else"),

@@ -10,7 +10,7 @@ import Testing
         let app = try #require(clip.parent)
         let written = SiteAssociation(clips: [.init(id: clip, app: app)], urls: nil)
         let read = try AssociationFile(parsing: written.serialized())
-        #expect(read.appClips == [clip.text])
+        #expect(read.appClips == [app.text, clip.text])
         #expect(read.links == [app.text])
     }
 
@@ -55,7 +55,7 @@ import Testing
 
     @Test func anAppIDHasTwoParts() throws {
         let id = try AppID("ABCDE12345.com.example.App.Clip")
-        #expect(try id.teamID == TeamID("ABCDE12345"))
+        #expect(try id.prefix == AppIDPrefix("ABCDE12345"))
         #expect(try id.bundleID == BundleID("com.example.App.Clip"))
         #expect(id.parent?.text == "ABCDE12345.com.example.App")
         #expect(id.description == "ABCDE12345.com.example.App.Clip")

@@ -31,7 +31,12 @@ import Testing
                 ("https://example.com/a", Self.menu),
             ])
         let expected: JSONValue = [
-            "appclips": ["apps": [.string(Self.bikes), .string(Self.menu)]],
+            "appclips": [
+                "apps": [
+                    "ABCDE12345.com.example.Bikes", .string(Self.bikes), "ABCDE12345.com.example.Menu",
+                    .string(Self.menu),
+                ]
+            ],
             "applinks": [
                 "details": [
                     [
@@ -54,7 +59,9 @@ import Testing
     @Test func aClipWithoutAnExperienceIsListedAndLinksNothing() throws {
         let association = try Self.association([Self.menu], [])
         #expect(
-            JSONValue.object(association.json) == ["appclips": ["apps": [.string(Self.menu)]]])
+            JSONValue.object(association.json) == [
+                "appclips": ["apps": ["ABCDE12345.com.example.Menu", .string(Self.menu)]]
+            ])
         #expect(
             String(decoding: try Self.association([], []).serialized(), as: UTF8.self)
                 == #"{"appclips":{"apps":[]}}"#)

@@ -44,8 +44,44 @@ import Testing
                         "lookup", "--tenant", Installation.tenant, MainPathTests.order)
                     let there = try await elsewhere.succeed("lookup", "--tenant", "new", MainPathTests.order)
                     #expect(here.output == there.output)
+
+                    // Its ID is another, unless it is to be the file's, which then must be free.
+                    func id(_ json: JSONValue) -> JSONValue? {
+                        json.objectValue?["tenant"]?.objectValue?["id"]
+                    }
+                    let original = try #require(
+                        try await installation.binary.succeed("tenant", "list", "--format", "json").json()
+                            .arrayValue?.first?.objectValue?["id"])
+                    #expect(id(imported) != original)
+                    let kept = ["tenant", "import", "-", "--keep-id", "--format", "json", "--slug"]
+                    let same = try await elsewhere.succeed(kept + ["same"], input: printed.output).json()
+                    #expect(id(same) == original)
+                    let taken = try await elsewhere.run(kept + ["third"], input: printed.output)
+                    #expect(taken.status == 1 && taken.errors.contains("there is a tenant of the ID"))
                 }
             }
+        }
+    }
+
+    @Test func anOldAppHasAPrefixOfItsOwn() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            let create = ["clip", "create", "--tenant", Installation.tenant, "--team-id", "ABCDE12345"]
+            let bad = try await binary.run(
+                create + ["--bundle-id", "com.example.Old.Clip", "--app-id-prefix", "short"])
+            #expect(bad.status == 64)
+            try await binary.succeed(
+                create + ["--bundle-id", "com.example.Old.Clip", "--app-id-prefix", "OLDPREFIX1"])
+            let clips = try await binary.succeed(
+                "clip", "list", "--tenant", Installation.tenant, "--format", "json"
+            ).json().arrayValue?.compactMap(\.objectValue)
+            #expect(clips?.map { $0["appIDPrefix"] } == ["ABCDE12345", "OLDPREFIX1"])
+            #expect(clips?.map { $0["teamID"] } == ["ABCDE12345", "ABCDE12345"])
+            let archive = try await binary.succeed("tenant", "export", Installation.tenant).output
+            #expect(archive.split(separator: "\n").filter { $0.contains("appIDPrefix") }.count == 1)
+            try await binary.succeed("tenant", "import", "-", "--slug", "copy", input: archive)
+            let copied = try await binary.succeed("clip", "list", "--tenant", "copy").output
+            #expect(copied.contains("OLDPREFIX1"))
         }
     }
 

@@ -78,6 +78,65 @@ import Testing
         }
     }
 
+    @Test func codesForAppStoreConnectAndInColors() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            let listed = try await binary.run(
+                ["code", "export", "--format", "app-store-connect"] + Self.tenant)
+            #expect(
+                listed.output == """
+                    https://example.com/restaurants/restaurant_a\r
+                    https://example.com/restaurants/restaurant_b\r\n
+                    """, "\(listed.errors)")
+
+            try await binary.succeed(
+                "location", "import", "--tenant", Installation.tenant, "-",
+                input: """
+                    identifier,name,latitude,longitude,radius,code colors
+                    restaurant_a,Restaurant A,37.334722,-122.008889,100,12
+                    restaurant_b,Restaurant B,48.858370,2.294481,250,ffffff/123456
+                    restaurant_c,Restaurant C,48.9,2.3,250,
+                    """)
+            let template = ["--locations", "--template", "https://example.com/restaurants/{identifier}"]
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url", "https://example.com/restaurants", "--identifier-rule", "path:1")
+            let generator = ["code", "export", "--format", "generator"] + template + Self.tenant
+            let colored = try await binary.run(
+                generator + ["--color-column", "code colors", "--color-index", "4"])
+            #expect(
+                colored.output == """
+                    SVG File Name,URL,Background Color,Foreground Color,Type,Logo\r
+                    restaurant%5Fa.svg,https://example.com/restaurants/restaurant_a,007AFF,FFFFFF,cam,badge\r
+                    restaurant%5Fb.svg,https://example.com/restaurants/restaurant_b,123456,FFFFFF,cam,badge\r
+                    restaurant%5Fc.svg,https://example.com/restaurants/restaurant_c,FF3B30,FFFFFF,cam,badge\r\n
+                    """, "\(colored.errors)")
+            // What is not Apple's own pair is not guessed at.
+            #expect(
+                colored.errors
+                    == "The contrast of 1 code is unknown: only Apple's generator knows which colors are too close.\n"
+            )
+            let plain = try await binary.run(generator)
+            #expect(plain.status == 0 && plain.errors.isEmpty)
+            #expect(plain.output.contains(",FFFFFF,000000,cam,badge"))
+
+            try await binary.succeed(
+                "location", "import", "--tenant", Installation.tenant, "-",
+                input: "identifier,name,latitude,longitude,radius,code colors\nrestaurant_b,B,1,2,250,18\n")
+            let bad = try await binary.run(generator + ["--color-column", "code colors"])
+            #expect(bad.status == 1 && bad.output.isEmpty)
+            #expect(bad.errors.hasPrefix("row 2: \"18\": colors are a number from 0 to 17"), "\(bad.errors)")
+            let unknown = try await binary.run(generator + ["--color-column", "nothing"])
+            #expect(unknown.status == 1 && unknown.errors.contains("no location has such a column"))
+            for arguments in [
+                ["--color-index", "18"], ["--color-index", "1", "--foreground", "FF0000"],
+                ["--format", "print", "--color-index", "1"],
+            ] {
+                #expect(try await binary.run(generator + arguments).status == 64, "\(arguments)")
+            }
+        }
+    }
+
     @Test func atMostTenThousandCodes() async throws {
         try await Installation.lend { installation in
             let rows = (1...9_999).map { "p\($0),Place,1,2,100" }

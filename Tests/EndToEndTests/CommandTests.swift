@@ -15,7 +15,8 @@ import Testing
             ["confirmation", "export"], ["confirmation", "count"], ["lookup"], ["confirm"], ["payload"],
             ["postgres"], ["code", "export"], ["diagnose"],
             ["domain", "claim"], ["domain", "verify"], ["domain", "list"], ["domain", "release"],
-            ["domain", "check"],
+            ["domain", "check"], ["domain", "content", "set"], ["domain", "content", "show"],
+            ["domain", "content", "remove"],
         ] {
             let outcome = try await binary.run(command + ["--help"])
             #expect(outcome.status == 0, "\(command)")

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import LocalServers
 import PostgreSQL
 import Testing
 
@@ -8,14 +9,16 @@ import Testing
     private static let tenant = ["--tenant", Installation.tenant]
 
     private static func checks(
-        _ installation: Installation, _ url: String
+        _ installation: Installation, _ url: String, _ options: [String] = []
     ) async throws -> (status: Int32, checks: [String: JSONObject]) {
-        let outcome = try await installation.binary.run(["diagnose", url, "--format", "json"] + tenant)
+        let outcome = try await installation.binary.run(
+            ["diagnose", url, "--format", "json"] + options + tenant)
         let json = try #require(try outcome.json().objectValue)
         #expect(json["ok"] == .bool(outcome.status == 0) && json["url"] == .string(url))
         var checks: [String: JSONObject] = [:]
         for check in json["checks"]?.arrayValue?.compactMap(\.objectValue) ?? [] {
-            checks[check["check"]?.stringValue ?? ""] = check
+            let name = check["check"]?.stringValue ?? ""
+            checks[name == "launch" ? "launch " + (check["value"]?.stringValue ?? "") : name] = check
         }
         return (outcome.status, checks)
     }
@@ -65,9 +68,132 @@ import Testing
             let table = try await installation.binary.succeed(
                 "diagnose", "--tenant", Installation.tenant, MainPathTests.order)
             let lines = table.output.split(separator: "\n")
-            #expect(lines.count == 12 && lines[0].hasPrefix("CHECK"))
+            #expect(lines.count == 23 && lines[0].hasPrefix("CHECK"))
             #expect(lines.filter { $0.hasPrefix("advice") }.count == 3)
-            #expect(lines.dropFirst().allSatisfy { $0.contains("  ok  ") })
+            #expect(lines.filter { $0.hasPrefix("launch") }.count == 8)
+            #expect(!lines.contains { $0.contains("  failed  ") || $0.contains("  warning  ") })
+        }
+    }
+
+    /// iOS's own five points, of which Apple alone knows two, and the site those that it is asked for.
+    @Test func theFivePointsOfIOS() async throws {
+        try await Installation.lend { installation in
+            try await Self.prove("example.com", installation)
+            let (_, checks) = try await Self.checks(installation, MainPathTests.order)
+            let points = checks.values.filter { $0["ios"] != .null }
+            #expect(
+                Set(points.compactMap { $0["ios"]?.stringValue }) == [
+                    "advanced experience registered (optional)", "clip published", "URL associated",
+                    "fits into an App Clip Code", "Smart App Banner on the website (optional)",
+                ])
+            #expect(checks["advanced_experience"]?["status"] == "ok")
+            for name in ["published", "code", "smart_app_banner"] {
+                #expect(checks[name]?["status"] == "unknown", "\(name)")
+            }
+            #expect(checks["association"]?["status"] == "ok")
+            for (launch, status) in [
+                ("website", "ok"), ("messages", "ok"), ("qr_code_or_nfc_tag", "ok"), ("app_clip_code", "ok"),
+                ("maps", "ok"), ("spotlight", "ok"), ("link_presentation", "ok"), ("opened_by_app", "no"),
+            ] {
+                #expect(checks["launch \(launch)"]?["status"] == .string(status), "\(launch)")
+            }
+
+            try await installation.binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url", "https://example.com/any", "--kind", "default", "--location", "restaurant_a")
+            let (_, link) = try await Self.checks(
+                installation, "https://appclip.apple.com/id?=com.example.MyApp.Clip&k=v")
+            #expect(link["experience"]?["value"] == "https://example.com/any")
+            #expect(link["advanced_experience"]?["status"] == "no")
+            #expect(link["association"]?["status"] == "ok" && link["code"]?["reason"] == "code_unfit")
+            for (launch, status) in [
+                ("website", "no"), ("messages", "ok"), ("app_clip_code", "no"), ("maps", "no"),
+                ("spotlight", "ok"), ("opened_by_app", "ok"),
+            ] {
+                #expect(link["launch \(launch)"]?["status"] == .string(status), "\(launch)")
+            }
+
+            let listed = try await installation.binary.succeed(
+                "experience", "lint", "--launches", "--tenant", Installation.tenant, "--format", "json")
+            let rows = try #require(try listed.json().arrayValue).compactMap(\.objectValue)
+            #expect(rows.map { $0["url"] }.contains("https://example.com/any") && rows.count == 3)
+            for row in rows {
+                let isAdvanced = row["kind"] == "advanced"
+                #expect(row["website"] == (isAdvanced ? "with_association" : "yes"))
+                #expect(row["app_clip_code"] == (isAdvanced ? row["app_clip_code"] : "no"))
+                #expect(row["opened_by_app"] == (isAdvanced ? "no" : "yes"))
+                #expect(row["spotlight"] == (isAdvanced ? "yes" : "not_by_place"))
+                #expect(row["parameters"] == true)
+            }
+        }
+    }
+
+    /// The association file as the site serves it, and the page's tag; nobody needs to have proved the domain for that.
+    @Test func aSiteIsAsked() async throws {
+        let file = #"{"appclips":{"apps":["ABCDE12345.com.example.MyApp.Clip"]}}"#
+        let tag =
+            "<meta name='apple-itunes-app' content='app-id=1, app-clip-bundle-id=com.example.MyApp.Clip'>"
+        let html = [("Content-Type", "text/html")]
+        try await Installation.lend { installation in
+            for (association, page, expected) in [
+                (
+                    LocalWebServer.Page(file), LocalWebServer.Page("<html>\(tag)", headers: html),
+                    [
+                        "association": "ok", "smart_app_banner": "ok", "domain": "warning",
+                        "launch website": "ok",
+                    ]
+                ),
+                (
+                    .init(#"{"appclips":{"apps":["ABCDE12345.com.example.Other.Clip"]}}"#),
+                    .init(tag.replacing("MyApp", with: "Other"), headers: html),
+                    [
+                        "association": "failed", "smart_app_banner": "warning", "domain": "failed",
+                        "launch website": "no",
+                    ]
+                ),
+                (
+                    .init(file, headers: html), .init("<html>", headers: html),
+                    ["association": "failed", "smart_app_banner": "no"]
+                ),
+                (
+                    .init("", status: 404), .init("", status: 302, headers: [("Location", "/x")]),
+                    ["association": "failed", "smart_app_banner": "unknown"]
+                ),
+                (
+                    .init(file), .init(String(repeating: " ", count: 300_000) + tag, headers: html),
+                    ["association": "ok", "smart_app_banner": "no"]
+                ),
+            ] as [(LocalWebServer.Page, LocalWebServer.Page, [String: String])] {
+                let (status, checks) = try await TestCertificate.lend(for: ["example.com"]) { certificate in
+                    try await LocalWebServer.lend(
+                        over: certificate,
+                        { request in
+                            guard request.host == "example.com" else { return nil }
+                            return request.path == "/.well-known/apple-app-site-association"
+                                ? association : request.path == "/restaurants/restaurant_a?x=1" ? page : nil
+                        }
+                    ) { server in
+                        try await Self.checks(
+                            installation, "https://example.com/restaurants/restaurant_a?x=1#top",
+                            [
+                                "--live", "--ca-file", certificate.path, "--connect-to",
+                                "127.0.0.1:\(server.port)",
+                            ])
+                    }
+                }
+                for (name, expected) in expected {
+                    #expect(checks[name]?["status"] == .string(expected), "\(name): \(checks)")
+                }
+                #expect(status == (expected["association"] == "ok" ? 0 : 1))
+                #expect(checks["published"]?["status"] == "unknown")
+            }
+            let away = try await Self.checks(
+                installation, MainPathTests.order, ["--live", "--connect-to", "127.0.0.1:1"])
+            #expect(away.status == 1 && away.checks["association"]?["status"] == "failed")
+            #expect(away.checks["smart_app_banner"]?["status"] == "unknown")
+            let usage = try await installation.binary.run(
+                ["diagnose", MainPathTests.order, "--connect-to", "127.0.0.1:1"] + Self.tenant)
+            #expect(usage.status == 64)
         }
     }
 

@@ -93,10 +93,15 @@ final class RunningServer: Sendable {
 
     /// The same, again and again until the status is as given.
     func get(_ path: String, host: String, becoming expected: Int) async throws -> Answer {
+        try await get(path, host: host) { $0.status == expected }
+    }
+
+    /// The same, until the answer is as asked.
+    func get(_ path: String, host: String, where isExpected: (Answer) -> Bool) async throws -> Answer {
         let deadline = ContinuousClock.now + .seconds(120)
         while true {
             let answer = try await get(path, host: host)
-            if answer.status == expected || .now >= deadline { return answer }
+            if isExpected(answer) || .now >= deadline { return answer }
         }
     }
 

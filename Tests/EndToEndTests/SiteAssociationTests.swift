@@ -35,8 +35,71 @@ import Testing
         }
     }
 
+    /// What other services need reaches the served file, stays over a claim, and goes when it is removed.
+    @Test func contentIsKeptWithADomain() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            let tenant = ["--tenant", Installation.tenant]
+            let content =
+                #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.Other"],"components":[{"/":"/help/*"}]}]},"webcredentials":{"apps":["ABCDE12345.com.example.Other"]}}"#
+            let unclaimed = try await binary.run(
+                ["domain", "content", "set", "example.com", "-"] + tenant, input: content)
+            #expect(unclaimed.status == 1 && unclaimed.errors.contains("has not claimed example.com"))
+            _ = try await RunningServer.lend(binary) { server in
+                try await Self.prove("example.com", binary)
+                _ = try await server.get(Self.path, host: "example.com", becoming: 200)
+                for (text, reason) in [
+                    (#"{"appclips":{"apps":[]}}"#, "appclips is written by Doorstep"),
+                    (
+                        #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.MyApp.Clip"]}]}}"#,
+                        "applinks.details[0].appIDs[0] is an App Clip"
+                    ),
+                    (
+                        #"{"applinks":{"details":[{"appIDs":"ABCDE12345.com.example.Other"}]}}"#,
+                        "applinks.details[0].appIDs must be an array"
+                    ),
+                    ("{", "the content is no JSON"),
+                    (#"{"a":"\#(String(repeating: "x", count: 140_000))"}"#, "at most 32768"),
+                ] {
+                    let refused = try await binary.run(
+                        ["domain", "content", "set", "example.com", "-"] + tenant, input: text)
+                    #expect(
+                        refused.status == 1 && refused.output.isEmpty && refused.errors.contains(reason),
+                        "\(refused.errors)")
+                }
+                let kept = try await binary.run(
+                    ["domain", "content", "set", "example.com", "-"] + tenant, input: content)
+                #expect(
+                    kept.output == "Kept \(content.utf8.count) bytes with example.com\n", "\(kept.errors)")
+                let shown = try await binary.succeed(
+                    "domain", "content", "show", "example.com", "--tenant", Installation.tenant)
+                #expect(try shown.json() == JSONValue(parsing: content.utf8))
+                let merged = try await server.get(
+                    Self.path, host: "example.com", where: { $0["webcredentials"] != nil })
+                #expect(merged["webcredentials"] == ["apps": ["ABCDE12345.com.example.Other"]])
+                #expect(merged["appclips"] == Self.expected.objectValue?["appclips"])
+                let details = merged["applinks"]?.objectValue?["details"]?.arrayValue
+                #expect(
+                    details?.map { $0.objectValue?["appIDs"] } == [
+                        ["ABCDE12345.com.example.MyApp"], ["ABCDE12345.com.example.Other"],
+                    ])
+
+                try await binary.succeed(
+                    "domain", "content", "remove", "example.com", "--tenant", Installation.tenant)
+                let removed = try await server.get(
+                    Self.path, host: "example.com", where: { $0["webcredentials"] == nil })
+                #expect(removed.json == Self.expected)
+                for verb in ["show", "remove"] {
+                    let nothing = try await binary.run(["domain", "content", verb, "example.com"] + tenant)
+                    #expect(nothing.status == 1)
+                    #expect(nothing.errors == "Error: nothing is kept with example.com\n")
+                }
+            }
+        }
+    }
+
     static let expected: JSONValue = [
-        "appclips": ["apps": ["ABCDE12345.com.example.MyApp.Clip"]],
+        "appclips": ["apps": ["ABCDE12345.com.example.MyApp", "ABCDE12345.com.example.MyApp.Clip"]],
         "applinks": [
             "details": [
                 [

@@ -25,7 +25,12 @@ import Testing
             #expect(answer.headers[.cacheControl] == "public, max-age=300")
             #expect(answer.headers[.vary] == nil)
             // Its experiences are on another host.
-            #expect(answer.json == ["appclips": ["apps": ["ABCDE12345.com.example.MyApp.Clip"]]])
+            #expect(
+                answer.json == [
+                    "appclips": [
+                        "apps": ["ABCDE12345.com.example.MyApp", "ABCDE12345.com.example.MyApp.Clip"]
+                    ]
+                ])
 
             let tag = try #require(answer.headers[.eTag])
             let again = try await client.send(.get, Self.path, key: nil, headers: [.ifNoneMatch: tag])
@@ -68,6 +73,38 @@ import Testing
                     .experiences, of: tenant, key: ["advanced", "https://\(TestAPI.host)/menu"])
             }
             #expect(try await client.send(.get, Self.path, key: nil).headers[.eTag] == tag)
+        }
+    }
+
+    /// The prefix of an old app, and what other services need, as the routing table has them.
+    @Test func whatIsKeptWithTheDomainIsInTheFile() async throws {
+        let api = TestAPI()
+        let tenant = TenantID(number: 1)
+        try await api.test { client in
+            try Self.change(api) { table in
+                try table.set(
+                    .clips,
+                    .clip(tenant, "com.example.MyApp.Clip", isMultiBusiness: true, appIDPrefix: "OLDPREFIX1"))
+                try table.set(
+                    .domains,
+                    .domain(
+                        tenant, TestAPI.host,
+                        content: #"{"webcredentials":{"apps":["ABCDE12345.com.example.Bank"]},"more":[null]}"#
+                    ))
+            }
+            let answer = try await client.send(.get, Self.path, key: nil)
+            #expect(
+                answer.json == [
+                    "appclips": [
+                        "apps": ["OLDPREFIX1.com.example.MyApp", "OLDPREFIX1.com.example.MyApp.Clip"]
+                    ],
+                    "more": [.null], "webcredentials": ["apps": ["ABCDE12345.com.example.Bank"]],
+                ])
+            // A change of it alone is another file.
+            let tag = try #require(answer.headers[.eTag])
+            try Self.change(api) { try $0.set(.domains, .domain(tenant, TestAPI.host)) }
+            let next = try await client.send(.get, Self.path, key: nil, headers: [.ifNoneMatch: tag])
+            #expect(next.status == 200 && next["webcredentials"] == nil)
         }
     }
 

@@ -21,16 +21,11 @@ import Testing
     /// Generator".
     @Test func batchFile() throws {
         let url = try AppClipCodeURL("https://appclip.example.com")
-        let white = try GeneratorBatchFile.Color("ffffff")
-        let black = try GeneratorBatchFile.Color("000000")
+        let colors = try GeneratorBatchFile.Colors("000000/ffffff")
         let file = try GeneratorBatchFile([
             .init(
-                fileName: "camera_standalone.svg", url: url, background: white, foreground: black,
-                type: .camera,
-                logo: .none),
-            .init(
-                fileName: "nfc_badge.svg", url: url, background: white, foreground: black, type: .nfc,
-                logo: .badge),
+                fileName: "camera_standalone.svg", url: url, colors: colors, type: .camera, logo: .none),
+            .init(fileName: "nfc_badge.svg", url: url, colors: colors, type: .nfc, logo: .badge),
         ])
         #expect(
             file.csv == """
@@ -44,6 +39,48 @@ import Testing
     func refusedColors(text: String) {
         #expect(throws: CodeFileError.invalidColor) { try GeneratorBatchFile.Color(text) }
         #expect(CodeFileError.invalidColor.code == "invalid_color")
+    }
+
+    /// The pairs that the generator offers: white on each color at the even numbers, and the other way round.
+    @Test func colorsByNumber() throws {
+        let pairs = try (0...17).map { try GeneratorBatchFile.Colors(index: $0) }
+        #expect(Set(pairs).count == 18)
+        for (index, pair) in pairs.enumerated() {
+            #expect(pair.contrast == .sufficient)
+            #expect((index % 2 == 0 ? pair.foreground : pair.background) == .white)
+            #expect(try GeneratorBatchFile.Colors(String(index)) == pair)
+            #expect(pairs[index ^ 1] == .init(foreground: pair.background, background: pair.foreground))
+        }
+        #expect(pairs[1] == .blackOnWhite)
+        #expect(pairs[6].background.text == "EE7733" && pairs[11].foreground.text == "00A6A1")
+    }
+
+    /// Whether any other pair can be scanned is not guessed, however it looks.
+    @Test func freeColors() throws {
+        for text in ["777777/888888", "FFFFFF/FFFFFE", "ffff00/000000"] {
+            let colors = try GeneratorBatchFile.Colors(text)
+            #expect(colors.contrast == .unknown)
+            #expect("\(colors.foreground.text)/\(colors.background.text)" == text.uppercased())
+        }
+        for text in ["", "18", "-1", "007", "1/2", "FFFFFF", "FFFFFF/", "/FFFFFF", "FFFFFF/000000/0", "１"] {
+            let error = #expect(throws: CodeFileError.self, "\(text)") { try GeneratorBatchFile.Colors(text) }
+            #expect(error == .invalidColors || error == .invalidColor)
+        }
+        #expect(throws: CodeFileError.invalidColors) { try GeneratorBatchFile.Colors(index: 18) }
+        #expect(CodeFileError.invalidColors.code == "invalid_colors")
+    }
+
+    /// No header, and no names of files that could be alike.
+    @Test func listForAppStoreConnect() throws {
+        let urls = try ["https://example.com/A", "https://example.com/a?p=1,2"].map { try AppClipCodeURL($0) }
+        #expect(
+            try AppStoreConnectFile(urls).csv
+                == "https://example.com/A\r\n\"https://example.com/a?p=1,2\"\r\n")
+        let bad = try AppClipCodeURL("https://example.com/~a")
+        #expect(throws: CodeFileError.unfitURL(row: 3)) { try AppStoreConnectFile(urls + [bad]) }
+        #expect(throws: CodeFileError.tooManyRows(10_001)) {
+            try AppStoreConnectFile(Array(repeating: urls[0], count: 10_001))
+        }
     }
 
     @Test func refusedRows() throws {

@@ -93,6 +93,13 @@ import Testing
         #expect(findings(.shadowed, demoAndDefaultLink).isEmpty)
     }
 
+    @Test func demoLinksAreApples() throws {
+        let no = ["https://appclip.apple.com/demo?d=1", "https://example.com/demo"]
+        let yes = ["https://appclip.apple.com/demo", "https://appclip.apple.com/a/b"]
+        #expect(try findings(.demoLink, (no + yes).map { try Experience.demo($0) }) == no.map { [$0] })
+        #expect(try findings(.demoLink, no.suffix(1).map { try Experience.advanced($0) }).isEmpty)
+    }
+
     @Test func codeUnfit() throws {
         let unfit = "https://shop24.example.com"
         #expect(try findings(.codeUnfit, advanced("https://example.com", unfit)) == [[unfit]])
@@ -100,10 +107,12 @@ import Testing
     }
 
     @Test func everyFindingSaysWhichURLs() throws {
-        let all = try advanced(
-            "https://example.com/a", "https://example.com/a2", "https://example.com/a?b",
-            "https://example.com/a?c",
-            "https://example.com/a2?y&x", "https://example.com/a2?x&y", "https://example.com/~")
+        let all =
+            try advanced(
+                "https://example.com/a", "https://example.com/a2", "https://example.com/a?b",
+                "https://example.com/a?c",
+                "https://example.com/a2?y&x", "https://example.com/a2?x&y", "https://example.com/~")
+            + [Experience.demo("https://example.com/demo")]
         let findings = ExperienceLint(all).findings
         #expect(Set(findings.map(\.code)) == Set(LintFinding.Code.allCases))
         for finding in findings {

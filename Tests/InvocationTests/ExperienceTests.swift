@@ -39,6 +39,12 @@ import Testing
         let link = try #require(
             DefaultLink(InvocationURL("https://appclip.apple.com/id?p=com.example.MyApp%2EClip&k=v")))
         #expect(link.clip.text == "com.example.MyApp.Clip")
+        let nameless = try DefaultLink(
+            InvocationURL("https://appclip.apple.com/id?=com.example.MyApp.Clip&k=v"))
+        #expect(nameless == link)
+        // What is made has the name.
+        #expect(link.text == "https://appclip.apple.com/id?p=com.example.MyApp.Clip")
+        #expect(try DefaultLink(InvocationURL(link.text)) == link)
     }
 
     @Test func theOrderIsStrict() throws {

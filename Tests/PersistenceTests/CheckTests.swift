@@ -43,6 +43,13 @@ import Testing
         "clips_team_id_form": (
             "clips", ["'ABCDE1234'", "'abcde12345'", "'ABCDE123456'"].map { ["team_id": $0] }
         ),
+        "clips_app_id_prefix_form": (
+            "clips", ["'ABCDE1234'", "'abcde12345'", "''"].map { ["app_id_prefix": $0] }
+        ),
+        "domains_content_is_object": ("domains", ["'[]'", "'null'", "'1'"].map { ["content": $0] }),
+        "domains_content_length": (
+            "domains", [["content": "jsonb_build_object('a', repeat('x', 131072))"]]
+        ),
         "domains_host_form": (
             "domains",
             ["'localhost'", "'Example.com'", "'example.com.'", "'a..b'", "repeat('a.', 126) || 'bb'"]

@@ -1,4 +1,5 @@
 import Administration
+import AppSiteAssociation
 import Foundation
 import Persistence
 import Routing
@@ -46,6 +47,37 @@ import Testing
             _ = try await verification.verify(
                 record.name, of: tenant, at: DomainTests.now + 8 * DomainTests.day)
             #expect(try await followed.refreshed().site(ofHost: "example.com") == nil)
+        }
+    }
+
+    /// What is kept with a domain, and the prefix of an old app's clip.
+    @Test func serversFollowWhatStandsInTheFile() async throws {
+        try await DomainTests.withDomain { stores, tenant, world, verification, record in
+            let store = stores.administration
+            world.publish(record)
+            _ = try await verification.verify(record.name, of: tenant, at: DomainTests.now)
+            try await store.createClip(
+                Clip(
+                    bundleID: BundleID("com.example.Old.Clip"), teamID: TeamID("ABCDE12345"),
+                    appIDPrefix: AppIDPrefix("OLDPREFIX1"), isMultiBusiness: false), of: tenant)
+            let followed = FollowedTable(stores.routerPool)
+            let before = try #require(try await followed.refreshed().site(ofHost: "example.com"))
+            #expect(before.content == nil)
+            #expect(before.clips.map { "\($0.teamID) \($0.appIDPrefix)" } == ["ABCDE12345 OLDPREFIX1"])
+            _ = followed.events()
+
+            let content = try AssociationContent(parsing: #"{"é":[1.50,"\"",null]}"#.utf8)
+            _ = try await store.setContent(content, ofDomain: record.name, of: tenant)
+            let kept = try #require(try await followed.refreshed().site(ofHost: "example.com"))
+            #expect(followed.events().last == "changed 1 rows, 0 relations, 0 unreadable")
+            #expect(try AssociationContent(parsing: #require(kept.content).utf8) == content)
+            #expect(
+                try await stores.loadTable().site(ofHost: "example.com")?.content == kept.content)
+
+            try await stores.administer(tenant, "UPDATE doorstep.clips SET app_id_prefix = NULL")
+            _ = try await store.setContent(nil, ofDomain: record.name, of: tenant)
+            let after = try #require(try await followed.refreshed().site(ofHost: "example.com"))
+            #expect(after.content == nil && after.clips.map(\.appIDPrefix.text) == ["ABCDE12345"])
         }
     }
 

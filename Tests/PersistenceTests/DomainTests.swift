@@ -1,4 +1,5 @@
 import Administration
+import AppSiteAssociation
 import Foundation
 import Persistence
 import PostgreSQL
@@ -35,6 +36,48 @@ import Testing
             #expect(theirs.challenge == "three")
             #expect(try await store.domains(of: tenant) == [first])
             #expect(try await store.domains(of: other) == [theirs])
+        }
+    }
+
+    @Test func contentIsKeptWithAClaim() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            let other = try await stores.createTenant("other")
+            try await stores.createClip(of: tenant)
+            let record = try await stores.claim("example.com", of: tenant)
+            let content = try AssociationContent(
+                parsing: #"{"webcredentials":{"apps":["ABCDE12345.com.example.Bank"]}}"#.utf8)
+            for name in ["example.com", "example.org"] {
+                let name = try DomainName(name)
+                await #expect(throws: AdministrationError.unknownDomain(name)) {
+                    try await store.setContent(
+                        content, ofDomain: name, of: name == record.name ? other : tenant)
+                }
+            }
+            let kept = try await store.setContent(content, ofDomain: record.name, of: tenant)
+            #expect(kept.content == content && kept.challenge == record.challenge)
+            #expect(try await store.domain(record.name, of: tenant) == kept)
+            #expect(try await stores.claim("example.com", challenge: "new", of: tenant) == kept)
+
+            // What names a clip of the tenant's as an app is refused, and what was kept stays.
+            let swapped = try AssociationContent(
+                parsing: #"{"applinks":{"details":[{"appID":"ABCDE12345.com.example.MyApp.Clip"}]}}"#.utf8)
+            let error = await #expect(throws: AssociationContentError.self) {
+                try await store.setContent(swapped, ofDomain: record.name, of: tenant)
+            }
+            #expect(error?.description.hasPrefix("applinks.details[0].appID ") == true)
+            #expect(try await store.domain(record.name, of: tenant) == kept)
+
+            // The audit log has it, with who did it, before and after.
+            #expect(try await store.setContent(nil, ofDomain: record.name, of: tenant).content == nil)
+            #expect(
+                try await stores.count(
+                    """
+                    SELECT count(*) FROM doorstep.audit_log
+                    WHERE relation = 'domains' AND action = 'update' AND actor = 'operator:alice'
+                        AND (before->'content'->'webcredentials' IS NOT NULL
+                            OR after->'content'->'webcredentials' IS NOT NULL)
+                    """) == 2)
         }
     }
 

@@ -51,14 +51,14 @@ enum Grants {
         doorstep_admin SELECT webhook_messages
         doorstep_admin SELECT webhooks
         doorstep_admin UPDATE api_keys (expires_at, revoked_at)
-        doorstep_admin UPDATE clips (multi_business, parent_bundle_id, team_id)
+        doorstep_admin UPDATE clips (app_id_prefix, multi_business, parent_bundle_id, team_id)
         doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
-        doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, lapsed_at, method, proved_at)
+        doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, proved_at)
         doorstep_admin UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
         doorstep_admin UPDATE locations (latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE short_codes (url)
         doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, key_burst, key_rate, name, new_instance_burst, new_instance_rate, suspended_at)
-        doorstep_admin UPDATE webhooks (sealed_secret, url)
+        doorstep_admin UPDATE webhooks (sealed_secret, secret_changed_at, url)
         doorstep_admin USAGE doorstep
         doorstep_app DELETE audience_cursors
         doorstep_app DELETE channels
@@ -114,9 +114,9 @@ enum Grants {
         doorstep_router SELECT audience_cursors (due_at, tenant_id)
         doorstep_router SELECT change_horizon
         doorstep_router SELECT changes
-        doorstep_router SELECT clips (bundle_id, multi_business, parent_bundle_id, team_id, tenant_id)
+        doorstep_router SELECT clips (app_id_prefix, bundle_id, multi_business, parent_bundle_id, team_id, tenant_id)
         doorstep_router SELECT deliveries (due_at, tenant_id)
-        doorstep_router SELECT domains (host, proved_at, tenant_id)
+        doorstep_router SELECT domains (content, host, proved_at, tenant_id)
         doorstep_router SELECT experiences (bundle_id, identifier_rule, kind, location_identifier, tenant_id, url)
         doorstep_router SELECT idempotency_keys (created_at, tenant_id)
         doorstep_router SELECT instances (launched_at, tenant_id)

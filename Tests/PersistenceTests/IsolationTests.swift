@@ -258,8 +258,10 @@ import Testing
                 "new_instance_rate", "new_instance_burst", "client_new_instance_rate",
                 "client_new_instance_burst",
             ],
-            "clips": ["tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id"],
-            "domains": ["tenant_id", "host", "proved_at"],
+            "clips": [
+                "tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id", "app_id_prefix",
+            ],
+            "domains": ["tenant_id", "host", "proved_at", "content"],
             "locations": ["tenant_id", "identifier", "name", "latitude", "longitude", "radius"],
             "experiences": [
                 "tenant_id", "kind", "url", "bundle_id", "location_identifier", "identifier_rule",

@@ -76,6 +76,25 @@ import Testing
         }
     }
 
+    /// Else a key that was made for a week would become one for ever.
+    @Test func aSuccessorExpiresWhenItsPredecessorWould() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            let expiry = Date(timeIntervalSince1970: 4_000_000_000)
+            let old = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: expiry, of: tenant)
+            let overlap = expiry.addingTimeInterval(-86_400)
+            let (_, record) = try await store.rotateKey(
+                old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: overlap, of: tenant)
+            #expect(record.expiresAt == expiry)
+            #expect(try await store.keys(of: tenant).map(\.expiresAt) == [overlap, expiry])
+            // An old key that would be good for longer than its successor is not.
+            let (_, next) = try await store.rotateKey(
+                record.id, to: { Self.key($0, seed: 3) }, oldExpiresAt: expiry + 1, of: tenant)
+            #expect(next.expiresAt == expiry)
+            #expect(try await store.keys(of: tenant).map(\.expiresAt) == [overlap, expiry, expiry])
+        }
+    }
+
     @Test func aKeyThatIsNotActiveIsNotRotated() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration

@@ -1,4 +1,5 @@
 import Administration
+import AppSiteAssociation
 import Foundation
 import Geodesy
 import Invocation
@@ -112,13 +113,15 @@ import Testing
             try await origin.administer(
                 tenant,
                 """
-                INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at, method)
-                VALUES ('\(tenant)', 'a.example', 'c', now(), 'dns')
+                INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at, method, content)
+                VALUES ('\(tenant)', 'a.example', 'c', now(), 'dns',
+                    '{"webcredentials": {"apps": ["ABCDE12345.com.example.Bank"]}}');
+                UPDATE doorstep.clips SET app_id_prefix = 'OLDPREFIX1' WHERE bundle_id = 'com.example.A.Clip'
                 """)
             let archive = try await Self.archive(of: "acme", origin)
             try await Stores.withStores { copy in
                 let outcome = try await copy.administration.createTenant(
-                    from: Self.reader(archive), slug: nil)
+                    from: Self.reader(archive), slug: nil, keepsID: true)
                 guard case .done(let imported, let counts) = outcome else {
                     Issue.record("\(outcome)")
                     return
@@ -128,6 +131,13 @@ import Testing
                     counts.map { "\($0.relation) \($0.count)" } == [
                         "clips 2", "domains 1", "locations 2009", "experiences 506", "short_codes 300",
                     ])
+                #expect(
+                    try await copy.administration.clips(of: tenant).map(\.appIDPrefix.text) == [
+                        "OLDPREFIX1", "ABCDE12345",
+                    ])
+                #expect(
+                    try await copy.administration.domains(of: tenant).first?.content?.json["webcredentials"]
+                        != nil)
                 // A claim travelled, its proof did not.
                 #expect(
                     try await copy.count("SELECT count(*) FROM doorstep.domains WHERE proved_at IS NULL") == 1
@@ -160,9 +170,15 @@ import Testing
             let store = stores.administration
             let slug = try TenantSlug("acme")
             await #expect(throws: AdministrationError.tenantExists(slug)) {
-                try await store.createTenant(from: Self.reader(archive), slug: nil)
+                try await store.createTenant(from: Self.reader(archive), slug: nil, keepsID: false)
             }
-            let outcome = try await store.createTenant(from: Self.reader(archive), slug: TenantSlug("copy"))
+            await #expect(throws: AdministrationError.tenantIDTaken(tenant)) {
+                try await store.createTenant(
+                    from: Self.reader(archive), slug: TenantSlug("copy"), keepsID: true)
+            }
+            #expect(AdministrationError.tenantIDTaken(tenant).code == "tenant_id_taken")
+            let outcome = try await store.createTenant(
+                from: Self.reader(archive), slug: TenantSlug("copy"), keepsID: false)
             guard case .done(let copy, _) = outcome else {
                 Issue.record("\(outcome)")
                 return
@@ -171,6 +187,24 @@ import Testing
             for id in [tenant, copy.id] {
                 #expect(
                     try await store.locations(of: id, after: nil, limit: 9).map(\.identifier.text) == ["a"])
+            }
+        }
+    }
+
+    /// Whoever wrote a file chooses the ID in it: a place's signature and a receipt's audience are not theirs to choose.
+    @Test func `An ID that is free is kept only where that is asked for`() async throws {
+        try await Stores.withTenant { origin, tenant in
+            let archive = try await Self.archive(of: "acme", origin)
+            for keepsID in [false, true] {
+                try await Stores.withStores { copy in
+                    let outcome = try await copy.administration.createTenant(
+                        from: Self.reader(archive), slug: nil, keepsID: keepsID)
+                    guard case .done(let imported, _) = outcome else {
+                        Issue.record("\(outcome)")
+                        return
+                    }
+                    #expect((imported.id == tenant) == keepsID)
+                }
             }
         }
     }
@@ -202,7 +236,8 @@ import Testing
                 #expect(lines[line - 1].contains(from))
                 lines[line - 1] = lines[line - 1].replacing(from, with: to)
                 let outcome = try await stores.administration.createTenant(
-                    from: Self.reader(Array(lines.joined(separator: "\n").utf8)), slug: slug)
+                    from: Self.reader(Array(lines.joined(separator: "\n").utf8)), slug: slug,
+                    keepsID: false)
                 guard case .refused(let found) = outcome else {
                     Issue.record("\(outcome)")
                     continue
@@ -214,7 +249,8 @@ import Testing
             await #expect(
                 throws: AdministrationError.invalidArchive(line: 8, reason: "the archive is cut off")
             ) {
-                try await stores.administration.createTenant(from: Self.reader(cut), slug: slug)
+                try await stores.administration.createTenant(
+                    from: Self.reader(cut), slug: slug, keepsID: false)
             }
             #expect(try await stores.administration.tenants().map(\.slug.text) == ["acme"])
             #expect(try await stores.count("SELECT count(*) FROM doorstep.audit_log") == entries)

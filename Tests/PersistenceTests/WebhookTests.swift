@@ -111,6 +111,43 @@ import Testing
         }
     }
 
+    /// The log tells that a secret was replaced, and by whom; that it was sealed anew is no change.
+    @Test func aSecretThatIsReplacedIsAnEntry() async throws {
+        try await Self.withFixture { fixture in
+            let (stores, tenant) = (fixture.stores, fixture.tenant)
+            func entries() async throws -> [String] {
+                try await stores.database.withSuperuser { pool in
+                    try await pool.withConnection { connection in
+                        try await connection.execute(
+                            """
+                            SELECT a::text FROM doorstep.audit_log a
+                            WHERE relation = 'webhooks' AND action = 'update' AND actor = 'operator:alice'
+                            ORDER BY entry_id
+                            """
+                        ).map { try $0.decode(at: 0, as: String.self) }
+                    }
+                }
+            }
+            let url = try WebhookURL("https://example.com/hooks")
+            _ = try await fixture.registry.setWebhook(url, secret: Self.secret(), of: tenant)
+            let canary = try #require(WebhookSecret(Array("canary-canary-canary-canary!".utf8)))
+            #expect(try await fixture.registry.replaceSecret(by: canary, of: tenant) == url)
+            let rotated = try await entries()
+            #expect(rotated.count == 1 && rotated[0].contains("secret_changed_at"))
+            #expect(!rotated[0].contains("sealed") && !rotated[0].contains("canary"))
+            #expect(!rotated[0].contains("63616e617279"))
+
+            // Set again with another secret, it is one more; with the same address and no secret, none.
+            _ = try await fixture.registry.setWebhook(url, secret: Self.secret(), of: tenant)
+            _ = try await fixture.registry.setWebhook(url, secret: nil, of: tenant)
+            #expect(try await entries().count == 2)
+            let newer = PostgresWebhookRegistry(
+                stores.adminPool, keys: try Self.keys("b", "a"), actor: "operator:alice")
+            #expect(try await newer.resealSecret(of: tenant).resealed == 1)
+            #expect(try await entries().count == 2)
+        }
+    }
+
     @Test func messagesAreLentOnceAndComeBack() async throws {
         try await Self.withFixture { fixture in
             let (store, tenant) = (fixture.store, fixture.tenant)

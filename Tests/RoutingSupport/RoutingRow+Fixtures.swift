@@ -18,17 +18,18 @@ extension RoutingRow {
 
     /// The parent is the bundle ID without its last component.
     public static func clip(
-        _ tenant: TenantID, _ bundleID: String, isMultiBusiness: Bool, teamID: String = "ABCDE12345"
+        _ tenant: TenantID, _ bundleID: String, isMultiBusiness: Bool, teamID: String = "ABCDE12345",
+        appIDPrefix: String? = nil
     ) -> RoutingRow {
         let parent = bundleID.split(separator: ".").dropLast().joined(separator: ".")
         return RoutingRow([
             tenant.uuid.bytes, Array(bundleID.utf8), [isMultiBusiness ? 1 : 0], Array(teamID.utf8),
-            Array(parent.utf8),
+            Array(parent.utf8), Array((appIDPrefix ?? teamID).utf8),
         ])
     }
 
-    public static func domain(_ tenant: TenantID, _ host: String) -> RoutingRow {
-        RoutingRow([tenant.uuid.bytes, Array(host.utf8)])
+    public static func domain(_ tenant: TenantID, _ host: String, content: String? = nil) -> RoutingRow {
+        RoutingRow([tenant.uuid.bytes, Array(host.utf8), content.map { Array($0.utf8) }])
     }
 
     /// - Parameter expiresAt: microseconds since 2000-01-01 00:00 UTC.

@@ -29,11 +29,11 @@ import Testing
         ],
         .clips: [
             """
-            0005 \(tenant) \(clip) 00000001 01 0000000a 41424344453132333435 \
-            00000011 636f6d2e6578616d706c652e4d79417070
+            0006 \(tenant) \(clip) 00000001 01 0000000a 41424344453132333435 \
+            00000011 636f6d2e6578616d706c652e4d79417070 0000000a 4f4c44505245464958 31
             """
         ],
-        .domains: ["0002 \(tenant) 0000000b 6578616d706c652e636f6d"],
+        .domains: ["0003 \(tenant) 0000000b 6578616d706c652e636f6d ffffffff"],
         .keys: [
             """
             0006 \(tenant) 00000010 11111111222233334444555555555555 00000006 736563726574 \
@@ -122,9 +122,10 @@ import Testing
         let site = try #require(table.site(ofHost: "example.com"))
         #expect(site.tenant == tenant)
         #expect(
-            site.clips.map { "\($0.teamID).\($0.bundleID) \($0.parentBundleID)" } == [
-                "ABCDE12345.com.example.MyApp.Clip com.example.MyApp"
+            site.clips.map { "\($0.teamID) \($0.appIDPrefix).\($0.bundleID) \($0.parentBundleID)" } == [
+                "ABCDE12345 OLDPREFIX1.com.example.MyApp.Clip com.example.MyApp"
             ])
+        #expect(site.content == nil)
         #expect(
             Set(site.urls?.map(\.url) ?? []) == ["https://example.com/menu", "https://example.com/t?n=1"])
 
@@ -229,7 +230,7 @@ import Testing
         var reader = RoutingRow.Reader()
         let bytes = Array(Self.pieces(.clips).joined())
         #expect(throws: RoutingError.unreadableRow(.clips)) {
-            try reader.read(bytes, fieldCount: 5) { _ throws(RoutingError) in throw .unreadableRow(.clips) }
+            try reader.read(bytes, fieldCount: 6) { _ throws(RoutingError) in throw .unreadableRow(.clips) }
         }
     }
 }

@@ -62,13 +62,21 @@ import Testing
         #expect(try table.mostSpecific(for: link)?.url == "https://example.com")
         #expect(try table.mostSpecific(for: link + "&key=1")?.url == "https://example.com")
         #expect(try table.mostSpecific(for: InvocationURL(link), isAdvancedOnly: true) == nil)
+        // As Apple prints it in its text.
+        let nameless = "https://appclip.apple.com/id?=com.example.MyApp.Clip"
+        for text in [nameless, nameless + "&key=1", nameless + "&p=com.example.Other.Clip"] {
+            #expect(try table.mostSpecific(for: text)?.url == "https://example.com", "\(text)")
+        }
         for other in [
             "https://appclip.apple.com/id?key=1&p=com.example.MyApp.Clip",
             "https://appclip.apple.com/id?p=com.example.Unknown.Clip",
             "https://appclip.apple.com/id/x?p=com.example.MyApp.Clip",
             "https://appclip.apple.com/ID?p=com.example.MyApp.Clip",
             "https://appclip.apple.com/id?P=com.example.MyApp.Clip",
-            "https://appclip.apple.com/id?p=",
+            "https://appclip.apple.com/id?p=", "https://appclip.apple.com/id?=",
+            "https://appclip.apple.com/id?key=1&=com.example.MyApp.Clip",
+            "https://appclip.apple.com/id?com.example.MyApp.Clip",
+            "https://appclip.apple.com/id?pp=com.example.MyApp.Clip",
             "http://appclip.apple.com/id?p=com.example.MyApp.Clip",
             "https://appclip.apple.com./id/../?p=com.example.MyApp.Clip",
         ] {
@@ -94,6 +102,8 @@ import Testing
 
         let registered = try RoutingTable([Experience.default(link)])
         #expect(try registered.match(InvocationURL(link), of: RoutingTable.tenant)?.isByDefaultLink == false)
+        let nameless = try InvocationURL("https://appclip.apple.com/id?=com.example.MyApp.Clip&k=v")
+        #expect(registered.match(nameless, of: RoutingTable.tenant)?.isByDefaultLink == true)
     }
 
     @Test func aDemoLinkThatIsMatchedWholeComesBeforeTheDefaultLink() throws {

@@ -21,11 +21,11 @@ import Testing
     private static func small() throws -> RoutingTable {
         var table = RoutingTable()
         try table.set(.tenants, .tenant(tenant, isSuspended: true, limits: limits))
-        try table.set(.clips, .clip(tenant, "a.b.c", isMultiBusiness: true))
+        try table.set(.clips, .clip(tenant, "a.b.c", isMultiBusiness: true, appIDPrefix: "OLDPREFIX1"))
         try table.set(
             .keys,
             .key(tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,look_up"))
-        try table.set(.domains, .domain(tenant, "a.b"))
+        try table.set(.domains, .domain(tenant, "a.b", content: #"{"a":1}"#))
         try table.set(.locations, .location(tenant, "l", name: "n"))
         try table.set(
             .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b.c", location: "l"))
@@ -57,7 +57,11 @@ import Testing
         let expiry = Date.year2000.addingTimeInterval(5)
         #expect(table.keyHolder(of: Self.digest, at: expiry) == nil)
         let site = try #require(table.site(ofHost: "a.b"))
-        #expect(site.clips.map { "\($0.teamID) \($0.parentBundleID)" } == ["ABCDE12345 a.b"])
+        #expect(
+            site.clips.map { "\($0.teamID) \($0.appIDPrefix) \($0.parentBundleID)" } == [
+                "ABCDE12345 OLDPREFIX1 a.b"
+            ])
+        #expect(site.content == #"{"a":1}"#)
         #expect(site.urls?.map(\.url) == ["https://a.b/c?d"])
     }
 

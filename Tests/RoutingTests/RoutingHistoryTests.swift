@@ -71,7 +71,7 @@ import Testing
                 guard let site = table.site(ofHost: host), site.tenant == tenant else { return nil }
                 let clips = site.clips.map { "\($0.teamID).\($0.bundleID) \($0.parentBundleID)" }.sorted()
                 let urls = site.urls?.map { "\($0.url) \($0.clip)" }.sorted()
-                return "\(clips) \(urls ?? [])"
+                return "\(clips) \(urls ?? []) \(site.content ?? "-")"
             }
         }
     }
@@ -135,7 +135,8 @@ import Testing
             return (row, [id.description], nil)
         case .domains:
             let host = random.pick(hosts)
-            return (.domain(tenant, host), [host], nil)
+            let content = random.oneIn(2) ? "{\"a\":\(random.below(3))}" : nil
+            return (.domain(tenant, host, content: content), [host], nil)
         case .locations:
             let identifier = random.pick(identifiers)
             let row = RoutingRow.location(

@@ -36,7 +36,9 @@ import Testing
     ]
 
     /// Which fields may be NULL.
-    private static let nullable: [RoutingRelation: Set<Int>] = [.keys: [4, 5], .experiences: [4, 5]]
+    private static let nullable: [RoutingRelation: Set<Int>] = [
+        .keys: [4, 5], .domains: [2], .experiences: [4, 5],
+    ]
 
     /// Rows with one field that is missing, of another length or NULL.
     private static let deformed: [Case] = RoutingRelation.allCases.flatMap { relation in

@@ -16,11 +16,19 @@ struct ClipCommand: AsyncParsableCommand {
         @Option(name: .customLong("team-id"), help: "Ten characters, such as ABCDE12345.") var teamID: TeamID
         @Option(name: .customLong("bundle-id"), help: "The clip's, such as com.example.MyApp.Clip.")
         var bundleID: BundleID
+        @Option(
+            name: .customLong("app-id-prefix"),
+            help:
+                "What the App IDs of the clip and its app begin with, for an app older than team IDs. (default: the team ID)"
+        )
+        var appIDPrefix: AppIDPrefix?
         @Flag(name: .customLong("multi-business"), help: "The clip serves many businesses.")
         var isMultiBusiness = false
 
         func run() async throws {
-            let clip = try Clip(bundleID: bundleID, teamID: teamID, isMultiBusiness: isMultiBusiness)
+            let clip = try Clip(
+                bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix, isMultiBusiness: isMultiBusiness
+            )
             try await tenant.withTenant { store, tenant in try await store.createClip(clip, of: tenant.id) }
             output.print(JSONObject(clip), line: "Created clip \(bundleID)")
         }
@@ -36,7 +44,7 @@ struct ClipCommand: AsyncParsableCommand {
             let clips = try await tenant.withTenant { store, tenant in try await store.clips(of: tenant.id) }
             output.print(
                 clips.map { JSONObject($0) },
-                columns: ["bundleID", "parentBundleID", "teamID", "multiBusiness"])
+                columns: ["bundleID", "parentBundleID", "teamID", "appIDPrefix", "multiBusiness"])
         }
     }
 }

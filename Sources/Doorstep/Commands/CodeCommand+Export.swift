@@ -2,6 +2,7 @@ import Administration
 public import ArgumentParser
 import Foundation
 public import Invocation
+import JSON
 import Persistence
 import PostgreSQL
 import Tenancy
@@ -11,8 +12,8 @@ extension CodeCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write the list from which a tenant's App Clip Codes are made, or printed.",
             discussion: """
-                For Apple's generator (--format generator) or for a printing service (--format print), at most 10,000 \
-                codes [Apple]: one for each advanced experience, or one for each location with a URL of the template's. \
+                For Apple's generator (--format generator), for App Store Connect (--format app-store-connect: a URL a \
+                line) or for a printing service (--format print), at most 10,000 codes [Apple]: one for each advanced experience, or one for each location with a URL of the template's. \
                 A URL that cannot be in a code, or that leads to another location than its own, is refused by its row; \
                 then nothing is written. Whether the others fit is known to Apple's generator alone.
                 """)
@@ -20,6 +21,7 @@ extension CodeCommand {
         enum Format: String, ExpressibleByArgument, CaseIterable {
             case generator
             case print
+            case appStoreConnect = "app-store-connect"
         }
 
         enum Subject: EnumerableFlag {
@@ -29,15 +31,26 @@ extension CodeCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var file: ExportFile
-        @Option(help: "Who reads the list: Apple's generator, or a printing service.") var format: Format
+        @Option(help: "Who reads the list: Apple's generator, App Store Connect, or a printing service.")
+        var format: Format
         @Flag(help: "What codes are made for.") var subject = Subject.experiences
         @Option(
             help: "The locations' URL, such as https://appclip.example.com/shop/{identifier}.")
         var template: CodeTemplate?
-        @Option(help: "The codes' background, for the generator.")
-        var background = GeneratorBatchFile.Color.white
-        @Option(help: "The codes' foreground, for the generator.")
-        var foreground = GeneratorBatchFile.Color.black
+        @Option(
+            name: .customLong("color-index"),
+            help: "One of the color pairs that the generator offers, 0 to 17. (default: 1, black on white)")
+        var colorIndex: Int?
+        @Option(
+            name: .customLong("color-column"),
+            help: ArgumentHelp(
+                "A column of the locations' that holds the colors of each: 0 to 17, FOREGROUND/BACKGROUND, or nothing.",
+                valueName: "name"))
+        var colorColumn: String?
+        @Option(help: "The codes' background, for the generator. (default: FFFFFF)")
+        var background: GeneratorBatchFile.Color?
+        @Option(help: "The codes' foreground, for the generator. (default: 000000)")
+        var foreground: GeneratorBatchFile.Color?
         @Option(help: "How the codes are read, for the generator.")
         var type = GeneratorBatchFile.CodeType.camera
         @Option(help: "Whether the codes are drawn in the App Clip badge, for the generator.")
@@ -47,6 +60,19 @@ extension CodeCommand {
             guard (template != nil) == (subject == .locations) else {
                 throw ValidationError("--locations and --template go together")
             }
+            let hasFreeColors = background != nil || foreground != nil
+            guard format == .generator || !hasFreeColors && colorIndex == nil && colorColumn == nil else {
+                throw ValidationError("colors are for --format generator")
+            }
+            guard colorIndex == nil || !hasFreeColors else {
+                throw ValidationError("--color-index stands for --foreground and --background")
+            }
+            guard colorIndex.map((0...17).contains) != false else {
+                throw ValidationError("--color-index is from 0 to 17")
+            }
+            guard colorColumn == nil || subject == .locations else {
+                throw ValidationError("--color-column goes with --locations")
+            }
         }
 
         func run() async throws {
@@ -55,33 +81,64 @@ extension CodeCommand {
                 return try await store.withCatalogue(of: tenant.slug) { catalogue in
                     var list = CodeList(DirectoryResolver(table: table, tenant: tenant.id))
                     if let template {
-                        try await catalogue.eachLocation { list.append($0.identifier, by: template) }
+                        if let colorColumn, try await !catalogue.metadataColumns().contains(colorColumn) {
+                            throw CommandError.invalidOption(
+                                "--color-column", "no location has such a column")
+                        }
+                        try await catalogue.eachLocation { location in
+                            let colors = colorColumn.flatMap { location.metadata[$0]?.stringValue }
+                            list.append(location.identifier, by: template, colors: colors ?? "")
+                        }
                     } else {
                         try await catalogue.eachExperience { list.append($0.experience) }
                     }
                     return list
                 }
             }
-            let rows = try list.checkedRows()
+            let rows = try list.checkedRows { rows in
+                format == .appStoreConnect
+                    ? AppStoreConnectFile.problems(of: rows.map(\.url)) : PrintMappingFile.problems(of: rows)
+            }
             let csv = try text(of: rows)
             try await file.writing { try $0(Array(csv.utf8)) }
             file.note(rows.count, "code")
         }
 
-        private func text(of rows: [PrintMappingFile.Row]) throws(CodeFileError) -> String {
+        private func text(of rows: [CodeList.Row]) throws(CodeFileError) -> String {
             switch format {
             case .print:
-                return try PrintMappingFile(rows).csv
+                return try PrintMappingFile(rows.map(\.names)).csv
+            case .appStoreConnect:
+                return try AppStoreConnectFile(rows.map(\.names.url)).csv
             case .generator:
-                return try GeneratorBatchFile(
+                let colors =
+                    try colorIndex.map { index throws(CodeFileError) in
+                        try GeneratorBatchFile.Colors(index: index)
+                    }
+                    ?? GeneratorBatchFile.Colors(
+                        foreground: foreground ?? .black, background: background ?? .white)
+                let batch = try GeneratorBatchFile(
                     rows.map { row in
                         GeneratorBatchFile.Row(
-                            fileName: row.fileName, url: row.url, background: background,
-                            foreground: foreground,
+                            fileName: row.names.fileName, url: row.names.url, colors: row.colors ?? colors,
                             type: type, logo: logo)
-                    }
-                ).csv
+                    })
+                warn(of: batch)
+                return batch.csv
             }
+        }
+
+        /// Says of how many codes it is not known whether they can be scanned.
+        private func warn(of batch: GeneratorBatchFile) {
+            let count = batch.rows.count { $0.colors.contrast == .unknown }
+            guard count > 0 else { return }
+            FileHandle.standardError.write(
+                Data(
+                    """
+                    The contrast of \(count) \(count == 1 ? "code" : "codes") is unknown: only Apple's generator knows \
+                    which colors are too close.
+
+                    """.utf8))
         }
     }
 }

@@ -1,11 +1,13 @@
 import Administration
 import ArgumentParser
+import DomainProof
 import Foundation
 import Invocation
 import JSON
 import Locations
 import Persistence
 import PostgreSQL
+import Routing
 import Tenancy
 
 struct DiagnoseCommand: AsyncParsableCommand {
@@ -13,13 +15,31 @@ struct DiagnoseCommand: AsyncParsableCommand {
         commandName: "diagnose",
         abstract: "Tell point by point what becomes of an invocation URL of a tenant.",
         discussion: """
-            Exit status: 0 when an invocation reaches its business, 1 when a point has failed. Warnings are about codes \
-            and notifications, which an invocation can do without.
+            Among the points are the five that iOS's own App Clip diagnostics tell, and which of Apple's launches can lead \
+            to the URL. With --live the site is asked for its association file and for the page at the URL.
+
+            Exit status: 0 when an invocation reaches its business, 1 when a point has failed. Warnings are about codes, \
+            banners and notifications, which an invocation can do without; what only Apple knows is unknown.
             """)
 
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var authorities: AuthorityOptions
+    @Flag(help: "Ask the site, too.") var live = false
+    @Option(
+        name: .customLong("connect-to"),
+        help: ArgumentHelp(
+            "Where to ask the site, instead of its own address and port 443.", valueName: "address:port"))
+    var connectTo: String?
     @Argument(help: "The invocation URL.") var url: String
+
+    func validate() throws {
+        guard let connectTo else { return }
+        guard live, AsyncHTTPPageFetcher.Detour(around: "", to: connectTo) != nil else {
+            throw ValidationError(
+                "--connect-to goes with --live, and is an address and a port, such as 127.0.0.1:8443")
+        }
+    }
 
     func run() async throws {
         let signatures = try PlaceURLSigner.fromEnvironment()
@@ -38,17 +58,21 @@ struct DiagnoseCommand: AsyncParsableCommand {
                 }
                 return (experiences, try await catalogue.clips(), try await catalogue.domains())
             }
+            let clip = table.match(invocation, of: tenant.id).flatMap { match in
+                clips.first { $0.bundleID == table.experience(match).clip }
+            }
             // Nothing is confirmed, so that nothing is recorded.
             let directory = LocationDirectory(signatures: signatures, recorder: ConfirmationQueue(pool))
             return Diagnosis(
                 invocation, text: url,
                 Diagnosis.Evidence(
                     tenant: tenant.id, table: table, experiences: experiences, clips: clips,
-                    domains: domains, directory: directory))
+                    domains: domains, directory: directory, site: try await site(invocation, clip)))
         }
         switch output.format {
         case .table:
-            output.print(diagnosis.checks.map(\.json), columns: ["check", "status", "value", "detail"])
+            output.print(
+                diagnosis.checks.map(\.json), columns: ["check", "status", "value", "ios", "detail"])
         case .json:
             JSONValue.object([
                 "url": .string(url), "ok": .bool(diagnosis.isWell),
@@ -57,5 +81,17 @@ struct DiagnoseCommand: AsyncParsableCommand {
         }
         // What failed has been said.
         if !diagnosis.isWell { throw ExitCode.failure }
+    }
+
+    /// What the site says; nil where it is not to be asked, and for Apple's own, which says nothing of a tenant.
+    private func site(_ url: InvocationURL, _ clip: Clip?) async throws -> LiveSite? {
+        guard live, url.isMatchable, url.host != DefaultLink.host, let host = try? DomainName(url.host) else {
+            return nil
+        }
+        let detour = connectTo.flatMap { AsyncHTTPPageFetcher.Detour(around: host.text, to: $0) }
+        return try await AsyncHTTPPageFetcher.withFetcher(detour: detour, authorities: authorities.path()) {
+            fetcher in
+            await LiveSite(url, host, clip: clip?.appID, fetcher)
+        }
     }
 }

@@ -9,12 +9,12 @@ import Tenancy
 struct DomainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "domain",
-        abstract: "Claim, verify, list and release a tenant's domains, and check a site's association file.",
+        abstract: "Claim, verify, list and release a tenant's domains, and see to their association files.",
         discussion: """
             For a domain that a tenant has proved, the server answers /.well-known/apple-app-site-association with the \
             tenant's App Clips.
             """,
-        subcommands: [Claim.self, Verify.self, List.self, Release.self, Check.self])
+        subcommands: [Claim.self, Verify.self, List.self, Release.self, Check.self, Content.self])
 
     struct Claim: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -99,14 +99,48 @@ struct ExperienceCommand: AsyncParsableCommand {
     struct Lint: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Point out experiences, short codes and locations that may not do what is expected; never an error."
-        )
+                "Point out experiences, short codes and locations that may not do what is expected; never an error.",
+            discussion: """
+                With --launches each registered URL is listed instead, with the launches of Apple's table that can lead to \
+                it, and those that cannot.
+                """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Option(help: "How many findings to print, at most.") var limit = 100
+        @Flag(help: "List the launches that can lead to each registered URL.") var launches = false
 
         func run() async throws {
+            if launches { try await listLaunches() } else { try await listFindings() }
+        }
+
+        private func listLaunches() async throws {
+            let experiences = try await tenant.withTenant { store, tenant in
+                try await store.experiences(of: tenant.id)
+            }
+            let rows = try experiences.prefix(max(0, limit)).map { record -> JSONObject in
+                let experience = record.experience
+                let url = try InvocationURL(experience.url.canonical)
+                let kind = LaunchURL(url, kind: experience.kind)
+                var row: JSONObject = [
+                    "url": .string(url.canonical), "kind": .string(experience.kind.rawValue),
+                    "parameters": .bool(kind.takesParameters),
+                ]
+                for launch in LaunchMethod.allCases {
+                    row[launch.rawValue] = .string(kind.permits(launch, to: url).rawValue)
+                }
+                return row
+            }
+            output.print(
+                rows, columns: ["url", "kind"] + LaunchMethod.allCases.map(\.rawValue) + ["parameters"])
+            note(experiences.count - rows.count)
+        }
+
+        private func note(_ rest: Int) {
+            if rest > 0 { output.note("\(rest) more: --limit \(limit + rest)") }
+        }
+
+        private func listFindings() async throws {
             let findings = try await tenant.withPool { pool, store, tenant in
                 let table = try await pool.routingTable(of: tenant.id)
                 return try await store.withCatalogue(of: tenant.slug) { catalogue in
@@ -125,9 +159,7 @@ struct ExperienceCommand: AsyncParsableCommand {
                 ]
             }
             output.print(rows, columns: ["code", "url", "location", "other"])
-            if findings.count > rows.count {
-                output.note("\(findings.count - rows.count) more: --limit \(findings.count)")
-            }
+            note(findings.count - rows.count)
         }
     }
 }

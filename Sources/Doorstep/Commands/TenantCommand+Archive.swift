@@ -32,19 +32,23 @@ extension TenantCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a tenant from an exported file: all of it, or nothing.",
             discussion: """
-                The tenant keeps its ID, and with it the signatures of places in printed URLs, unless a tenant of \
-                that ID is there. It gets new keys by 'doorstep key create', and proves its domains again.
+                With --keep-id the tenant has the ID of the file, and with it the key that its places are signed with \
+                and the audience of its receipts: for an archive of a tenant that was here, or is moved here, and for no \
+                other. It gets new keys by 'doorstep key create', and proves its domains again.
                 """)
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "A file that 'tenant export' wrote; - for standard input.") var file: String
         @Option(help: "Another slug than the one in the file.") var slug: TenantSlug?
+        @Flag(name: .customLong("keep-id"), help: "Give the tenant the ID of the file, which must be free.")
+        var keepsID = false
 
         func run() async throws {
             let outcome = try await database.withStore { store in
                 try await InputFile(path: file).reading { source in
-                    try await store.createTenant(from: TenantArchiveReader(source), slug: slug)
+                    try await store.createTenant(
+                        from: TenantArchiveReader(source), slug: slug, keepsID: keepsID)
                 }
             }
             switch outcome {

@@ -1,4 +1,5 @@
 import Administration
+import AppSiteAssociation
 import Foundation
 import Invocation
 import JSON
@@ -23,6 +24,8 @@ struct Diagnosis {
         let clips: [Clip]
         let domains: [DomainRecord]
         let directory: LocationDirectory
+        /// What the site says of itself, if it was asked.
+        let site: LiveSite?
     }
 
     init(_ refusal: InvocationURLError) {
@@ -48,9 +51,20 @@ struct Diagnosis {
             checks.append(Self.location(url, chosen, chosen.readIdentifier(in: url, by: match), evidence))
         }
         let domain = evidence.domains.first { $0.name.text == url.host }
-        checks.append(Self.domain(url.host, domain))
-        if let chosen, domain?.proof != nil { checks.append(Self.association(chosen, evidence.clips)) }
-        if let code = try? AppClipCodeURL(text) { checks += Self.code(code) }
+        let association = Self.association(url.host, domain, chosen, evidence)
+        checks.append(Self.domain(url.host, domain, association))
+        checks.append(Self.advanced(chosen, evidence.experiences))
+        checks.append(
+            .unknown(
+                .published, "known_to_apple", chosen?.clip.text, "App Store Connect and devices know alone"))
+        checks.append(association)
+        let code = try? AppClipCodeURL(text)
+        if let code { checks += Self.code(code) }
+        checks.append(Self.banner(url.host, chosen, evidence.site))
+        if let chosen {
+            let kind = LaunchURL(url, kind: chosen.kind)
+            checks += LaunchMethod.allCases.map { Self.launch($0, to: kind, url, code, association) }
+        }
         checks.append(Self.payload(url, evidence))
     }
 
@@ -92,24 +106,136 @@ struct Diagnosis {
         }
     }
 
-    /// Of a proved domain; `doorstep domain check` asks the live site, which may be another one.
-    private static func association(_ chosen: RoutedExperience, _ clips: [Clip]) -> DiagnosisCheck {
-        guard let clip = clips.first(where: { $0.bundleID == chosen.clip }) else {
+    /// Whether the site's association file names the clip: as the site was found to serve it, or as Doorstep serves it.
+    private static func association(
+        _ host: String, _ domain: DomainRecord?, _ chosen: RoutedExperience?, _ evidence: Evidence
+    ) -> DiagnosisCheck {
+        if host == DefaultLink.host {
+            return .ok(.association, nil, "Apple's own links need none")
+        }
+        guard let chosen else {
+            return .unknown(.association, "does_not_match", nil, "there is no clip to look for")
+        }
+        guard let clip = evidence.clips.first(where: { $0.bundleID == chosen.clip }) else {
             return .failed(
                 .association, "missing_clip", chosen.clip.text, "no clip of the tenant has this bundle ID")
         }
+        if let check = evidence.site?.association {
+            let failed = check.findings.filter { $0.verdict == .failed }
+            guard !failed.isEmpty else {
+                return .ok(.association, clip.appID.text, "in the association file that the site serves")
+            }
+            let reasons = failed.map { "\($0.point.rawValue): \($0.detail)" }.joined(separator: "; ")
+            // Advanced experiences need it on every iOS, others for codes up to 16.3. [Apple]
+            return chosen.kind == .advanced
+                ? .failed(.association, "not_associated", clip.appID.text, reasons)
+                : .warning(.association, "not_associated", clip.appID.text, reasons)
+        }
+        guard domain?.proof != nil else {
+            return .unknown(
+                .association, "not_asked", clip.appID.text,
+                "Doorstep serves no file for the domain; --live asks the site")
+        }
         return .ok(
-            .association, "\(clip.teamID.text).\(clip.bundleID.text)",
-            "in the association file that Doorstep serves for the domain")
+            .association, clip.appID.text, "in the association file that Doorstep serves for the domain")
     }
 
-    private static func domain(_ host: String, _ domain: DomainRecord?) -> DiagnosisCheck {
-        if host == DefaultLink.host { return .ok(.domain, host, "Apple's own, for default and demo links") }
-        guard let domain else {
-            return .failed(.domain, "not_claimed", host, "the tenant has not claimed the host")
+    private static func advanced(
+        _ chosen: RoutedExperience?, _ experiences: [Experience]
+    ) -> DiagnosisCheck {
+        let advanced = experiences.filter { $0.kind == .advanced }.min { $0.precedes($1) }
+        if let advanced {
+            return .ok(.advancedExperience, advanced.url.canonical, "registered for \(advanced.clip)")
         }
-        guard let proof = domain.proof else {
-            return .failed(.domain, "not_proved", host, "the tenant has claimed the host, and not proved it")
+        return .no(
+            .advancedExperience, "not_registered", chosen?.url,
+            "none matches: on iOS 16.3 and earlier nothing is launched, and at no place nor for one of several businesses"
+        )
+    }
+
+    /// The page's tag, where the site was asked.
+    private static func banner(
+        _ host: String, _ chosen: RoutedExperience?, _ site: LiveSite?
+    ) -> DiagnosisCheck {
+        if host == DefaultLink.host {
+            return .no(.smartAppBanner, "apple_host", nil, "Apple's own links have no page of the tenant's")
+        }
+        guard let site else {
+            return .unknown(.smartAppBanner, "not_asked", nil, "--live asks the page at the URL")
+        }
+        switch site.page {
+        case .failure(let error):
+            return .unknown(.smartAppBanner, "no_answer", nil, "the page did not answer: \(error)")
+        case .success(let page) where page.status != 200:
+            return .unknown(.smartAppBanner, "status", nil, "the page has status \(page.status)")
+        case .success(let page):
+            guard let banner = SmartAppBanner(inPage: page.body) else {
+                let part =
+                    page.isCutOff ? "the first \(page.body.count) bytes of the page have" : "the page has"
+                return .no(.smartAppBanner, "no_banner", nil, "\(part) no apple-itunes-app tag")
+            }
+            guard let clip = banner.clip, let app = banner.appID else {
+                let lack = banner.clip == nil ? "app-clip-bundle-id" : "app-id"
+                return .warning(
+                    .smartAppBanner, "incomplete", nil, "the page's apple-itunes-app tag has no \(lack)")
+            }
+            guard clip == chosen?.clip.text else {
+                return .warning(
+                    .smartAppBanner, "other_clip", String(clip.prefix(155)).debugDescription,
+                    "the page's tag names another clip")
+            }
+            return .ok(
+                .smartAppBanner, clip,
+                "in the page's apple-itunes-app tag, of the app \(String(app.prefix(32)).debugDescription)")
+        }
+    }
+
+    /// Whether a launch can lead to the URL.
+    private static func launch(
+        _ launch: LaunchMethod, to kind: LaunchURL, _ url: InvocationURL, _ code: AppClipCodeURL?,
+        _ association: DiagnosisCheck
+    ) -> DiagnosisCheck {
+        let permission = kind.permits(launch)
+        func can(_ detail: String) -> DiagnosisCheck { .ok(.launch, launch.rawValue, detail) }
+        func cannot(_ detail: String) -> DiagnosisCheck {
+            .no(.launch, permission.rawValue, launch.rawValue, detail)
+        }
+        if launch == .appClipCode, permission != .no, let code, code.fit == .refused {
+            return cannot("the URL cannot be in a code")
+        }
+        switch permission {
+        case .yes: return can("can lead to the URL")
+        case .no: return cannot("cannot lead to \(kind.text)")
+        case .limitedPreview: return can("can lead to the URL, with a limited preview")
+        case .notByPlace: return can("can lead to the clip by its name, not by a place")
+        case .shortFormOnly:
+            return url.isShortDemoLink
+                ? can("can lead to the URL, which is the short form of a demo link")
+                : cannot("only the short form of a demo link can be in a code")
+        case .withAssociation:
+            switch association.status {
+            case .ok: return can("can lead to the URL, since the site's association file names the clip")
+            case .unknown:
+                return .unknown(
+                    .launch, permission.rawValue, launch.rawValue,
+                    "leads to the URL if the site's association file names the clip")
+            default: return cannot("the site's association file must name the clip")
+            }
+        }
+    }
+
+    private static func domain(
+        _ host: String, _ domain: DomainRecord?, _ association: DiagnosisCheck
+    ) -> DiagnosisCheck {
+        if host == DefaultLink.host { return .ok(.domain, host, "Apple's own, for default and demo links") }
+        guard let domain, let proof = domain.proof else {
+            let (reason, detail) =
+                domain == nil
+                ? ("not_claimed", "the tenant has not claimed the host")
+                : ("not_proved", "the tenant has claimed the host, and not proved it")
+            // Another server may answer for the site, and be found to do it right.
+            return association.status == .ok
+                ? .warning(.domain, reason, host, detail) : .failed(.domain, reason, host, detail)
         }
         let proved = "proved at \(JSONValue(proof.provedAt).stringValue ?? "")"
         guard let lapsedAt = domain.lapsedAt else { return .ok(.domain, host, proved) }
@@ -122,7 +248,7 @@ struct Diagnosis {
             let refusals = url.refusals.map(\.rawValue).joined(separator: ", ")
             return [.warning(.code, "code_unfit", nil, "cannot be in an App Clip Code: \(refusals)")]
         }
-        return [.ok(.code, url.fit.rawValue, "only Apple's generator knows whether it fits")]
+        return [.unknown(.code, "known_to_apple", nil, "only Apple's generator knows whether it fits")]
             + url.advice.map { .ok(.advice, $0.better, "likelier to fit by \($0.code.rawValue)") }
     }
 
@@ -147,6 +273,18 @@ struct Diagnosis {
             )
         case .refused(let refusal):
             return .warning(.payload, refusal.code, nil, "\(refusal)")
+        }
+    }
+}
+
+extension LaunchURL {
+    /// What it is, in words.
+    fileprivate var text: String {
+        switch self {
+        case .defaultLink: "a default link"
+        case .website: "a website's URL with a default experience"
+        case .demoLink: "a demo link"
+        case .advanced: "a URL with an advanced experience"
         }
     }
 }

@@ -10,8 +10,13 @@ struct DiagnosisCheck: Sendable {
         case next
         case location
         case domain
-        /// Whether the file that Doorstep serves for the domain names the clip.
+        /// Whether the site's association file names the clip.
         case association
+        case advancedExperience = "advanced_experience"
+        case published
+        case smartAppBanner = "smart_app_banner"
+        /// One launch of Apple's table.
+        case launch
         case code
         /// What would make the URL likelier to fit in a code.
         case advice
@@ -23,6 +28,10 @@ struct DiagnosisCheck: Sendable {
         /// The invocation works; something else about it may not be as wanted.
         case warning
         case failed
+        /// Nobody who was asked can tell.
+        case unknown
+        /// It is not so, and need not be.
+        case no
     }
 
     let name: Name
@@ -46,11 +55,36 @@ struct DiagnosisCheck: Sendable {
         Self(name: name, status: .failed, reason: reason, value: value, detail: detail)
     }
 
+    static func unknown(_ name: Name, _ reason: String, _ value: String? = nil, _ detail: String) -> Self {
+        Self(name: name, status: .unknown, reason: reason, value: value, detail: detail)
+    }
+
+    static func no(_ name: Name, _ reason: String, _ value: String? = nil, _ detail: String) -> Self {
+        Self(name: name, status: .no, reason: reason, value: value, detail: detail)
+    }
+
     var json: JSONObject {
         [
+            "ios": name.diagnostic.map(JSONValue.string) ?? .null,
             "check": .string(name.rawValue), "status": .string(status.rawValue),
             "reason": reason.map(JSONValue.string) ?? .null, "value": value.map(JSONValue.string) ?? .null,
             "detail": .string(detail),
         ]
+    }
+}
+
+extension DiagnosisCheck.Name {
+    /// Which of the five things it is that iOS's own App Clip diagnostics tell of a URL.
+    ///
+    /// Source: Apple, "Testing the launch experience of your App Clip", which says which are optional.
+    fileprivate var diagnostic: String? {
+        switch self {
+        case .advancedExperience: "advanced experience registered (optional)"
+        case .published: "clip published"
+        case .association: "URL associated"
+        case .code: "fits into an App Clip Code"
+        case .smartAppBanner: "Smart App Banner on the website (optional)"
+        default: nil
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Administration
+import AppSiteAssociation
 import Foundation
 import Geodesy
 import Invocation
@@ -23,7 +24,8 @@ extension JSONObject {
     init(_ clip: Clip) {
         self = [
             "bundleID": .string(clip.bundleID.text), "parentBundleID": .string(clip.parentBundleID.text),
-            "teamID": .string(clip.teamID.text), "multiBusiness": .bool(clip.isMultiBusiness),
+            "teamID": .string(clip.teamID.text), "appIDPrefix": .string(clip.appIDPrefix.text),
+            "multiBusiness": .bool(clip.isMultiBusiness),
         ]
     }
 
@@ -36,6 +38,7 @@ extension JSONObject {
             "checked": domain.checkedAt.map { JSONValue($0) } ?? .null,
             "lapsed": domain.lapsedAt.map { JSONValue($0) } ?? .null,
             "withdrawnFrom": domain.withdrawnFrom.map { JSONValue($0) } ?? .null,
+            "content": (domain.content?.json).map(JSONValue.object) ?? .null,
             "record": ["name": .string(domain.recordName), "value": .string(domain.recordValue)],
             "file": ["url": .string(domain.fileURL), "content": .string(domain.challenge)],
         ]

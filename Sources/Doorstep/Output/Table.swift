@@ -20,12 +20,18 @@ struct Table: CustomStringConvertible {
         }.joined(separator: "\n")
     }
 
-    /// `identifierRule` is headed IDENTIFIER RULE.
+    /// `identifierRule` is headed IDENTIFIER RULE, and `appIDPrefix` APP ID PREFIX.
     private static func title(_ key: String) -> String {
-        key.reduce(into: "") { title, letter in
-            if letter.isUppercase, title.last?.isLowercase == true { title.append(" ") }
-            title.append(letter)
-        }.uppercased()
+        let letters = Array(key)
+        var title = ""
+        for (index, letter) in letters.enumerated() {
+            let beginsWord =
+                index > 0 && letter.isUppercase
+                && (letters[index - 1].isLowercase
+                    || index + 1 < letters.count && letters[index + 1].isLowercase)
+            title += (beginsWord ? " " : "") + String(letter)
+        }
+        return title.uppercased()
     }
 
     private static func text(_ value: JSONValue?) -> String {

@@ -24,6 +24,10 @@ extension TeamID: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 
+extension AppIDPrefix: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
 extension DomainName: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }

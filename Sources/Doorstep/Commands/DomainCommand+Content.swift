@@ -1,0 +1,89 @@
+import Administration
+import AppSiteAssociation
+import ArgumentParser
+import Foundation
+import JSON
+import Tenancy
+
+extension DomainCommand {
+    struct Content: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Keep what other services need in a domain's association file.",
+            discussion: """
+                What is kept is merged into the file that the server answers with: webcredentials, activitycontinuation, \
+                further applinks.details with their excludes, defaults and substitutionVariables, and whatever else an \
+                object holds. What contradicts Doorstep's part is refused by its path.
+                """,
+            subcommands: [Set.self, Show.self, Remove.self])
+
+        struct Set: AsyncParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Keep a JSON object with a domain, in the place of what was kept.")
+
+            @OptionGroup var tenant: TenantOptions
+            @OptionGroup var output: OutputOptions
+            @Argument(help: "The domain.") var host: DomainName
+            @Argument(help: "A file with one JSON object, of at most 32 KiB; - for standard input.")
+            var file: String
+
+            func run() async throws {
+                let content = try AssociationContent(parsing: try await bytes())
+                _ = try await tenant.withTenant { store, tenant in
+                    try await store.setContent(content, ofDomain: host, of: tenant.id)
+                }
+                let size = JSONValue.object(content.json).serialized().count
+                output.print(
+                    ["host": .string(host.text), "content": .object(content.json), "size": JSONValue(size)],
+                    line: "Kept \(size) bytes with \(host)")
+            }
+
+            /// Of a file as large as any association file may be, so that one with much white space is taken too.
+            private func bytes() async throws -> [UInt8] {
+                try await InputFile(path: file).reading { source in
+                    var bytes: [UInt8] = []
+                    while let more = try source() {
+                        bytes += more
+                        guard bytes.count <= SiteAssociation.maximumSize else {
+                            throw AssociationContentError.tooLarge(bytes.count)
+                        }
+                    }
+                    return bytes
+                }
+            }
+        }
+
+        struct Show: AsyncParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Show what is kept with a domain, as JSON.")
+
+            @OptionGroup var tenant: TenantOptions
+            @Argument(help: "The domain.") var host: DomainName
+
+            func run() async throws {
+                let record = try await tenant.withTenant { store, tenant in
+                    try await store.domain(host, of: tenant.id)
+                }
+                guard let content = record.content else { throw CommandError.noDomainContent(host) }
+                JSONValue.object(content.json).printPretty()
+            }
+        }
+
+        struct Remove: AsyncParsableCommand {
+            static let configuration = CommandConfiguration(abstract: "Keep nothing with a domain any more.")
+
+            @OptionGroup var tenant: TenantOptions
+            @OptionGroup var output: OutputOptions
+            @Argument(help: "The domain.") var host: DomainName
+
+            func run() async throws {
+                try await tenant.withTenant { store, tenant in
+                    guard try await store.domain(host, of: tenant.id).content != nil else {
+                        throw CommandError.noDomainContent(host)
+                    }
+                    _ = try await store.setContent(nil, ofDomain: host, of: tenant.id)
+                }
+                output.print(["removed": .string(host.text)], line: "Removed what was kept with \(host)")
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Administration
+import AppSiteAssociation
+import Invocation
+
+/// What the site of an invocation URL says of itself, fetched as it is served.
+struct LiveSite {
+    let association: SiteCheck
+    let page: Result<Page, NoAnswer>
+
+    /// Of a page no more is read: the tag stands in its head.
+    private static let pageLimit = 262_144
+
+    /// Asks the host for its association file and for the page at the URL, each once, without following redirects.
+    /// - Parameter clip: the clip that the file must list.
+    init(_ url: InvocationURL, _ host: DomainName, clip: AppID?, _ fetcher: some PageFetcher) async {
+        async let association = SiteCheck.run(SiteCheck.url(of: host), clip: clip, fetcher)
+        async let page = Self.page(url, fetcher)
+        (self.association, self.page) = await (association, page)
+    }
+
+    private static func page(
+        _ url: InvocationURL, _ fetcher: some PageFetcher
+    ) async -> Result<Page, NoAnswer> {
+        do throws(NoAnswer) {
+            return .success(try await fetcher.fetch(url.canonicalWithoutFragment, limit: pageLimit))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

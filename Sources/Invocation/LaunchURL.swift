@@ -1,0 +1,83 @@
+/// A way in which people launch an App Clip, a row of Apple's table of launches.
+///
+/// Source: Apple, "Configuring App Clip experiences", "Choose the right link or experience".
+public enum LaunchMethod: String, Sendable, Hashable, CaseIterable {
+    /// A Smart App Banner, or the card, on a website.
+    case website = "website"
+    case messages
+    case qrCodeOrNFCTag = "qr_code_or_nfc_tag"
+    case appClipCode = "app_clip_code"
+    case maps
+    case spotlight
+    /// A link that another app shows by Link Presentation.
+    case linkPresentation = "link_presentation"
+    /// A SwiftUI `Link`, or a URL that another app opens.
+    case openedByApp = "opened_by_app"
+}
+
+/// What a URL is to iOS, a column of Apple's table of launches.
+public enum LaunchURL: String, Sendable, Hashable, CaseIterable {
+    /// The link that Apple makes for the default experience.
+    case defaultLink = "default_link"
+    /// A URL of one's own website, with the default experience.
+    case website
+    case demoLink = "demo_link"
+    /// A URL with an advanced experience.
+    case advanced
+
+    /// - Parameter invocation: a URL that launches an experience of the kind.
+    public init(_ invocation: InvocationURL, kind: ExperienceKind) {
+        self =
+            switch kind {
+            case .advanced: .advanced
+            case .demo: .demoLink
+            case .default: DefaultLink(invocation) == nil ? .website : .defaultLink
+            }
+    }
+
+    /// Whether parameters of the URL reach the clip. [Apple]
+    public var takesParameters: Bool { self != .demoLink }
+
+    /// Whether a launch can lead to one such URL: what cannot be in a code no code leads to, and a demo link's short form
+    /// needs no condition.
+    public func permits(_ launch: LaunchMethod, to url: InvocationURL) -> LaunchPermission {
+        let permission = permits(launch)
+        guard launch == .appClipCode, permission != .no else { return permission }
+        let isRefused = (try? AppClipCodeURL(url.canonical))?.fit != .unknown
+        return isRefused ? .no : .yes
+    }
+
+    /// Whether a launch can lead to such a URL. [Apple]
+    public func permits(_ launch: LaunchMethod) -> LaunchPermission {
+        switch (launch, self) {
+        case (.website, .defaultLink), (.website, .demoLink): .no
+        case (.website, .website): .yes
+        case (.website, .advanced), (.messages, .advanced): .withAssociation
+        case (.messages, .defaultLink), (.messages, .website): .yes
+        case (.messages, .demoLink): .limitedPreview
+        case (.qrCodeOrNFCTag, _), (.linkPresentation, _): .yes
+        case (.appClipCode, .defaultLink), (.appClipCode, .website): .no
+        case (.appClipCode, .demoLink): .shortFormOnly
+        case (.appClipCode, .advanced): .yes
+        case (.maps, .advanced), (.spotlight, .advanced): .yes
+        case (.maps, _): .no
+        case (.spotlight, _): .notByPlace
+        case (.openedByApp, .advanced): .no
+        case (.openedByApp, _): .yes
+        }
+    }
+}
+
+/// Whether a launch can lead to a URL, a cell of Apple's table of launches.
+public enum LaunchPermission: String, Sendable, Hashable, CaseIterable {
+    case yes
+    case no
+    /// Where the site's association file names the clip.
+    case withAssociation = "with_association"
+    /// It leads there, and less is shown before.
+    case limitedPreview = "limited_preview"
+    /// By the link's short form, as Apple gives it: ``InvocationURL/isShortDemoLink``.
+    case shortFormOnly = "short_form_only"
+    /// Found by its name, and not suggested where its place is.
+    case notByPlace = "not_by_place"
+}
