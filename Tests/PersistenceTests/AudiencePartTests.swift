@@ -334,7 +334,7 @@ import Testing
             _ = try await store.register(
                 InstanceRegistration(
                     id: id, clip: try BundleID(clip), app: .clip, environment: .production,
-                    permission: .ephemeral,
+                    permission: .ephemeral, launchedAt: restaurants.now.addingTimeInterval(-60),
                     launch: Launch(
                         url: link + "&bike=a", experience: link, location: try LocationIdentifier("a"),
                         launchedAt: restaurants.now.addingTimeInterval(-60), confirmedAt: nil),
