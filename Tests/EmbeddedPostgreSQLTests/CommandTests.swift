@@ -23,7 +23,7 @@ struct CommandTests {
                 .path
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0])
-            FileManager.default.createFile(
+            _ = FileManager.default.createFile(
                 atPath: folder + "-file", contents: nil, attributes: [.posixPermissions: 0o644])
             defer {
                 rmdir(folder)
