@@ -1,15 +1,18 @@
 import HTTPTypes
 import Logging
 import Metrics
+import RateLimiting
 import Routing
 import Synchronization
+import Tenancy
 
 /// Counts and times requests, and logs them.
 ///
 /// The log has the route and never the URL: query values, keys and coordinates are in neither. What was answered as
-/// asked is logged at `debug` only: the metrics tell of it, and a line each would cost more than the answer.
+/// asked, and what nobody's key asked for, is logged at `debug` only: the metrics tell of it, and a line each would cost
+/// more than the answer. Of a tenant's refusals, those that come too fast are logged by their count.
 final class RequestObserver: Sendable {
-    private struct Series: Hashable {
+    fileprivate struct Series: Hashable {
         let route: String
         let method: String
         let status: Int
@@ -26,6 +29,20 @@ final class RequestObserver: Sendable {
         "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH",
     ]
 
+    /// Which lines of the log would say the same, but for the request's ID and time.
+    fileprivate struct Kind: Hashable {
+        let tenant: TenantID?
+        let key: KeyID?
+        let series: Series
+    }
+
+    /// How many lines of each tenant's refusals, and of nobody's, are logged one by one: each is written before the next
+    /// answer is. [ours]
+    private static let lineLimit = RateLimit(perSecond: 10, burst: 100)
+    private let lines = RateLimiter<TenantID?>(capacity: 16_384)
+    private let unlogged = Mutex<[Kind: Int]>([:])
+    private static let countInterval = Duration.seconds(10)
+
     /// - Parameter answered: the route, where it is one of those under `/v1`.
     func record(
         _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, route: String,
@@ -34,23 +51,51 @@ final class RequestObserver: Sendable {
     ) {
         let method = Self.knownMethods.contains(method.rawValue) ? method.rawValue : "other"
         let (seconds, attoseconds) = duration.components
-        let timer =
-            if let answered, status == .ok { successes[answered.index] } else {
-                timer(Series(route: route, method: method, status: status.code))
-            }
+        let series = Series(route: route, method: method, status: status.code)
+        let timer = if let answered, status == .ok { successes[answered.index] } else { timer(series) }
         timer.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-        let level: Logger.Level = status.code < 400 ? .debug : .info
+        let level = Self.level(of: status, isOfCaller: caller != nil)
         guard logger.logLevel <= level else { return }
-        var metadata: Logger.Metadata = [
-            "request_id": "\(requestID)", "method": "\(method)", "route": "\(route)",
-            "status": "\(status.code)",
-            "duration_us": "\(Int64(duration / .microseconds(1)))",
-        ]
-        if let caller {
-            metadata["tenant"] = "\(caller.tenant)"
-            metadata["key"] = "\(caller.key)"
+        let kind = Kind(tenant: caller?.tenant, key: caller?.key, series: series)
+        // At `debug` every request has its line.
+        if logger.logLevel > .debug, let limit = Self.lineLimit,
+            !lines.take(kind.tenant, limit, at: .now).isAdmitted
+        {
+            unlogged.withLock { $0[kind, default: 0] += 1 }
+            return
         }
+        var metadata = kind.metadata
+        metadata["request_id"] = "\(requestID)"
+        metadata["duration_us"] = "\(Int64(duration / .microseconds(1)))"
         logger.log(level: level, "answered", metadata: metadata)
+    }
+
+    /// What strangers and monitors ask for, and are told that there is not, says nothing of how the server does.
+    private static func level(of status: HTTPResponse.Status, isOfCaller: Bool) -> Logger.Level {
+        switch status.code {
+        case ..<400: .debug
+        case 429, 500...: .info
+        default: isOfCaller ? .info : .debug
+        }
+    }
+
+    /// Logs every few seconds how many lines were left out, until the task is cancelled.
+    func countUnlogged(_ logger: Logger) async {
+        while (try? await Task.sleep(for: Self.countInterval)) != nil { logUnlogged(logger) }
+        logUnlogged(logger)
+    }
+
+    /// Logs how many lines were left out since it was last asked, one line for all that would say the same.
+    func logUnlogged(_ logger: Logger) {
+        let counts = unlogged.withLock { counts in
+            defer { counts = [:] }
+            return counts
+        }
+        for (kind, count) in counts {
+            var metadata = kind.metadata
+            metadata["count"] = "\(count)"
+            logger.info("answered so often that not each is logged", metadata: metadata)
+        }
     }
 
     private func timer(_ series: Series) -> Timer {
@@ -66,6 +111,17 @@ final class RequestObserver: Sendable {
         Timer(
             label: "http_server_request_duration_seconds",
             dimensions: [("route", series.route), ("method", series.method), ("status", "\(series.status)")])
+    }
+}
+
+extension RequestObserver.Kind {
+    fileprivate var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "method": "\(series.method)", "route": "\(series.route)", "status": "\(series.status)",
+        ]
+        if let tenant { metadata["tenant"] = "\(tenant)" }
+        if let key { metadata["key"] = "\(key)" }
+        return metadata
     }
 }
 
