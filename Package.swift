@@ -162,6 +162,7 @@ let package = Package(
             swiftSettings: settings),
 
         .target(name: "PropertyTesting", path: "Tests/PropertyTesting", swiftSettings: settings),
+        .target(name: "CSteps", path: "Tests/CSteps"),
         .target(
             name: "TestSupport",
             dependencies: ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL"],
@@ -238,12 +239,14 @@ let package = Package(
         tests(
             "HTTPAPITests",
             [
-                "APNsPayload", "Administration", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations",
+                "APNsClient", "APNsPayload", "Administration", "CSteps", "DomainProof", "Geodesy", "HTTPAPI",
+                "Invocation", "JSON", "Locations",
                 "Notifications", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
                 crypto, httpTypes, hummingbird,
                 hummingbirdCore,
                 hummingbirdTesting,
-                logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
+                logging, metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTPTypes, nioPosix,
+                serviceLifecycle,
             ]),
         tests(
             "EndToEndTests",

@@ -286,7 +286,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         logger.info(
             "APNs bids to leave the connection",
             metadata: [
-                "reason": "\(object?["reason"]?.stringValue?.prefix(100) ?? "none")",
+                "reason": "\(object?["reason"]?.stringValue.map(Self.loggable) ?? "none")",
                 "code": "\(code.networkCode)", "connection": "\(id)",
             ])
         // Also what has not begun, whatever the number: HTTP/2 begins no stream after a GOAWAY.
@@ -303,6 +303,11 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         pool.connectionIsLeaving(id)
         pool.returned(unaccepted.map(\.value.exchange))
         closeWhenDone()
+    }
+
+    /// The beginning of a text that the other side chose, in ASCII on one line.
+    static func loggable(_ text: String) -> String {
+        text.unicodeScalars.prefix(100).map { $0.escaped(asASCII: true) }.joined()
     }
 
     // MARK: Signs of life

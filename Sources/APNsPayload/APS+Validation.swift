@@ -9,6 +9,9 @@ extension APS {
         "aps.input-push-channel", "aps.sound", "aps.sound.name", "aps.target-content-id", "aps.thread-id",
     ]
 
+    /// How many parts the longest of their paths has.
+    private static let longestName = 4
+
     /// Refuses what APNs or the system would reject, ignore or misread; `json` is the dictionary as it is sent.
     func validate(_ json: JSONObject, for pushType: PushType) throws(PayloadError) {
         try validateValues(for: pushType)
@@ -69,29 +72,33 @@ extension APS {
                 throw .invalid(field: "aps.alert.sound", reason: "belongs to a Live Activity's alert alone")
             }
         }
-        // Paths are put together only where there may be something to refuse.
         let value = JSONValue.object(json)
         if value.containsString(where: { $0.isEmpty || $0.containsNull }) {
-            try Self.validateTexts(in: value, path: "aps")
+            try Self.validateTexts(in: value, depth: 1) { "aps" }
         }
     }
 
-    private static func validateTexts(in value: JSONValue, path: String) throws(PayloadError) {
+    /// - Parameters:
+    ///   - depth: how many parts the path has.
+    ///   - path: where the value is; put together only where it is refused, or short.
+    private static func validateTexts(
+        in value: JSONValue, depth: Int, at path: () -> String
+    ) throws(PayloadError) {
         switch value {
         case .string(let text):
             if text.containsNull {
-                throw .invalid(field: path, reason: "must not contain U+0000")
+                throw .invalid(field: path(), reason: "must not contain U+0000")
             }
-            if text.isEmpty, names.contains(path) {
-                throw .invalid(field: path, reason: "must not be empty")
+            if text.isEmpty, depth <= longestName, names.contains(path()) {
+                throw .invalid(field: path(), reason: "must not be empty")
             }
         case .array(let elements):
             for (index, element) in elements.enumerated() {
-                try validateTexts(in: element, path: JSONPath.element(index, of: path))
+                try validateTexts(in: element, depth: depth + 1) { JSONPath.element(index, of: path()) }
             }
         case .object(let members):
             for (key, value) in members {
-                try validateTexts(in: value, path: JSONPath.member(key, of: path))
+                try validateTexts(in: value, depth: depth + 1) { JSONPath.member(key, of: path()) }
             }
         case .null, .bool, .number:
             break

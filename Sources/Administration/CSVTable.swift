@@ -61,34 +61,36 @@ struct CSVTable {
 /// The names of a table's columns.
 struct CSVHeader {
     let names: [String]
-    /// Of names that look alike and are other bytes there are several.
-    private let positions: [String: [Int]]
+    private let positions: [Name: Int]
+
+    /// Compared by bytes, as an export writes names: `String` takes the composed and the decomposed form of a character
+    /// for equal.
+    private struct Name: Hashable {
+        let text: String
+
+        static func == (one: Name, other: Name) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            for byte in text.utf8 { hasher.combine(byte) }
+        }
+    }
 
     init(_ names: [String], required: [String]) throws(AdministrationError) {
-        var positions: [String: [Int]] = [:]
+        var positions: [Name: Int] = [:]
         for (position, name) in names.enumerated() {
             guard !name.isEmpty else { throw .invalidHeader(reason: "column \(position + 1) has no name") }
-            guard Self.position(of: name, in: names, positions) == nil else {
+            guard positions.updateValue(position, forKey: Name(text: name)) == nil else {
                 throw .invalidHeader(reason: "'\(name.escapingControlCharacters)' comes twice")
             }
-            positions[name, default: []].append(position)
         }
-        if let missing = required.first(where: { positions[$0] == nil }) {
+        if let missing = required.first(where: { positions[Name(text: $0)] == nil }) {
             throw .invalidHeader(reason: "'\(missing)' is missing")
         }
         self.names = names
         self.positions = positions
     }
 
-    /// Compared by bytes, as an export writes names: `String` takes the composed and the decomposed form of a character
-    /// for equal.
-    func position(of name: String) -> Int? { Self.position(of: name, in: names, positions) }
-
-    private static func position(
-        of name: String, in names: [String], _ positions: [String: [Int]]
-    ) -> Int? {
-        positions[name]?.first { names[$0].utf8.elementsEqual(name.utf8) }
-    }
+    func position(of name: String) -> Int? { positions[Name(text: name)] }
 }
 
 /// One row's values by column name.

@@ -39,7 +39,7 @@ public struct LibresolvTextRecordResolver: TextRecordResolver {
 }
 
 /// One question to a name server. (resolver(3))
-private enum LibresolvQuery {
+enum LibresolvQuery {
     /// How long to wait for the first datagram, in seconds; the second one is waited for longer.
     private static let wait: Int32 = 2
     private static let attempts: Int32 = 2
@@ -68,7 +68,8 @@ private enum LibresolvQuery {
         return try texts(answer[..<min(Int(length), answer.count)])
     }
 
-    private static func texts(_ answer: ArraySlice<UInt8>) throws(NoAnswer) -> [String] {
+    /// The texts of an answer's TXT records, whoever wrote it.
+    static func texts(_ answer: ArraySlice<UInt8>) throws(NoAnswer) -> [String] {
         var message = ns_msg()
         var texts: [String] = []
         let isReadable = answer.withUnsafeBufferPointer { bytes in

@@ -26,6 +26,14 @@ public struct APIServer: Service {
         public var tls: (certificate: String, key: String)?
         /// How long a connection may be silent.
         public var idleTimeout = Duration.seconds(60)
+        /// How long the two sides may take to agree on TLS.
+        public var handshakeTimeout = Duration.seconds(10)
+        /// How long a client may take nothing of an answer. [ours]
+        public var answerTimeout = Duration.seconds(30)
+        /// How many connections are open at once; a few more for a moment, since several are accepted at a time.
+        public var maximumConnections = 10_000
+        /// How long requests under way may take when the server ends; what is not over then is cut.
+        public var shutdownTimeout = Duration.seconds(25)
         /// How long a request's body may take to arrive.
         public var bodyTimeout = Duration.seconds(10)
         /// What tenants without limits of their own are held to [ours].
@@ -90,18 +98,30 @@ public struct APIServer: Service {
     public func run() async throws {
         let observer = RequestObserver()
         let service = AnswerService(settings, dependencies)
+        let connections = OpenConnections(maximum: settings.maximumConnections, logger: logger)
         let application = Application(
             responder: Self.routes(settings, dependencies, service, observer).buildResponder(),
-            server: try server(service, observer),
+            server: try server(service, observer, connections),
             configuration: ApplicationConfiguration(
-                address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024),
+                address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024,
+                availableConnectionsDelegate: connections),
             onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
             logger: logger)
-        try await withThrowingTaskGroup { group in
-            group.addTask { await observer.tellOfRefusals(to: logger) }
-            defer { group.cancelAll() }
-            try await application.run()
-        }
+        // Both end with the application.
+        async let _: Void = observer.tellOfRefusals(to: logger)
+        async let _: Void = cutAtShutdown(connections)
+        try await application.run()
+    }
+
+    /// What has not ended by itself some time after the server was asked to.
+    private func cutAtShutdown(_ connections: OpenConnections) async {
+        guard (try? await gracefulShutdown()) != nil,
+            (try? await Task.sleep(for: settings.shutdownTimeout)) != nil
+        else { return }
+        let count = connections.cutAll()
+        logger.warning(
+            "connections were cut that had not ended when the server did (--shutdown-timeout)",
+            metadata: ["connections": "\(count)"])
     }
 
     static let name = "Doorstep"
@@ -110,24 +130,37 @@ public struct APIServer: Service {
     static let headerLimits = HTTP1Channel.Configuration.DecoderConfiguration(
         maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)
 
-    private func server(_ service: AnswerService, _ observer: RequestObserver) throws -> HTTPServerBuilder {
+    private func server(
+        _ service: AnswerService, _ observer: RequestObserver, _ connections: OpenConnections
+    ) throws -> HTTPServerBuilder {
+        let answerTimeout = TimeAmount(settings.answerTimeout)
         var connection = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ExchangeHandler()],
+            additionalChannelHandlers: [AnswerDeadlineHandler(timeout: answerTimeout), ExchangeHandler()],
             idleTimeout: TimeAmount(settings.idleTimeout))
         connection.httpDecoder = Self.headerLimits
         guard let tls = settings.tls else {
             let front = FrontHandler.Factory(
                 service: service, proxies: TrustedProxies(settings.trustedProxies), observer: observer,
                 logger: logger, headTimeout: TimeAmount(settings.bodyTimeout))
-            return .frontedHTTP1(front, connection, idleTimeout: TimeAmount(settings.idleTimeout))
+            return .frontedHTTP1(
+                front, connection, idleTimeout: TimeAmount(settings.idleTimeout), connections)
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMFile(tls.certificate).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(file: tls.key, format: .pem)))
         configuration.minimumTLSVersion = .tlsv12
-        return try .http2Upgrade(
-            tlsConfiguration: configuration,
-            configuration: .init(idleTimeout: settings.idleTimeout, streamConfiguration: connection))
+        return .init { [configuration, connection, settings] responder in
+            KnownChannel(
+                library: BoundedTLSChannel(
+                    library: try HTTP2UpgradeChannel(
+                        tlsConfiguration: configuration,
+                        configuration: HTTP2UpgradeChannel.Configuration(
+                            idleTimeout: settings.idleTimeout, streamConfiguration: connection),
+                        responder: responder),
+                    handshakeTimeout: TimeAmount(settings.handshakeTimeout),
+                    silenceTimeout: TimeAmount(settings.idleTimeout) + .seconds(10)),
+                connections: connections)
+        }
     }
 
     static func routes(

@@ -85,10 +85,14 @@ struct Answer {
 
     /// Weak comparison, which is the one for `If-None-Match` (RFC 9110 §13.1.2).
     private static func matches(_ fields: Span<UInt8>, _ tag: String) -> Bool {
-        let fields = fields.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-        return fields.split(separator: ",").contains { candidate in
-            let candidate = candidate.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-            return candidate == "*" || candidate == tag || candidate == "W/" + tag
+        let weakTag = "W/" + tag
+        var isFound = false
+        fields.forEachPart(separatedBy: UInt8(ascii: ",")) { candidate in
+            let candidate = fields.extracting(candidate)
+            isFound =
+                candidate.isEqual(to: "*") || candidate.isEqual(to: tag) || candidate.isEqual(to: weakTag)
+            return !isFound
         }
+        return isFound
     }
 }

@@ -77,9 +77,9 @@ struct AnswerService: Sendable {
         let table = admission.table
         switch route {
         case .lookUp:
-            var parameters = try QueryParameters(admission.request.query.readableBytesUInt8Span)
+            let parameters = try QueryParameters(
+                admission.request.query.readableBytesUInt8Span, named: "url")
             let text = try parameters.required("url")
-            try parameters.finish()
             let url = try InvocationURL(requested: text.span)
             return Answer(
                 cacheable: try answers.lookUp(url, of: tenant, in: table),
@@ -116,12 +116,20 @@ struct AnswerService: Sendable {
 
     /// `application/json`, with no charset or with UTF-8: RFC 8259 §8.1 knows no other encoding.
     private static func isJSON(_ contentType: ByteBuffer) -> Bool {
-        if contentType.readableBytesView.elementsEqual("application/json".utf8) { return true }
-        let parts = String(buffer: contentType).lowercased().split(separator: ";").map {
-            $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+        let field = contentType.readableBytesUInt8Span
+        var isFirst = true
+        var isJSON = false
+        field.forEachPart(separatedBy: UInt8(ascii: ";")) { part in
+            let part = field.extracting(part)
+            isJSON =
+                isFirst
+                ? part.isEqualIgnoringCase(to: "application/json")
+                : part.isEqualIgnoringCase(to: "charset=utf-8")
+                    || part.isEqualIgnoringCase(to: "charset=\"utf-8\"")
+            isFirst = false
+            return isJSON
         }
-        return parts.first == "application/json"
-            && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" || $0 == "charset=\"utf-8\"" }
+        return isJSON
     }
 }
 

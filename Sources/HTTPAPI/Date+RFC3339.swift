@@ -6,6 +6,7 @@ extension Date {
     /// `Date.ISO8601FormatStyle` takes days and hours that do not exist and text after the date. A leap second is the
     /// second after it, as in POSIX time.
     package init?(rfc3339 text: String) {
+        guard text.utf8.count <= Self.maximumLength else { return nil }
         let pattern =
             /(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))/
             .asciiOnlyDigits()
@@ -22,6 +23,9 @@ extension Date {
         let seconds = Self.daysSince1970(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second
         self.init(timeIntervalSince1970: Double(seconds - offsetSeconds) + fraction)
     }
+
+    /// The grammar takes any number of digits behind the second; more than a clock has are nobody's time. [ours]
+    private static let maximumLength = 64
 
     /// The time to the second in UTC, such as `2026-03-01T12:30:00Z`.
     ///

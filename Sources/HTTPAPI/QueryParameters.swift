@@ -2,59 +2,58 @@ import HTTPTypes
 
 /// The parameters of a request's query, each of which may come once.
 ///
-/// Percent-encoding is decoded; `+` stays a plus, since an invocation URL holds no space that it could stand for.
+/// Percent-encoding is decoded; `+` stays a plus, since an invocation URL holds no space that it could stand for. Nothing is
+/// looked at behind the first parameter that is refused, so that each of many costs no more than its bytes.
 struct QueryParameters {
     /// UTF-8 all of them.
-    private var unread: [(name: String, value: [UInt8])] = []
+    private var values: [String: [UInt8]] = [:]
 
-    /// - Throws: `invalid_parameter` for malformed percent-encoding, text that is not UTF-8, or a repeated name.
-    init(_ query: Span<UInt8>) throws(Problem) {
+    /// - Parameter names: those that the route reads.
+    /// - Throws: `unknown_parameter` for another name, `invalid_parameter` for malformed percent-encoding, text that is not
+    ///   UTF-8, or a repeated name: whichever comes first.
+    init(_ query: Span<UInt8>, named names: String...) throws(Problem) {
         var start = 0
         while start < query.count {
             var end = start
             while end < query.count, query[end] != UInt8(ascii: "&") { end += 1 }
-            if end > start { try append(query.extracting(start..<end)) }
+            if end > start { try take(query.extracting(start..<end), named: names) }
             start = end + 1
         }
     }
 
-    private mutating func append(_ item: Span<UInt8>) throws(Problem) {
+    private mutating func take(_ item: Span<UInt8>, named names: [String]) throws(Problem) {
         var nameEnd = 0
         while nameEnd < item.count, item[nameEnd] != UInt8(ascii: "=") { nameEnd += 1 }
         guard let nameBytes = Self.decoded(item.extracting(0..<nameEnd)),
-            let name = String(validating: nameBytes, as: UTF8.self)
+            let text = String(validating: nameBytes, as: UTF8.self)
         else {
             throw Problem(
                 .badRequest, "invalid_parameter", "a parameter's name is not percent-encoded UTF-8")
+        }
+        guard let name = names.first(where: { $0.utf8.elementsEqual(nameBytes) }) else {
+            throw .field(text, code: "unknown_parameter", "the parameter is unknown")
         }
         guard let value = Self.decoded(item.extracting(min(nameEnd + 1, item.count)..<item.count)),
             value.allSatisfy({ $0 < 0x80 }) || String(validating: value, as: UTF8.self) != nil
         else {
             throw .field(name, code: "invalid_parameter", "the parameter is not percent-encoded UTF-8")
         }
-        guard !unread.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+        guard values.updateValue(value, forKey: name) == nil else {
             throw .field(name, code: "invalid_parameter", "the parameter comes twice")
         }
-        unread.append((name, value))
     }
 
     /// - Returns: UTF-8.
-    mutating func required(_ name: String) throws(Problem) -> [UInt8] {
-        guard let index = unread.firstIndex(where: { $0.name == name }) else {
+    func required(_ name: String) throws(Problem) -> [UInt8] {
+        guard let value = values[name] else {
             throw .field(name, code: "missing_parameter", "the parameter is missing")
         }
-        return unread.remove(at: index).value
+        return value
     }
 
-    /// - Returns: UTF-8; nil when the parameter is not there.
-    mutating func optional(_ name: String) -> [UInt8]? {
-        unread.firstIndex { $0.name == name }.map { unread.remove(at: $0).value }
-    }
-
-    /// Refuses parameters that were not asked for.
-    func finish() throws(Problem) {
-        guard let name = unread.map(\.name).min() else { return }
-        throw .field(name, code: "unknown_parameter", "the parameter is unknown")
+    /// - Returns: The text; nil when the parameter is not there.
+    func optional(_ name: String) -> String? {
+        values[name].map { String(decoding: $0, as: UTF8.self) }
     }
 
     private static func decoded(_ bytes: Span<UInt8>) -> [UInt8]? {

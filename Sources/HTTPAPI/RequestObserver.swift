@@ -7,8 +7,8 @@ import Synchronization
 /// Counts and times requests, and logs them.
 ///
 /// The log has the route and never the URL: query values, keys and coordinates are in neither. What was answered as
-/// asked is logged at `debug` only: the metrics tell of it, and a line each would cost more than the answer. Of refusals
-/// that a limit or an absent database is the reason of, the log tells by count: ``RefusalCounts``.
+/// asked, and what nobody's key asked for, is logged at `debug` only: the metrics tell of it, and a line each would cost
+/// more than the answer. Of a kind of refusals the first is logged, and the others by count: ``RefusalCounts``.
 final class RequestObserver: Sendable {
     private struct Series: Hashable {
         let route: String
@@ -38,14 +38,13 @@ final class RequestObserver: Sendable {
     ) {
         let method = Self.knownMethods.contains(method.rawValue) ? method.rawValue : "other"
         let (seconds, attoseconds) = duration.components
-        let timer =
-            if let answered, status == .ok { successes[answered.index] } else {
-                timer(Series(route: route, method: method, status: status.code))
-            }
+        let series = Series(route: route, method: method, status: status.code)
+        let timer = if let answered, status == .ok { successes[answered.index] } else { timer(series) }
         timer.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-        let level: Logger.Level = status.code < 400 ? .debug : .info
+        let level = Self.level(of: status, isOfCaller: caller != nil)
         guard logger.logLevel <= level else { return }
-        if status == .tooManyRequests || status == .serviceUnavailable {
+        // At `debug` every request has its line.
+        if status.code >= 400, logger.logLevel > .debug {
             let kind = RefusalCounts.Kind(
                 route: route, status: status.code, limit: limit, tenant: caller?.tenant, key: caller?.key)
             guard refusals.add(kind) else { return }
@@ -63,20 +62,34 @@ final class RequestObserver: Sendable {
         logger.log(level: level, "answered", metadata: metadata)
     }
 
+    /// What strangers and monitors ask for, and are told that there is not, says nothing of how the server does.
+    private static func level(of status: HTTPResponse.Status, isOfCaller: Bool) -> Logger.Level {
+        switch status.code {
+        case ..<400: .debug
+        case 429, 500...: .info
+        default: isOfCaller ? .info : .debug
+        }
+    }
+
     /// Tells the log how often requests were refused, again and again until the task is cancelled, and once more then.
     func tellOfRefusals(to logger: Logger) async {
         repeat {
             try? await Task.sleep(for: RefusalCounts.interval)
-            for (kind, count) in refusals.take() {
-                var metadata: Logger.Metadata = [
-                    "count": "\(count)", "route": "\(kind.route)", "status": "\(kind.status)",
-                ]
-                metadata["limit"] = kind.limit.map { "\($0)" }
-                metadata["tenant"] = kind.tenant.map { "\($0)" }
-                metadata["key"] = kind.key.map { "\($0)" }
-                logger.info("refused", metadata: metadata)
-            }
+            tellOfRefusalsNow(to: logger)
         } while !Task.isCancelled
+    }
+
+    /// Tells how many came since it was last told, one line for all of a kind.
+    func tellOfRefusalsNow(to logger: Logger) {
+        for (kind, count) in refusals.take() {
+            var metadata: Logger.Metadata = [
+                "count": "\(count)", "route": "\(kind.route)", "status": "\(kind.status)",
+            ]
+            metadata["limit"] = kind.limit.map { "\($0)" }
+            metadata["tenant"] = kind.tenant.map { "\($0)" }
+            metadata["key"] = kind.key.map { "\($0)" }
+            logger.info("refused", metadata: metadata)
+        }
     }
 
     private func timer(_ series: Series) -> Timer {

@@ -23,7 +23,11 @@ enum InvocationHost {
         if text.allSatisfy({ $0 < 0x80 }) {
             for index in text.indices { bytes.append(text[index].lowercasedASCII) }
         } else {
-            guard let name = asciiName(string(text)) else { throw .invalidHost }
+            // In no form is a name longer than in A-labels; to encode a longer one takes the square of its length.
+            let text = string(text)
+            guard text.unicodeScalars.count <= maximumLength, let name = asciiName(text) else {
+                throw .invalidHost
+            }
             for byte in name.utf8 { bytes.append(byte.lowercasedASCII) }
         }
         if bytes.count > start, bytes.last == UInt8(ascii: ".") { bytes.removeLast() }

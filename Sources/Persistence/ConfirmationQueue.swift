@@ -8,7 +8,8 @@ public import Tenancy
 /// Records confirmations in PostgreSQL, some time after they were given.
 ///
 /// An answer does not wait for the database, and does not fail with it: records wait in memory, many are written at
-/// once, and while the database does not answer they go on waiting. Beyond a limit the newest are dropped and counted.
+/// once, and while the database does not answer they go on waiting. Beyond a limit, of which each tenant has a share
+/// (``TenantBacklog``), the newest are dropped and counted.
 /// A record has its ID before it is written, so that one whose COMMIT was lost is not written twice.
 ///
 /// Safe to use from many threads.
@@ -22,12 +23,11 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     private struct Waiting {
         /// Of what was tried before: the outcome of a try may be unknown.
         var id: UUID?
-        let tenant: TenantID
         let record: ConfirmationRecord
     }
 
     private struct State {
-        var waiting: [Waiting] = []
+        var waiting = TenantBacklog<Waiting>()
         /// Taken out of `waiting`, and not yet known to be written.
         var underWay: [Entry] = []
         /// Taken out of `waiting`, and not yet in `underWay`.
@@ -70,12 +70,10 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
 
     public func record(_ record: ConfirmationRecord, of tenant: TenantID) {
         let isFirst = state.withLock { state in
-            guard state.count < limit else {
-                state.dropped += 1
-                return false
-            }
-            state.waiting.append(Waiting(tenant: tenant, record: record))
-            return state.waiting.count == 1
+            let wasEmpty = state.waiting.count == 0
+            let room = limit - state.makingCount - state.underWay.count
+            if !state.waiting.append(Waiting(record: record), of: tenant, room: room) { state.dropped += 1 }
+            return wasEmpty && state.waiting.count > 0
         }
         if isFirst { wake.yield() }
     }
@@ -120,7 +118,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
                 continue
             } catch let error as PostgreSQLError where error.isOfLock {
                 // Nothing of them was written: what other tenants record need not wait for them.
-                putBack(entries)
+                putBack(entries, of: tenant)
                 failure = failure ?? error
             } catch let error as PostgreSQLError where error.isRefusal {
                 // The tenant was deleted, for one: no repetition will help.
@@ -131,12 +129,12 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         if let failure { throw failure }
     }
 
-    /// What was begun earlier and not finished, or else what waits longest.
+    /// What was begun earlier and not finished, or else each tenant's share of what waits.
     private func nextBatch() -> [Entry] {
-        let (unfinished, taken) = state.withLock { state -> ([Entry], [Waiting]) in
+        let (unfinished, taken) = state.withLock {
+            state -> ([Entry], [(tenant: TenantID, element: Waiting)]) in
             guard state.underWay.isEmpty else { return (state.underWay, []) }
-            let taken = Array(state.waiting.prefix(Self.batch))
-            state.waiting.removeFirst(taken.count)
+            let taken = state.waiting.removeFirst(upTo: Self.batch)
             state.makingCount = taken.count
             return ([], taken)
         }
@@ -144,7 +142,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         // Not under the lock, which every confirmation takes: random bits are a system call each.
         let now = Date()
         let entries = taken.map {
-            Entry(id: $0.id ?? .timeOrdered(at: now), tenant: $0.tenant, record: $0.record)
+            Entry(id: $0.element.id ?? .timeOrdered(at: now), tenant: $0.tenant, record: $0.element.record)
         }
         state.withLock { state in
             state.underWay = entries
@@ -161,11 +159,12 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
-    private func putBack(_ entries: [Entry]) {
+    /// - Parameter entries: of one tenant.
+    private func putBack(_ entries: [Entry], of tenant: TenantID) {
         let ids = Set(entries.map(\.id))
         state.withLock { state in
             state.underWay.removeAll { ids.contains($0.id) }
-            state.waiting += entries.map { Waiting(id: $0.id, tenant: $0.tenant, record: $0.record) }
+            state.waiting.putBack(entries.map { Waiting(id: $0.id, record: $0.record) }, of: tenant)
         }
     }
 

@@ -126,23 +126,31 @@ extension RoutingTable {
         for index in items.indices where index == items.startIndex || items[index] != items[index - 1] {
             var child = node
             child.combine(items[index])
-            guard queryNodes.first(child.value, { _, _, _ in true }) != nil else { continue }
-            choose(search, url, prefix, node: child.value, among: &best)
-            descend(search, url, prefix, child, items[(index + 1)...], among: &best)
+            guard let reaching = queryNodes.first(child.value, { count, _, _ in count }) else { continue }
+            let ending = choose(search, url, prefix, node: child.value, among: &best)
+            // Where all that lead here end, no item leads on.
+            if ending < reaching {
+                descend(search, url, prefix, child, items[(index + 1)...], among: &best)
+            }
         }
     }
 
     /// Takes each experience of a node that matches and precedes the best so far.
+    /// - Returns: How many there are, whether they match or not.
+    @discardableResult
     private func choose(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, node: UInt64,
         among best: inout (place: Place, header: ExperienceHeader)?
-    ) {
+    ) -> UInt32 {
+        var count: UInt32 = 0
         _ = experiences.first(node) { header, text, place in
+            count += 1
             guard isMatch(header, text, search, url, prefix) else { return nil as Never? }
             if let known = best, !precedes(header, text, known) { return nil }
             best = (place, header)
             return nil
         }
+        return count
     }
 
     private func precedes(

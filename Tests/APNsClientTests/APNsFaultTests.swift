@@ -33,6 +33,18 @@ import Testing
         }
     }
 
+    /// A line of the log is one line, and no command to a terminal.
+    @Test func whyAPNsLeavesIsLoggedEscaped() async throws {
+        let reason = "Shut\n\u{1B}[2Jdown\u{9B}" + String(repeating: "a", count: 1_000)
+        let leave = Rule(.goAway(reason: reason, accepting: true), times: 1)
+        try await SimulatedService.lend(rules: [leave]) { service in
+            _ = try await service.send()
+            let line = try #require(service.log.lines.first { $0.contains("Shut") })
+            #expect(line.contains(#"Shut\n\u{001B}[2Jdown\u{009B}aaa"#), "\(line)")
+            #expect(!line.contains("\n") && !line.contains("\u{1B}") && line.utf8.count < 500)
+        }
+    }
+
     @Test func aServerThatAlwaysBidsToLeaveIsNotCalledWithoutEnd() async throws {
         try await SimulatedService.lend(
             rules: [Rule(.goAway(reason: "Shutdown", accepting: false))],

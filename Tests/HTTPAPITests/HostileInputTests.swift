@@ -112,7 +112,10 @@ import Testing
     @Test(arguments: [
         Target("", "missing_parameter", "url"),
         Target("?", "missing_parameter", "url"),
-        Target("?URL=https://example.com", "missing_parameter", "url"),
+        Target("?URL=https://example.com", "unknown_parameter", "URL"),
+        // The first that is refused is what the answer names, whatever follows.
+        Target("?y=1&x=1&url=%zz", "unknown_parameter", "y"),
+        Target("?url=a&url=b&x=1", "invalid_parameter", "url"),
         Target("?url=https://example.com&url=https://example.com", "invalid_parameter", "url"),
         Target("?url=https://example.com&x=1", "unknown_parameter", "x"),
         Target("?url=%", "invalid_parameter", "url"),

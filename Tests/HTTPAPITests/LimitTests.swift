@@ -190,44 +190,6 @@ import Testing
         #expect(response.status.code == 503 && pauses.withLock { $0 } == 1)
     }
 
-    @Test(.timeLimit(.minutes(1))) func theLogTellsOfRefusalsByCount() async throws {
-        let log = LogCapture()
-        let logger = Logger(label: "test") { _ in log }
-        let observer = RequestObserver()
-        func record(_ status: HTTPResponse.Status, limit: String?, times: Int) {
-            for _ in 0..<times {
-                observer.record(
-                    status, .put, route: "/v1/instances/{id}", caller: nil, limit: limit, requestID: "r",
-                    duration: .zero, logger)
-            }
-        }
-        func lines() -> [String] {
-            log.lines.withLock { lines in
-                defer { lines = [] }
-                return lines
-            }
-        }
-        record(.tooManyRequests, limit: "concurrency", times: 21_000)
-        record(.tooManyRequests, limit: "client", times: 2)
-        record(.serviceUnavailable, limit: nil, times: 1)
-        record(.unprocessableContent, limit: nil, times: 2)
-        let first = lines()
-        #expect(first.count == 5 && first.allSatisfy { $0.contains(" answered ") })
-        #expect(first[0].contains("concurrency") && first[1].contains("client"))
-        // It tells once more when its task ends.
-        let telling = Task { await observer.tellOfRefusals(to: logger) }
-        telling.cancel()
-        await telling.value
-        let counts = lines().sorted()
-        #expect(counts.count == 2 && counts.allSatisfy { $0.contains("info refused ") })
-        #expect(counts.contains { $0.contains("20999") && $0.contains("concurrency") })
-        #expect(counts.contains { $0.contains("\"count\": 1") && $0.contains("client") })
-        // In the midst of a flood nothing is the first of its kind; after it, the next is.
-        record(.tooManyRequests, limit: "concurrency", times: 1)
-        record(.serviceUnavailable, limit: nil, times: 1)
-        #expect(lines().count == 1)
-    }
-
     @Test func withoutLimitsNothingIsSaidOfThem() async throws {
         var api = TestAPI()
         api.settings.limits = RequestLimits()

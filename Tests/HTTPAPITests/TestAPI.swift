@@ -98,7 +98,7 @@ struct TestAPI: Sendable {
             responder: APIServer.routes(settings, dependencies, service, observer).buildResponder(),
             server: .frontedHTTP1(
                 front, HTTP1Channel.Configuration(additionalChannelHandlers: [ExchangeHandler()]),
-                idleTimeout: .seconds(60)),
+                idleTimeout: .seconds(60), OpenConnections(maximum: 1_000, logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)), logger: logger)
     }
 

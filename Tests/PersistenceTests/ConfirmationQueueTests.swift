@@ -118,6 +118,20 @@ import Testing
         }
     }
 
+    /// What one tenant records while the database is away is none of the others' loss.
+    @Test func aTenantsFloodDropsItsOwn() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            let queue = ConfirmationQueue(stores.appPool, limit: 10)
+            for _ in 0..<100 { try Self.record(in: queue, of: tenant) }
+            for _ in 0..<4 { try Self.record(in: queue, of: other) }
+            #expect(queue.count == 10 && queue.droppedCount == 94)
+            try await queue.flush()
+            #expect(try await Self.count(stores, of: tenant) == 6)
+            #expect(try await Self.count(stores, of: other) == 4)
+        }
+    }
+
     @Test func recordsWaitWhileTheDatabaseIsAway() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withPool(as: .serve, { $0.acquireTimeout = .seconds(1) }) { pool in

@@ -7,6 +7,7 @@ import Logging
 import Metrics
 import Notifications
 import Persistence
+import Platform
 import PostgreSQL
 import Routing
 import ServiceLifecycle
@@ -80,8 +81,9 @@ struct ServeCommand: AsyncParsableCommand {
     private static let deliveryConnections = 3
 
     func run() async throws {
-        let settings = try settings()
+        var settings = try settings()
         let logger = try logger()
+        Self.limitConnections(&settings, logger)
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
         let poolSize = try poolSize ?? Environment.value("DOORSTEP_POOL_SIZE", as: Int.self) ?? 4
@@ -118,7 +120,7 @@ struct ServeCommand: AsyncParsableCommand {
             onUnprepared: {
                 logger.notice("the database is behind a pooler: statements are not prepared any more")
             }
-        ) { pool, deliveryPool in
+        ) { [settings] pool, deliveryPool in
             let routing = RoutingService(pool, file: file, logger: logger)
             try await routing.start()
             let confirmations = ConfirmationQueue(pool) { error in
@@ -216,6 +218,19 @@ struct ServeCommand: AsyncParsableCommand {
         }
         return settings
     }
+
+    /// What the process may have open must do for the connections and for what it needs besides: each connection to
+    /// PostgreSQL, to APNs and to receivers of webhooks, and files.
+    private static func limitConnections(_ settings: inout APIServer.Settings, _ logger: Logger) {
+        let limit = OpenFileLimit.raise(to: settings.maximumConnections + otherFiles)
+        guard limit < settings.maximumConnections + otherFiles else { return }
+        settings.maximumConnections = max(limit - otherFiles, limit / 2)
+        logger.notice(
+            "fewer connections than --max-connections: the process may not have so many files open (ulimit -n)",
+            metadata: ["connections": "\(settings.maximumConnections)", "files": "\(limit)"])
+    }
+
+    private static let otherFiles = 512
 
     private func logger() throws -> Logger {
         let name = logLevel ?? Environment.text("DOORSTEP_LOG_LEVEL") ?? "info"

@@ -77,7 +77,34 @@ struct LimitSettings: ParsableArguments {
             """, valueName: "cidr"))
     var trustedProxies: [String] = []
 
+    @Option(
+        name: .customLong("max-connections"),
+        help: """
+            How many connections may be open at once; others wait until one ends. \
+            (environment: DOORSTEP_MAX_CONNECTIONS, default: 10000)
+            """)
+    var maximumConnections: Int?
+    @Option(
+        name: .customLong("shutdown-timeout"),
+        help: """
+            For how many seconds after SIGTERM requests under way may go on. \
+            (environment: DOORSTEP_SHUTDOWN_TIMEOUT, default: 25)
+            """)
+    var shutdownTimeout: Int?
+
     func apply(to settings: inout APIServer.Settings) throws {
+        if let count = try maximumConnections ?? Environment.value("DOORSTEP_MAX_CONNECTIONS", as: Int.self) {
+            guard (1...1_000_000).contains(count) else {
+                throw ValidationError("--max-connections is from 1 to 1000000")
+            }
+            settings.maximumConnections = count
+        }
+        if let seconds = try shutdownTimeout ?? Environment.value("DOORSTEP_SHUTDOWN_TIMEOUT", as: Int.self) {
+            guard (0...3_600).contains(seconds) else {
+                throw ValidationError("--shutdown-timeout is from 0 to 3600 seconds")
+            }
+            settings.shutdownTimeout = .seconds(seconds)
+        }
         for (limit, flag, variable) in [
             (\RequestLimits.key, keyLimit, "DOORSTEP_KEY_LIMIT"),
             (\.client, clientLimit, "DOORSTEP_CLIENT_LIMIT"),

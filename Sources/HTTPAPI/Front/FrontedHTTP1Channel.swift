@@ -27,14 +27,16 @@ struct FrontedHTTP1Channel: ServerChildChannel {
 
 extension HTTPServerBuilder {
     static func frontedHTTP1(
-        _ front: FrontHandler.Factory, _ configuration: HTTP1Channel.Configuration, idleTimeout: TimeAmount
+        _ front: FrontHandler.Factory, _ configuration: HTTP1Channel.Configuration, idleTimeout: TimeAmount,
+        _ connections: OpenConnections
     ) -> HTTPServerBuilder {
         var configuration = configuration
         configuration.idleTimeout = nil
         return .init { [configuration] responder in
-            FrontedHTTP1Channel(
-                library: HTTP1Channel(responder: responder, configuration: configuration), front: front,
-                idleTimeout: idleTimeout)
+            KnownChannel(
+                library: FrontedHTTP1Channel(
+                    library: HTTP1Channel(responder: responder, configuration: configuration), front: front,
+                    idleTimeout: idleTimeout), connections: connections)
         }
     }
 }

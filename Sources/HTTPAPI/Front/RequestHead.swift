@@ -155,13 +155,9 @@ extension RequestHead.Fields {
         guard colon > line.lowerBound, colon < line.upperBound, bytes[colon] == UInt8(ascii: ":") else {
             return false
         }
-        var start = colon + 1
-        var end = line.upperBound
-        while start < end, bytes[start].isBlank { start += 1 }
-        while end > start, bytes[end - 1].isBlank { end -= 1 }
-        for index in start..<end where !bytes[index].isFieldValue { return false }
+        let value = bytes.trimmingBlanks(colon + 1..<line.upperBound)
+        for index in value where !bytes[index].isFieldValue { return false }
         let name = bytes.extracting(line.lowerBound..<colon)
-        let value = start..<end
         switch name.count {
         case 2: return !name.isEqualIgnoringCase(to: "te")
         case 4 where name.isEqualIgnoringCase(to: "host"): hosts += 1
@@ -177,7 +173,7 @@ extension RequestHead.Fields {
         case 13 where name.isEqualIgnoringCase(to: "if-none-match"): return set(\.ifNoneMatch, value)
         case 14 where name.isEqualIgnoringCase(to: "content-length"):
             // Blanks behind it are not read alike everywhere.
-            guard contentLength == nil, end == line.upperBound,
+            guard contentLength == nil, value.upperBound == line.upperBound,
                 let length = bytes.extracting(value).decimal
             else { return false }
             contentLength = length
@@ -236,21 +232,6 @@ extension Span<UInt8> {
             query: Swift.min(pathEnd + 1, version)..<version)
     }
 
-    fileprivate func isEqual(to text: String) -> Bool {
-        guard count == text.utf8.count else { return false }
-        for (index, byte) in text.utf8.enumerated() where self[index] != byte { return false }
-        return true
-    }
-
-    /// - Parameter text: lower-case ASCII.
-    fileprivate func isEqualIgnoringCase(to text: StaticString) -> Bool {
-        guard count == text.utf8CodeUnitCount else { return false }
-        return text.withUTF8Buffer { text in
-            for index in 0..<count where self[index].lowercased != text[index] { return false }
-            return true
-        }
-    }
-
     /// Up to nine digits.
     fileprivate var decimal: Int? {
         guard (1...9).contains(count) else { return nil }
@@ -264,12 +245,6 @@ extension Span<UInt8> {
 }
 
 extension UInt8 {
-    fileprivate var lowercased: UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
-    }
-
-    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-
     /// `VCHAR / SP / HTAB` (RFC 9110 §5.5); text beyond ASCII is left to the library.
     fileprivate var isFieldValue: Bool { self >= 0x20 && self < 0x7F || self == UInt8(ascii: "\t") }
 

@@ -46,7 +46,14 @@ struct TrustedProxies: Sendable {
     func client(behind proxy: IPAddress?, forwardedFor: ByteBuffer?) -> Client {
         var nearest = proxy
         if let forwardedFor {
-            for part in String(buffer: forwardedFor).split(separator: ",").reversed() {
+            let field = forwardedFor.readableBytesUInt8Span
+            var end = field.count
+            while end > 0 {
+                var start = end
+                while start > 0, field[start - 1] != UInt8(ascii: ",") { start -= 1 }
+                let part = field.extracting(field.trimmingBlanks(start..<end))
+                end = start - 1
+                if part.isEmpty { continue }
                 guard let address = IPAddress(forwarded: part) else { break }
                 nearest = address
                 guard contains(address) else { break }
@@ -57,9 +64,13 @@ struct TrustedProxies: Sendable {
 }
 
 extension IPAddress {
+    /// With its port no address is longer, and none has other characters than ASCII.
+    private static let maximumLength = "[0000:0000:0000:0000:0000:ffff:255.255.255.255]:65535".utf8.count
+
     /// Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
-    fileprivate init?(forwarded text: Substring) {
-        let text = text.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+    fileprivate init?(forwarded text: Span<UInt8>) {
+        guard text.count <= Self.maximumLength else { return nil }
+        let text = text.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self)[...] }
         if text.first == "[" {
             self.init(text.dropFirst().prefix { $0 != "]" })
         } else if text.contains("."), let colon = text.lastIndex(of: ":"), text.firstIndex(of: ":") == colon {

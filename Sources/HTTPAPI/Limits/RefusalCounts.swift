@@ -9,7 +9,7 @@ final class RefusalCounts: Sendable {
     struct Kind: Hashable {
         let route: String
         let status: Int
-        /// The limit that was reached; nil where it is the database that does not answer.
+        /// The limit that was reached; nil for what is refused for another reason.
         let limit: String?
         /// Nil for those without a valid key.
         let tenant: TenantID?

@@ -33,8 +33,9 @@ extension ReceiptIssuer {
     func verify(
         _ receipt: String, for tenant: TenantID, at now: Date
     ) throws(ReceiptDefect) -> PresenceProof {
+        guard receipt.utf8.count <= Self.maximumLength else { throw .malformed }
         let parts = receipt.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard receipt.utf8.count <= Self.maximumLength, parts.count == 3,
+        guard parts.count == 3,
             let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
             let signature = Base64URL.bytes(parts[2]), header["alg"] == "ES256",
             header["typ"] == .string(ReceiptKey.type), let keyID = header["kid"]?.stringValue

@@ -37,12 +37,10 @@ struct NotificationRoutes: Sendable {
 
     private func trace(_ request: StoredRequest) async throws -> Answer {
         let notifications = try configured()
-        var parameters = try QueryParameters(request.query.utf8.span)
-        let after = parameters.optional("after").map { String(decoding: $0, as: UTF8.self) }
-        let limit = parameters.optional("limit").map { String(decoding: $0, as: UTF8.self) }
-        try parameters.finish()
+        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
         return Answer(
             uncached: try await notifications.trace(
-                request.parameter("id"), after: after, limit: limit, of: request.tenant))
+                request.parameter("id"), after: parameters.optional("after"),
+                limit: parameters.optional("limit"), of: request.tenant))
     }
 }

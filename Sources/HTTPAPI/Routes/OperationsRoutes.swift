@@ -41,6 +41,9 @@ struct OperationsRoutes {
     @Sendable func openAPI(_ request: Request, _ context: APIContext) -> Response {
         Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "public, max-age=300"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_json)))
+            body: ResponseBody(byteBuffer: Self.document))
     }
+
+    /// One for all answers: a client may ask for it many times before it reads.
+    private static let document = ByteBuffer(bytes: PackageResources.openapi_json)
 }

@@ -27,8 +27,12 @@ struct SiteAssociationRoutes {
         return Response(Answer(shared: file, ifNoneMatch: ifNoneMatch?.readableBytesUInt8Span))
     }
 
+    /// A domain name, the dot behind it, and a port.
+    private static let maximumAuthorityLength = 253 + 1 + ":65535".utf8.count
+
     /// The host of an authority as domains are registered: in lower case, without port and trailing dot.
     static func host(_ authority: String) -> String? {
+        guard authority.utf8.count <= maximumAuthorityLength else { return nil }
         var host = authority.lowercased()[...]
         if let colon = host.lastIndex(of: ":"), host[host.index(after: colon)...].allSatisfy(\.isNumber) {
             host = host[..<colon]

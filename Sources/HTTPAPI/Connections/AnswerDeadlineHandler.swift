@@ -1,0 +1,68 @@
+import NIOCore
+import NIOHTTPTypes
+
+/// Gives up answers that nobody reads: a connection, or a stream of HTTP/2, that takes nothing of an answer for a while is
+/// closed, and what waited for it is let go.
+///
+/// A body goes on in pieces, each of which gives time for the next: who reads a long one slowly reads.
+final class AnswerDeadlineHandler: ChannelOutboundHandler, RemovableChannelHandler {
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let timeout: TimeAmount
+    /// How many parts are written here and not yet taken.
+    private var untaken = 0
+    /// When a part was taken last, or written while none waited.
+    private var lastProgress = NIODeadline.now()
+    /// There is at most one, however many answers there are in its time.
+    private var check: Scheduled<Void>?
+
+    private static let pieceLength = 16_384
+
+    /// - Parameter timeout: how long nothing may be taken.
+    init(timeout: TimeAmount) {
+        self.timeout = timeout
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let part = unwrapOutboundIn(data)
+        if case .body(var rest) = part {
+            while rest.readableBytes > Self.pieceLength, let piece = rest.readSlice(length: Self.pieceLength)
+            {
+                write(.body(piece), nil, context)
+            }
+            write(.body(rest), promise, context)
+        } else {
+            write(part, promise, context)
+        }
+    }
+
+    private func write(
+        _ part: HTTPResponsePart, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) {
+        let taken = promise ?? context.eventLoop.makePromise()
+        if untaken == 0 { lastProgress = context.eventLoop.now }
+        untaken += 1
+        let eventLoop = context.eventLoop
+        taken.futureResult.assumeIsolated().whenComplete { _ in
+            self.untaken -= 1
+            self.lastProgress = eventLoop.now
+        }
+        context.write(wrapOutboundOut(part), promise: taken)
+        if check == nil { scheduleCheck(in: timeout, context) }
+    }
+
+    private func scheduleCheck(in delay: TimeAmount, _ context: ChannelHandlerContext) {
+        check = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+            self.check = nil
+            guard self.untaken > 0 else { return }
+            let rest = self.lastProgress + self.timeout - context.eventLoop.now
+            if rest > .zero { self.scheduleCheck(in: rest, context) } else { context.close(promise: nil) }
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        check?.cancel()
+        check = nil
+    }
+}

@@ -1,0 +1,70 @@
+import Tenancy
+
+/// What waits for many tenants in one bounded place, each tenant's oldest first.
+///
+/// While there is room, any tenant may have as much as it likes. When there is none, a tenant that has less than its share
+/// of the whole takes the place of another's that has more, whose newest goes. So one tenant's flood costs the others
+/// nothing, and nobody's share lies idle. Adding takes constant time on average, however many tenants there are. [ours]
+struct TenantBacklog<Element> {
+    private var waiting: [TenantID: [Element]] = [:]
+    private(set) var count = 0
+    /// Tenants that had more than their share when it was last looked.
+    private var over: [TenantID] = []
+
+    /// Adds an element where there is room for it.
+    /// - Parameter room: For how many elements there is room, these included.
+    /// - Returns: Whether none went: false when an element was dropped, this one or another.
+    mutating func append(_ element: Element, of tenant: TenantID, room: Int) -> Bool {
+        var isWhole = true
+        if count >= room {
+            isWhole = false
+            guard dropForAnother(than: tenant, room: room) else { return isWhole }
+        }
+        waiting[tenant, default: []].append(element)
+        count += 1
+        return isWhole
+    }
+
+    /// Makes room for a tenant's next element, if others have more than their share and it has less.
+    private mutating func dropForAnother(than tenant: TenantID, room: Int) -> Bool {
+        let own = waiting[tenant]?.count ?? 0
+        let share = max(1, room / (waiting.count + (own == 0 ? 1 : 0)))
+        guard own < share else { return false }
+        for isFresh in [false, true] {
+            if isFresh { over = waiting.filter { $0.value.count > share }.map(\.key) }
+            while let largest = over.last {
+                if let count = waiting[largest]?.count, count > share {
+                    waiting[largest]?.removeLast()
+                    self.count -= 1
+                    return true
+                }
+                over.removeLast()
+            }
+        }
+        return false
+    }
+
+    /// Puts elements back, before those that came since.
+    mutating func putBack(_ elements: [Element], of tenant: TenantID) {
+        guard !elements.isEmpty else { return }
+        waiting[tenant, default: []].insert(contentsOf: elements, at: 0)
+        count += elements.count
+    }
+
+    /// Takes up to so many elements out, as many of each tenant's as of any other's that has them.
+    mutating func removeFirst(upTo limit: Int) -> [(tenant: TenantID, element: Element)] {
+        var taken: [(tenant: TenantID, element: Element)] = []
+        taken.reserveCapacity(min(limit, count))
+        while taken.count < limit, !waiting.isEmpty {
+            let share = max(1, (limit - taken.count) / waiting.count)
+            for (tenant, elements) in waiting {
+                guard taken.count < limit else { break }
+                let first = elements.prefix(min(share, limit - taken.count))
+                taken += first.map { (tenant, $0) }
+                waiting[tenant] = first.count < elements.count ? Array(elements.dropFirst(first.count)) : nil
+            }
+        }
+        count -= taken.count
+        return taken
+    }
+}

@@ -1,0 +1,122 @@
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Synchronization
+import Testing
+
+@testable import HTTPAPI
+
+/// How many connections there may be, and how long they may do nothing.
+@Suite struct ConnectionTests {
+    // MARK: Answers that nobody reads
+
+    /// A connection, or a stream, whose client takes what is flushed and nothing else.
+    private static func channel(timeout: TimeAmount = .seconds(30)) throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel(handler: AnswerDeadlineHandler(timeout: timeout))
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        return channel
+    }
+
+    private static func answer(_ length: Int, on channel: EmbeddedChannel) {
+        channel.pipeline.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
+        channel.pipeline.write(
+            HTTPResponsePart.body(ByteBuffer(repeating: 0, count: length)), promise: nil)
+        channel.pipeline.write(HTTPResponsePart.end(nil), promise: nil)
+    }
+
+    @Test func anAnswerThatNobodyReadsIsGivenUp() throws {
+        let channel = try Self.channel()
+        Self.answer(100_000, on: channel)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test func aConnectionWhoseAnswersAreReadStays() throws {
+        let channel = try Self.channel()
+        for _ in 0..<3 {
+            Self.answer(100_000, on: channel)
+            channel.flush()
+            channel.embeddedEventLoop.advanceTime(by: .seconds(20))
+        }
+        channel.embeddedEventLoop.advanceTime(by: .minutes(5))
+        #expect(channel.isActive)
+        // The time begins with the answer, not with the last one.
+        Self.answer(1, on: channel)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+        #expect(channel.isActive)
+        _ = try channel.finish()
+    }
+
+    /// What is taken of a body gives time for the rest.
+    @Test func aSlowReaderReads() throws {
+        let channel = try Self.channel()
+        for _ in 0..<5 {
+            channel.pipeline.write(
+                HTTPResponsePart.body(ByteBuffer(repeating: 0, count: 10)), promise: nil)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(20))
+            channel.flush()
+        }
+        #expect(channel.isActive)
+        _ = try channel.finish()
+    }
+
+    @Test func aLongBodyGoesOnInPiecesAndWhole() throws {
+        let channel = try Self.channel()
+        let body = ByteBuffer(bytes: (0..<50_000).map { UInt8(truncatingIfNeeded: $0) })
+        let written = channel.eventLoop.makePromise(of: Void.self)
+        channel.pipeline.writeAndFlush(HTTPResponsePart.body(body), promise: written)
+        try written.futureResult.wait()
+        var pieces: [ByteBuffer] = []
+        while case .body(let piece)? = try channel.readOutbound(as: HTTPResponsePart.self) {
+            pieces.append(piece)
+        }
+        #expect(pieces.count == 4)
+        #expect(pieces.flatMap { Array($0.readableBytesView) } == Array(body.readableBytesView))
+        _ = try channel.finish()
+    }
+
+    // MARK: How many there may be
+
+    @Test func beyondTheLimitNoneIsAcceptedAndTheLogSaysSoOnce() throws {
+        let log = LogCapture()
+        let clock = Mutex(ContinuousClock.now)
+        let connections = OpenConnections(maximum: 2, logger: Logger(label: "test") { _ in log }) {
+            clock.withLock { $0 }
+        }
+        func warnings() -> Int {
+            log.lines.withLock { $0.count { $0.hasPrefix("warning") && $0.contains("--max-connections") } }
+        }
+        #expect(connections.isAcceptingNewConnections())
+        connections.connectionOpened()
+        #expect(connections.isAcceptingNewConnections() && warnings() == 0)
+        connections.connectionOpened()
+        for _ in 0..<1_000 {
+            #expect(!connections.isAcceptingNewConnections())
+            // One goes, another comes.
+            connections.connectionClosed()
+            #expect(connections.isAcceptingNewConnections())
+            connections.connectionOpened()
+        }
+        #expect(warnings() == 1)
+        clock.withLock { $0 += .seconds(60) }
+        #expect(!connections.isAcceptingNewConnections())
+        #expect(warnings() == 2)
+    }
+
+    @Test func whatIsOpenAtTheEndIsCut() throws {
+        let connections = OpenConnections(
+            maximum: 2, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let channels = try (0..<2).map { _ in try Self.channel() }
+        for channel in channels { connections.add(channel) }
+        channels[0].close(promise: nil)
+        #expect(connections.cutAll() == 1)
+        channels[1].embeddedEventLoop.run()
+        #expect(!channels[1].isActive)
+        #expect(connections.cutAll() == 0)
+    }
+}

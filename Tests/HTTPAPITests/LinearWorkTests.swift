@@ -1,0 +1,454 @@
+import APNsPayload
+import Foundation
+import HTTPTypes
+import Invocation
+import JSON
+import NIOCore
+import Notifications
+import Routing
+import RoutingSupport
+import Synchronization
+import Tenancy
+import Testing
+
+@testable import Administration
+@testable import DomainProof
+@testable import HTTPAPI
+
+/// Whatever somebody else sends, ten times as much of it takes about ten times the work.
+///
+/// Nothing is timed: the processor's instructions are counted, one by one (``Steps``).
+@Suite(.timeLimit(.minutes(10)), .enabled(if: Steps.canBeCounted, "the processor is no x86-64"))
+struct LinearWorkTests {
+    /// Something that reads what others write.
+    struct Subject: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        /// How large the smaller input is.
+        let size: Int
+        /// Times the work of the smaller. What is sorted may take a little more.
+        let limit: UInt64
+        /// Makes an input of a size, and gives what reads it.
+        let work: @Sendable (Int) throws -> () -> Void
+
+        init(
+            _ name: String, from size: Int = 4, upTo limit: UInt64 = 14,
+            _ work: @escaping @Sendable (Int) throws -> () -> Void
+        ) {
+            testDescription = name
+            self.size = size
+            self.limit = limit
+            self.work = work
+        }
+    }
+
+    static let subjects = fields + heads + bodies + urls + tokens + files + replies
+
+    @Test(arguments: subjects)
+    func isLinear(subject: Subject) throws {
+        let growth = try Steps.growth(from: subject.size, upTo: subject.limit, name: subject.testDescription, subject.work)
+        #expect(growth < Double(subject.limit), "\(growth) times the work")
+    }
+
+    // MARK: That the count is honest
+
+    /// Each name compared with all before it, as the query's parameters once were.
+    @Test func seesWhatComparesEachWithAll() throws {
+        let growth = Steps.growth(from: 6, upTo: 14) { count in
+            let names = Self.names(count)
+            return {
+                var known: [String] = []
+                for name in names where !known.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+                    known.append(name)
+                }
+            }
+        }
+        #expect(growth >= 14)
+    }
+
+    /// Removing from an array's front is one call of the standard library, and a copy of all that is behind.
+    @Test func seesWhatTheStandardLibraryDoes() throws {
+        let growth = Steps.growth(from: 400, upTo: 14) { count in
+            let numbers = Array(0..<count)
+            return {
+                var rest = numbers
+                while rest.count > count / 2 { rest.removeFirst() }
+            }
+        }
+        #expect(growth >= 14)
+    }
+
+    @Test func findsWhatIsLinearLinear() throws {
+        let growth = Steps.growth(from: 20, upTo: 14) { count in
+            let names = Self.names(count)
+            return { _ = Set(names) }
+        }
+        #expect((6..<14).contains(growth))
+    }
+
+    // MARK: Header fields
+
+    private static let fields: [Subject] = [
+        Subject("unknown query names") { query(names($0).joined(separator: "&")) },
+        Subject("one query name again and again") { query(String(repeating: "url=a&", count: $0)) },
+        Subject("empty query items") { query(String(repeating: "&", count: $0)) },
+        Subject("a percent-encoded query value") { query("url=" + String(repeating: "%61", count: $0)) },
+        Subject("a long query name") { query(String(repeating: "a", count: $0)) },
+        Subject("Content-Type with parameters", from: 8) {
+            admit(contentType: "application/json" + String(repeating: ";charset=utf-8", count: $0))
+        },
+        Subject("Content-Type of separators", from: 32) { admit(contentType: repeated(" ;", $0)) },
+        Subject("If-None-Match with many tags", from: 8) { ifNoneMatch(repeated("\"a\", ", $0)) },
+        Subject("If-None-Match of separators", from: 32) { ifNoneMatch(repeated(",", $0)) },
+        Subject("X-Forwarded-For of trusted proxies") { forwardedFor(repeated("10.0.0.1, ", $0)) },
+        Subject("X-Forwarded-For of separators", from: 32) { forwardedFor(repeated(", ", $0)) },
+        Subject("X-Forwarded-For of one long word", from: 32) { forwardedFor(repeated("1.", $0)) },
+        // Where a flag ends is known only by counting back.
+        Subject("X-Forwarded-For of flags") { forwardedFor(repeated("🇩🇪", $0) + ".1") },
+        Subject("Host of flags") { count in
+            let host = repeated("🇩🇪", count) + ":80"
+            return { _ = SiteAssociationRoutes.host(host) }
+        },
+        Subject("Host of digits behind a colon") { count in
+            let host = "a:" + repeated("1", count)
+            return { _ = SiteAssociationRoutes.host(host) }
+        },
+        Subject("Idempotency-Key") { count in
+            let key = repeated("a", count)
+            return { _ = IdempotencyKey(key, digest: []) }
+        },
+        Subject("X-Request-ID") { count in
+            let id = repeated("a", count)
+            return { _ = RequestID.isAcceptable(id.utf8.span) }
+        },
+    ]
+
+    private static func query(_ text: String) -> () -> Void {
+        { _ = try? QueryParameters(text.utf8.span, named: "url") }
+    }
+
+    private static func ifNoneMatch(_ text: String) -> () -> Void {
+        { _ = Answer(cacheable: [], ifNoneMatch: text.utf8.span).status }
+    }
+
+    private static func forwardedFor(_ text: String) -> () -> Void {
+        let proxies = TrustedProxies(["10.0.0.0/8"].compactMap { AddressRange($0) })
+        return {
+            _ = proxies.client(behind: IPAddress("10.0.0.1"), forwardedFor: ByteBuffer(string: text)).address
+        }
+    }
+
+    private static func admit(contentType: String) -> () -> Void {
+        let api = TestAPI()
+        let service = AnswerService(api.settings, api.dependencies)
+        let request = AnswerRequest(
+            access: AnswerRoute.confirm.access,
+            client: Client(address: Client.Address(nil), isBehindProxy: false),
+            authorization: ByteBuffer(string: "Bearer \(api.secret.text)"),
+            contentType: ByteBuffer(string: contentType))
+        return { _ = try? service.admit(request, at: Date()).caller }
+    }
+
+    // MARK: Heads of requests
+
+    private static let heads: [Subject] = [
+        Subject("header fields", from: 3) { count in
+            head((0..<count).map { "X-\($0): a\r\n" }.joined())
+        },
+        Subject("a long header field", from: 8) { head("X: " + repeated("a", $0) + "\r\n") },
+        Subject("blanks around a field", from: 8) {
+            head("X:" + repeated(" ", $0) + "a" + repeated("\t", $0) + "\r\n")
+        },
+        Subject("a long path", from: 8) { count in
+            let text = ByteBuffer(string: "GET \(repeated("/a", count)) HTTP/1.1\r\nHost: a\r\n\r\n")
+            return { _ = RequestHead(text) }
+        },
+    ]
+
+    private static func head(_ fields: String) -> () -> Void {
+        let text = ByteBuffer(string: "GET /v1/locations HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+        return { _ = RequestHead(text) }
+    }
+
+    // MARK: Bodies
+
+    private static let bodies: [Subject] = [
+        // Members are sorted.
+        Subject("members of an object", upTo: 22) { parse(object(names($0))) },
+        Subject("members in the opposite order", upTo: 22) { parse(object(names($0).reversed())) },
+        Subject("keys that differ at their ends", upTo: 22) { count in
+            parse(object(names(count).map { repeated("a", 20) + $0 }))
+        },
+        Subject("one key again and again", upTo: 22) { parse(object(Array(repeating: "a", count: $0))) },
+        Subject("a long key twice") { parse(object(Array(repeating: repeated("a", $0), count: 2))) },
+        Subject("elements of an array") { parse("[" + repeated("1,", $0) + "1]") },
+        Subject("arrays in arrays", from: 3) { parse(repeated("[", $0) + repeated("]", $0)) },
+        Subject("arrays that do not end") { parse(repeated("[", $0)) },
+        Subject("a whole number") { parse(repeated("1", $0)) },
+        Subject("a number's fraction") { parse("0." + repeated("1", $0)) },
+        Subject("a number's zeros") { parse("1" + repeated("0", $0)) },
+        Subject("a number's exponent") { parse("1e" + repeated("0", $0) + "1") },
+        Subject("a whole number's integer") { count in
+            let number = JSONNumber(literal: "1." + repeated("0", count))
+            return { _ = number?.int }
+        },
+        Subject("a string") { parse("\"" + repeated("a", $0) + "\"") },
+        Subject("escapes") { parse("\"" + repeated("\\n", $0) + "\"") },
+        Subject("surrogates") { parse("\"" + repeated("\\ud83d\\ude00", $0) + "\"") },
+        Subject("combining marks") { parse("\"a" + repeated("\u{301}", $0) + "\"") },
+        Subject("white space") { parse(repeated(" ", $0) + "1") },
+        Subject("unknown fields", upTo: 22) { count in
+            let object = try members(names(count))
+            return { try? JSONObjectReader(object).finish() }
+        },
+        Subject("fields read one by one", upTo: 22) { count in
+            let names = names(count)
+            let object = try members(names)
+            return {
+                var reader = JSONObjectReader(object)
+                for name in names { _ = reader.optionalValue(name) }
+                try? reader.finish()
+            }
+        },
+        Subject("a body's unknown fields", from: 3, upTo: 22) { count in
+            let api = TestAPI()
+            guard let table = api.table.current?.table else { return {} }
+            let object = try members(names(count))
+            return {
+                _ = try? api.dependencies.answers.confirm(
+                    object, of: TenantID(number: 1), in: table, at: Date())
+            }
+        },
+        Subject("a payload's own members", from: 3, upTo: 22) { count in
+            var aps: JSONObject = ["alert": "a"]
+            let custom = try members(names(count))
+            aps["badge"] = 1
+            return payload(aps, custom: custom)
+        },
+        Subject("empty texts below long names", from: 4) { count in
+            // Deep enough that the path of each is long.
+            var value = JSONValue.array(Array(repeating: "", count: count))
+            for _ in 0..<50 { value = [repeated("a", 60): value] }
+            return payload(
+                ["event": "update", "timestamp": 1, "content-state": value], custom: [:], .liveActivity)
+        },
+        Subject("arguments of an alert", from: 4) { count in
+            let arguments = JSONValue.array(Array(repeating: "a", count: count))
+            return payload(["alert": ["loc-key": "a", "loc-args": arguments]], custom: [:])
+        },
+    ]
+
+    private static func parse(_ text: String) -> () -> Void {
+        let body = ByteBuffer(string: text)
+        return { _ = try? JSONValue(parsing: body.readableBytesView).serialized() }
+    }
+
+    private static func object(_ keys: some Sequence<String>) -> String {
+        "{" + keys.map { "\"\($0)\":1" }.joined(separator: ",") + "}"
+    }
+
+    private static func members(_ keys: [String]) throws -> JSONObject {
+        try JSONValue(parsing: object(keys).utf8).objectValue ?? [:]
+    }
+
+    private static func payload(
+        _ aps: JSONObject, custom: JSONObject, _ type: PushType = .alert
+    ) -> () -> Void {
+        {
+            guard let aps = try? APS(json: aps) else { return }
+            _ = try? NotificationPayload(aps: aps, custom: custom).encoded(for: type)
+        }
+    }
+
+    // MARK: URLs
+
+    private static let urls: [Subject] = [
+        Subject("path components", from: 7) { url("/" + repeated("a/", $0)) },
+        Subject("dot segments", from: 4) { url(repeated("/..", $0)) },
+        Subject("dot segments behind components", from: 3) { url(repeated("/a", $0) + repeated("/..", $0)) },
+        Subject("encoded dot segments", from: 3) { url(repeated("/%2e%2E", $0)) },
+        Subject("slashes", from: 14) { url(repeated("/", $0)) },
+        Subject("query items", from: 7) { url("?" + repeated("a&", $0)) },
+        Subject("empty query items of a URL", from: 14) { url("?" + repeated("&", $0)) },
+        Subject("what must be encoded", from: 4) { url("/" + repeated("\"", $0)) },
+        Subject("other characters than ASCII", from: 3) { url("/" + repeated("ü", $0)) },
+        Subject("a fragment", from: 14) { url("#" + repeated("a", $0)) },
+        Subject("labels of a host", from: 3) { host(repeated("a.", $0) + "example") },
+        Subject("labels of a host that is too long", from: 7) { host(repeated("a.", $0) + "example") },
+        Subject("a host that is encoded", from: 3) { host(repeated("ü", $0)) },
+        Subject("a host that is too long to be encoded", from: 7) { host(repeated("ü", $0)) },
+        Subject("flags for a host", from: 3) { host(repeated("🇩🇪", $0)) },
+        Subject("a scheme", from: 14) { count in
+            let text = repeated("a", count) + "://example.com"
+            return { _ = try? InvocationURL(text) }
+        },
+        Subject("items of a query that no experience has", from: 3) {
+            try match(try table(["/?z=1"]), names($0))
+        },
+        Subject("items of a query, each of which an experience has", from: 3) { count in
+            try match(try table(names(count).map { "/?" + $0 }), names(count))
+        },
+        Subject("one item of a query again and again", from: 3) {
+            try match(try table(["/?a", "/?a&b"]), Array(repeating: "a", count: $0))
+        },
+        Subject("components of a path, each of which an experience has", from: 3) { count in
+            let table = try table((1...count).map { repeated("/a", $0) })
+            let url = try InvocationURL("https://example.com" + repeated("/a", count) + "/b")
+            return { _ = table.mostSpecific(for: url) }
+        },
+    ]
+
+    private static func url(_ rest: String) -> () -> Void {
+        { _ = try? InvocationURL("https://example.com" + rest).queryItems }
+    }
+
+    private static func host(_ name: String) -> () -> Void {
+        { _ = try? InvocationURL("https://\(name)/") }
+    }
+
+    /// Of one tenant that has experiences at `https://example.com`.
+    private static func table(_ paths: [String]) throws -> RoutingTable {
+        var table = RoutingTable()
+        try table.set(.tenants, .tenant(RoutingTable.tenant))
+        for path in paths {
+            try table.set(
+                .experiences, .experience(RoutingTable.tenant, "advanced", "https://example.com" + path))
+        }
+        return table
+    }
+
+    private static func match(_ table: RoutingTable, _ items: [String]) throws -> () -> Void {
+        let url = try InvocationURL("https://example.com/?" + items.joined(separator: "&"))
+        return { _ = table.mostSpecific(for: url) }
+    }
+
+    // MARK: Times, tokens and receipts
+
+    private static let tokens: [Subject] = [
+        Subject("a date's fraction") { count in
+            let text = "2026-03-01T12:30:00." + repeated("0", count) + "Z"
+            return { _ = Date(rfc3339: text) }
+        },
+        Subject("a date that does not end") { count in
+            let text = "2026-03-01T12:30:00." + repeated("0", count)
+            return { _ = Date(rfc3339: text) }
+        },
+        Subject("base64") { count in
+            let text = repeated("AAAA", count)
+            return { _ = Base64URL.bytes(text) }
+        },
+        Subject("a receipt", from: 7) { verify(repeated("eyJh", $0) + ".eyJh.AAAA") },
+        Subject("a receipt of dots", from: 32) { verify(repeated(".", $0)) },
+        Subject("a receipt that is too long", from: 3_000) { verify(repeated("a.", $0)) },
+        Subject("a push token", from: 8) { count in
+            let text = repeated("ab", count)
+            return { _ = PushToken(hex: text) }
+        },
+        Subject("an instance's ID", from: 8) { count in
+            let text = repeated("ab-", count)
+            return { _ = InstanceID(text: text) }
+        },
+    ]
+
+    private static func verify(_ text: String) -> () -> Void {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let issuer = ReceiptIssuer("https://doorstep.example", keys: ReceiptKeySet(at: now))
+        return { _ = try? issuer.verify(text, for: TenantID(number: 1), at: now) }
+    }
+
+    // MARK: Files and rows
+
+    private static let files: [Subject] = [
+        Subject("lines of CSV") { csv("a,b\n" + repeated("1,2\n", $0)) },
+        Subject("lines of CSV that are refused") { csv("a,b\n" + repeated("1\n", $0)) },
+        Subject("columns of CSV") { csv(names($0).joined(separator: ",") + "\n") },
+        Subject("columns that look alike", from: 3) { csv("b," + alike($0).joined(separator: ",") + "\n") },
+        Subject("a quoted field of CSV", from: 8) { csv("a\n\"" + repeated("\"\"", $0) + "\"\n") },
+        Subject("a quote that never closes", from: 8) { csv("a\n\"" + repeated("\n", $0)) },
+        Subject("lines of an archive", from: 3) { archive(repeated("{\"kind\":\"nothing\"}\n", $0)) },
+        Subject("an archive's line in many pieces", from: 8) {
+            archive(repeated(" ", $0) + "{}\n", piece: 8)
+        },
+        Subject("rows that PostgreSQL copies") { count in
+            let header = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + [UInt8](repeating: 0, count: 8)
+            let row: [UInt8] = [0, 1, 0, 0, 0, 2, 97, 98]
+            let bytes = header + Array(repeatElement(row, count: count).joined()) + [0xFF, 0xFF]
+            return {
+                var reader = RoutingRow.Reader()
+                try? reader.read(bytes, fieldCount: 1) { _ in }
+            }
+        },
+    ]
+
+    private static func csv(_ text: String) -> () -> Void {
+        let bytes = Array(text.utf8)
+        return {
+            var table = CSVTable(required: [])
+            _ = try? table.rows(in: bytes)
+            _ = try? table.finish()
+        }
+    }
+
+    private static func archive(_ lines: String, piece: Int = 4_096) -> () -> Void {
+        let text = Array(
+            (#"{"format":"doorstep-tenant","version":1}"# + "\n" + lines + lines + lines).utf8)
+        return {
+            let position = Position()
+            var reader = TenantArchiveReader { position.next(piece, of: text) }
+            _ = try? reader.readTenant()
+            try? reader.readRest()
+        }
+    }
+
+    /// How far a file was read.
+    private final class Position: Sendable {
+        private let position = Mutex(0)
+
+        func next(_ length: Int, of bytes: [UInt8]) -> [UInt8]? {
+            position.withLock { position in
+                guard position < bytes.count else { return nil }
+                defer { position += length }
+                return Array(bytes[position..<min(position + length, bytes.count)])
+            }
+        }
+    }
+
+    /// Names of other bytes that `String` takes for equal: marks of different classes in any order.
+    private static func alike(_ count: Int) -> [String] {
+        var orders: [[String]] = [[]]
+        for mark in ["\u{301}", "\u{323}", "\u{327}", "\u{334}", "\u{345}", "\u{315}"] {
+            orders = orders.flatMap { order in
+                (0...order.count).map { Array(order[..<$0]) + [mark] + Array(order[$0...]) }
+            }
+        }
+        return orders.prefix(count).map { "a" + $0.joined() }
+    }
+
+    // MARK: Replies
+
+    private static let replies: [Subject] =
+        [
+            Subject("records of a DNS answer") { count in
+                // The name of each is that of the question (RFC 1035 §4.1.4).
+                let record: [UInt8] = [0xC0, 12, 0, 16, 0, 1, 0, 0, 0, 1, 0, 2, 1, 97]
+                let answer: [UInt8] =
+                    [0, 1, 0x84, 0, 0, 1, UInt8(count >> 8), UInt8(count & 0xFF), 0, 0, 0, 0]
+                    + [1, 97, 0, 0, 16, 0, 1] + Array(repeatElement(record, count: count).joined())
+                return { _ = try? LibresolvQuery.texts(answer[...]) }
+            },
+            Subject("strings of a DNS record") { count in
+                let text = Array(repeatElement([1, 97] as [UInt8], count: count).joined())
+                let answer: [UInt8] =
+                    [0, 1, 0x84, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 97, 0, 0, 16, 0, 1]
+                    + [0xC0, 12, 0, 16, 0, 1, 0, 0, 0, 1, UInt8(text.count >> 8), UInt8(text.count & 0xFF)]
+                    + text
+                return { _ = try? LibresolvQuery.texts(answer[...]) }
+            },
+        ] + APNsReplies.subjects
+
+    // MARK: Texts
+
+    /// So many different short names.
+    static func names(_ count: Int) -> [String] { (0..<count).map { String($0 + 36, radix: 36) } }
+
+    static func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
+}

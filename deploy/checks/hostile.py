@@ -1,0 +1,276 @@
+"""Opens connections that say nothing or read nothing, and sends queries that once took the processor for long.
+
+usage: hostile.py --key FILE --plain PORT:PID --tls PORT:PID …
+
+The server over TLS is asked to end while such connections are open, and has ended when this script has.
+"""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import re
+import resource
+import select
+import signal
+import socket
+import ssl
+import sys
+import time
+import urllib.parse
+
+LOOKUP = "/v1/locations?url=" + urllib.parse.quote(
+    "https://example.com/restaurants/restaurant_a/order/1234", safe="")
+# As long as the line of a request may be, and each name another one.
+NAMES = "/v1/locations?" + "&".join(f"{number:x}" for number in range(4_096))[:15_900]
+# What the server's limits leave to a machine that is busy with other things.
+HANDSHAKE_LIMIT, ANSWER_LIMIT, MARGIN = 10, 35, 30
+# A query of names may take so many times what a lookup does; it is a hundred times as long, and once took thousands.
+MOST_LOOKUPS = 100
+STREAMS = 100
+
+
+class Failure(Exception):
+    pass
+
+
+def check(holds, words):
+    print(("hostile: " if holds else "hostile: NOT ") + words, flush=True)
+    if not holds:
+        raise Failure(words)
+
+
+def connect(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=60)
+
+
+def connect_tls(port, protocol="http/1.1"):
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols([protocol])
+    return context.wrap_socket(connect(port), server_hostname="localhost")
+
+
+class Client:
+    """One connection on which each request is answered before the next is sent."""
+
+    def __init__(self, connection, key):
+        self.connection, self.key, self.received = connection, key, b""
+
+    def get(self, path):
+        """Returns the status and the body."""
+        self.connection.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.key}\r\n\r\n".encode())
+        while b"\r\n\r\n" not in self.received:
+            self.receive()
+        head, _, self.received = self.received.partition(b"\r\n\r\n")
+        length = int(re.search(rb"content-length: (\d+)", head.lower())[1])
+        while len(self.received) < length:
+            self.receive()
+        body, self.received = self.received[:length], self.received[length:]
+        return int(head.split(b" ", 2)[1]), body
+
+    def receive(self):
+        part = self.connection.recv(65_536)
+        if not part:
+            raise Failure("the server closed a connection that was in use")
+        self.received += part
+
+
+def processor_time(pid):
+    """The seconds for which processors have worked for a process."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_memory(pid):
+    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def cost(client, path, status, count, pid):
+    """The seconds of the processor that one request takes."""
+    # What is done once is done before.
+    for _ in range(10):
+        client.get(path)
+    before = processor_time(pid)
+    for _ in range(count):
+        answered = client.get(path)[0]
+        if answered != status:
+            raise Failure(f"{path[:40]}… was answered {answered}, not {status}")
+    return (processor_time(pid) - before) / count
+
+
+def queries_cost_little(port, pid, key, count, milliseconds):
+    client = Client(connect(port), key)
+    # Many: the system counts the time in hundredths of a second.
+    lookup = cost(client, LOOKUP, 200, 20 * count, pid)
+    names = cost(client, NAMES, 400, count, pid)
+    words = f"a query of {len(NAMES)} bytes of names takes {1e3 * names:.3f} ms of the processor, a lookup {1e3 * lookup:.3f}"
+    check(names <= MOST_LOOKUPS * max(lookup, 1e-5), words)
+    if milliseconds:
+        check(names * 1e3 < milliseconds, f"that is less than {milliseconds:g} ms")
+
+
+def wait_until_ready(port):
+    deadline = time.monotonic() + 60
+    while True:
+        with contextlib.suppress(OSError, Failure):
+            if Client(connect_tls(port), "").get("/readyz")[0] == 200:
+                return
+        if time.monotonic() > deadline:
+            raise Failure("the server over TLS was not ready within a minute")
+        time.sleep(0.2)
+
+
+def open_connections(client):
+    _, metrics = client.get("/metrics")
+    return int(float(re.search(rb"^http_server_connections (\S+)$", metrics, re.MULTILINE)[1]))
+
+
+def ask_without_reading(port):
+    connection = connect_tls(port)
+    # More than any buffer between the two holds: each answer is a document of 150 KB.
+    connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
+    return connection
+
+
+def frame(kind, flags, stream, payload=b""):
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def ask_with_a_closed_window(port):
+    """HTTP/2 (RFC 9113) with a window of 0 for each stream: nothing of a body may be sent."""
+    connection = connect_tls(port, "h2")
+    if connection.selected_alpn_protocol() != "h2":
+        raise Failure("the server did not agree to HTTP/2")
+    # GET and https from the static table, path and authority as they are (RFC 7541, section 6.2.2).
+    path, authority = b"/openapi.json", b"localhost"
+    headers = (bytes([0x82, 0x87, 0x04, len(path)]) + path + bytes([0x01, len(authority)]) + authority)
+    settings = (4).to_bytes(2, "big") + (0).to_bytes(4, "big")
+    connection.sendall(
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, settings)
+        + b"".join(frame(1, 0x5, 2 * stream + 1, headers) for stream in range(STREAMS)))
+    return connection
+
+
+def resets(connection, seconds):
+    """How many streams the server resets within a time; what else it sends is passed over."""
+    received, count, deadline = b"", 0, time.monotonic() + seconds
+    connection.setblocking(False)
+    while count < STREAMS and time.monotonic() < deadline:
+        try:
+            part = connection.recv(65_536)
+        except ssl.SSLWantReadError:
+            select.select([connection], [], [], 1)
+            continue
+        if not part:
+            break
+        received += part
+        while len(received) >= 9 and len(received) >= 9 + int.from_bytes(received[:3], "big"):
+            length = int.from_bytes(received[:3], "big")
+            count += received[3] == 3
+            received = received[9 + length:]
+    return count
+
+
+def wait_until_gone(client, key, seconds, words):
+    """Waits until the one connection that asks is alone, and looks up meanwhile."""
+    start, lookups = time.monotonic(), 0
+    while True:
+        status, _ = client.get(LOOKUP)
+        if status != 200:
+            raise Failure(f"a lookup was answered {status}")
+        lookups += 1
+        left = open_connections(client) - 1
+        elapsed = time.monotonic() - start
+        if left <= 0 or elapsed > seconds:
+            break
+        time.sleep(0.05)
+    check(left <= 0, f"{words} are gone after {elapsed:.1f} s, and {lookups} lookups were answered meanwhile")
+
+
+def connections_end(port, pid, key, silent, unread):
+    client = Client(connect_tls(port), key)
+    client.get(LOOKUP)
+
+    opened = [connect(port) for _ in range(silent)]
+    check(open_connections(client) == silent + 1, f"{silent} connections that say nothing are open")
+    wait_until_gone(client, key, HANDSHAKE_LIMIT + MARGIN, "they")
+    for connection in opened:
+        connection.close()
+
+    opened = [ask_without_reading(port) for _ in range(unread)]
+    check(open_connections(client) == unread + 1, f"{unread} connections that read nothing are open")
+    wait_until_gone(client, key, ANSWER_LIMIT + MARGIN, "they")
+    for connection in opened:
+        connection.close()
+
+    before = resident_memory(pid)
+    opened = [ask_with_a_closed_window(port) for _ in range(unread)]
+    client.get(LOOKUP)
+    time.sleep(2)
+    grown, asked = resident_memory(pid) - before, unread * STREAMS * len(client.get("/openapi.json")[1])
+    check(
+        grown < asked / 4 + 64 * 2**20,
+        f"memory grew by {grown / 2**20:.0f} MiB for {asked / 2**20:.0f} MiB of answers that have no window")
+    for connection in opened:
+        count = resets(connection, ANSWER_LIMIT + MARGIN)
+        if count < STREAMS:
+            raise Failure(f"only {count} of {STREAMS} streams without a window were given up")
+    check(True, f"{unread} times {STREAMS} streams without a window are given up")
+    for connection in opened:
+        connection.close()
+
+
+def ends(port, pid, seconds, silent, unread):
+    opened = [connect(port) for _ in range(silent)] + [ask_without_reading(port) for _ in range(unread)]
+    # That they are read from before the signal.
+    time.sleep(1)
+    start = time.monotonic()
+    os.kill(pid, signal.SIGTERM)
+    while time.monotonic() < start + seconds + MARGIN:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        # Who started it has not waited for it yet.
+        if state == "Z":
+            break
+        time.sleep(0.05)
+    elapsed = time.monotonic() - start
+    # Well before the answers that nobody reads are given up anyway.
+    check(elapsed < seconds + 15, f"the server ended {elapsed:.1f} s after SIGTERM, of which requests have {seconds} s")
+    for connection in opened:
+        connection.close()
+
+
+def port_and_pid(text):
+    port, pid = text.split(":")
+    return int(port), int(pid)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--silent", type=int, required=True)
+    parser.add_argument("--unread", type=int, required=True)
+    parser.add_argument("--requests", type=int, required=True)
+    parser.add_argument("--milliseconds", type=float)
+    parser.add_argument("--shutdown-timeout", type=int, required=True)
+    parser.add_argument("--key", type=pathlib.Path, required=True)
+    parser.add_argument("--plain", type=port_and_pid, required=True)
+    parser.add_argument("--tls", type=port_and_pid, required=True)
+    arguments = parser.parse_args()
+    key = arguments.key.read_text().strip()
+    wanted = arguments.silent + arguments.unread + 256
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    try:
+        queries_cost_little(*arguments.plain, key, arguments.requests, arguments.milliseconds)
+        wait_until_ready(arguments.tls[0])
+        connections_end(*arguments.tls, key, arguments.silent, arguments.unread)
+        ends(*arguments.tls, arguments.shutdown_timeout, arguments.silent, arguments.unread)
+    except Failure as failure:
+        sys.exit(f"hostile: {failure}")
+
+
+if __name__ == "__main__":
+    main()
