@@ -384,6 +384,22 @@ $_$;
 ALTER FUNCTION doorstep.record_routing_change() OWNER TO doorstep_owner;
 
 --
+-- Name: renew_presence(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.renew_presence() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    NEW.present_since := now();
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION doorstep.renew_presence() OWNER TO doorstep_owner;
+
+--
 -- Name: require_confirmed_tenant(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -450,6 +466,27 @@ END)))
 ALTER TABLE ONLY doorstep.api_keys FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE doorstep.api_keys OWNER TO doorstep_owner;
+
+--
+-- Name: audience_cursors; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.audience_cursors (
+    tenant_id uuid NOT NULL,
+    notification_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    asked_at timestamp with time zone DEFAULT now() NOT NULL,
+    due_at timestamp with time zone DEFAULT now() NOT NULL,
+    launched_at timestamp with time zone NOT NULL,
+    url text NOT NULL COLLATE pg_catalog."C",
+    instance_id uuid NOT NULL,
+    delivery_count integer NOT NULL,
+    CONSTRAINT audience_cursors_delivery_count_range CHECK ((delivery_count >= 0))
+);
+
+ALTER TABLE ONLY doorstep.audience_cursors FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.audience_cursors OWNER TO doorstep_owner;
 
 --
 -- Name: audit_log; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -629,6 +666,7 @@ CREATE TABLE doorstep.deliveries (
     finished_at timestamp with time zone,
     answers jsonb DEFAULT '[]'::jsonb NOT NULL,
     warnings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    target text COLLATE pg_catalog."C",
     CONSTRAINT deliveries_attempted CHECK ((((state <> 'skipped'::text) OR (attempt = 0)) AND ((attempt > 0) OR (state = ANY (ARRAY['skipped'::text, 'queued'::text, 'expired'::text]))))),
     CONSTRAINT deliveries_due_until_final CHECK (((state = ANY (ARRAY['queued'::text, 'sending'::text])) = (due_at IS NOT NULL))),
     CONSTRAINT deliveries_environment CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
@@ -637,6 +675,7 @@ CREATE TABLE doorstep.deliveries (
     CONSTRAINT deliveries_lost_replies_range CHECK (((lost_replies >= 0) AND (lost_replies <= attempt))),
     CONSTRAINT deliveries_reason_given CHECK (((state <> ALL (ARRAY['skipped'::text, 'refused'::text])) OR (reason IS NOT NULL))),
     CONSTRAINT deliveries_state CHECK ((state = ANY (ARRAY['skipped'::text, 'queued'::text, 'sending'::text, 'delivered'::text, 'refused'::text, 'uncertain'::text, 'expired'::text]))),
+    CONSTRAINT deliveries_target_length CHECK (((octet_length(target) >= 1) AND (octet_length(target) <= 2048))),
     CONSTRAINT deliveries_token_kind CHECK ((token_kind = ANY (ARRAY['device'::text, 'start'::text, 'activity'::text, 'channel'::text])))
 )
 PARTITION BY RANGE (created_at);
@@ -750,6 +789,7 @@ CREATE TABLE doorstep.launches (
     location_identifier text COLLATE pg_catalog."C",
     launched_at timestamp with time zone NOT NULL,
     confirmed_at timestamp with time zone,
+    present_since timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT launches_confirmed_at_is_of_location CHECK (((confirmed_at IS NULL) OR (location_identifier IS NOT NULL))),
     CONSTRAINT launches_experience_url_length CHECK ((octet_length(experience_url) <= 2048)),
     CONSTRAINT launches_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
@@ -803,7 +843,10 @@ CREATE TABLE doorstep.notifications (
     expiration bigint,
     payload bytea NOT NULL,
     warnings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    experience_kind text DEFAULT 'advanced'::text NOT NULL COLLATE pg_catalog."C",
+    skipped jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT notifications_collapse_id_length CHECK (((octet_length(collapse_id) >= 1) AND (octet_length(collapse_id) <= 64))),
+    CONSTRAINT notifications_experience_kind CHECK ((experience_kind = ANY (ARRAY['default'::text, 'advanced'::text, 'demo'::text]))),
     CONSTRAINT notifications_expiration_range CHECK ((expiration >= 0)),
     CONSTRAINT notifications_payload_length CHECK (((octet_length(payload) >= 1) AND (octet_length(payload) <= 5120))),
     CONSTRAINT notifications_priority CHECK ((priority = ANY (ARRAY[1, 5, 10]))),
@@ -950,6 +993,13 @@ ALTER TABLE ONLY doorstep.confirmations ATTACH PARTITION doorstep.confirmations_
 
 ALTER TABLE ONLY doorstep.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, key_id);
+
+--
+-- Name: audience_cursors audience_cursors_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.audience_cursors
+    ADD CONSTRAINT audience_cursors_pkey PRIMARY KEY (tenant_id, notification_id);
 
 --
 -- Name: audit_log audit_log_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1176,19 +1226,19 @@ CREATE INDEX instances_launched_at ON doorstep.instances USING btree (tenant_id,
 -- Name: launches_experience; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX launches_experience ON doorstep.launches USING btree (tenant_id, experience_url, launched_at) WHERE (experience_url IS NOT NULL);
+CREATE INDEX launches_experience ON doorstep.launches USING btree (tenant_id, experience_url, launched_at, instance_id) WHERE (experience_url IS NOT NULL);
 
 --
 -- Name: launches_location; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX launches_location ON doorstep.launches USING btree (tenant_id, location_identifier, launched_at) WHERE (location_identifier IS NOT NULL);
+CREATE INDEX launches_location ON doorstep.launches USING btree (tenant_id, location_identifier, launched_at, instance_id) WHERE (location_identifier IS NOT NULL);
 
 --
 -- Name: launches_url; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX launches_url ON doorstep.launches USING btree (tenant_id, url) WHERE (url IS NOT NULL);
+CREATE INDEX launches_url ON doorstep.launches USING btree (tenant_id, url, instance_id) WHERE (url IS NOT NULL);
 
 --
 -- Name: notifications_tenant; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -1503,6 +1553,12 @@ CREATE TRIGGER record_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TA
 CREATE TRIGGER record_update AFTER UPDATE ON doorstep.webhooks REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id');
 
 --
+-- Name: launches renew_presence; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER renew_presence BEFORE UPDATE ON doorstep.launches FOR EACH ROW WHEN (((new.launched_at >= (old.launched_at + '08:00:00'::interval)) OR (new.experience_url <> old.experience_url) OR (new.location_identifier IS DISTINCT FROM old.location_identifier))) EXECUTE FUNCTION doorstep.renew_presence();
+
+--
 -- Name: confirmations require_tenant; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1526,6 +1582,13 @@ CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.notifications FOR EACH ST
 
 ALTER TABLE ONLY doorstep.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: audience_cursors audience_cursors_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.audience_cursors
+    ADD CONSTRAINT audience_cursors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
 -- Name: channels channels_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1636,6 +1699,12 @@ CREATE POLICY admin_lists_tenants ON doorstep.tenants FOR SELECT TO doorstep_adm
 --
 
 ALTER TABLE doorstep.api_keys ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: audience_cursors; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.audience_cursors ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: audit_log; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -1758,6 +1827,12 @@ ALTER TABLE doorstep.push_tokens ENABLE ROW LEVEL SECURITY;
 CREATE POLICY router_reads ON doorstep.api_keys FOR SELECT TO doorstep_router USING (true);
 
 --
+-- Name: audience_cursors router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.audience_cursors FOR SELECT TO doorstep_router USING (true);
+
+--
 -- Name: changes router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1840,6 +1915,12 @@ ALTER TABLE doorstep.short_codes ENABLE ROW LEVEL SECURITY;
 --
 
 CREATE POLICY tenant_isolation ON doorstep.api_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: audience_cursors tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.audience_cursors USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: audit_log tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -2054,6 +2135,12 @@ REVOKE ALL ON FUNCTION doorstep.record_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION doorstep.record_routing_change() FROM PUBLIC;
 
 --
+-- Name: FUNCTION renew_presence(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.renew_presence() FROM PUBLIC;
+
+--
 -- Name: FUNCTION require_confirmed_tenant(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2124,6 +2211,50 @@ GRANT SELECT(last_used_on),UPDATE(last_used_on) ON TABLE doorstep.api_keys TO do
 --
 
 GRANT SELECT(scopes) ON TABLE doorstep.api_keys TO doorstep_router;
+
+--
+-- Name: TABLE audience_cursors; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.audience_cursors TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.audience_cursors TO doorstep_admin;
+
+--
+-- Name: COLUMN audience_cursors.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.audience_cursors TO doorstep_router;
+
+--
+-- Name: COLUMN audience_cursors.due_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(due_at) ON TABLE doorstep.audience_cursors TO doorstep_app;
+GRANT SELECT(due_at) ON TABLE doorstep.audience_cursors TO doorstep_router;
+
+--
+-- Name: COLUMN audience_cursors.launched_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(launched_at) ON TABLE doorstep.audience_cursors TO doorstep_app;
+
+--
+-- Name: COLUMN audience_cursors.url; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(url) ON TABLE doorstep.audience_cursors TO doorstep_app;
+
+--
+-- Name: COLUMN audience_cursors.instance_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(instance_id) ON TABLE doorstep.audience_cursors TO doorstep_app;
+
+--
+-- Name: COLUMN audience_cursors.delivery_count; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(delivery_count) ON TABLE doorstep.audience_cursors TO doorstep_app;
 
 --
 -- Name: TABLE audit_log; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2540,6 +2671,12 @@ GRANT UPDATE(metadata) ON TABLE doorstep.locations TO doorstep_admin;
 
 GRANT SELECT,INSERT ON TABLE doorstep.notifications TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.notifications TO doorstep_admin;
+
+--
+-- Name: COLUMN notifications.skipped; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(skipped) ON TABLE doorstep.notifications TO doorstep_app;
 
 --
 -- Name: TABLE push_tokens; Type: ACL; Schema: doorstep; Owner: doorstep_owner
