@@ -282,7 +282,7 @@ extension TenantTransaction {
 
 /// A part of an audience, decided on.
 private struct DecidedPart {
-    var deliveries: [RecordedDelivery]
+    var deliveries: [RecordedDelivery] = []
     /// Those who are skipped and have no delivery.
     var skipped: [DeliveryCount] = []
     var place: AudiencePlace?
@@ -304,35 +304,52 @@ private struct AudienceCursor {
 
 extension TenantTransaction {
     /// Finds the next part of those a notification is for, and decides for each.
+    ///
+    /// As many launches are looked at as there is room for instances, so that there is room for all of them, and again
+    /// where most could not be reached.
     fileprivate func decidePart(
         of distribution: Distribution, _ size: AudiencePartSize, at cursor: AudienceCursor? = nil
     ) async throws -> DecidedPart {
         try await followIndexes()
-        var found = try await candidates(
-            for: distribution, behind: cursor?.place, askedAt: cursor?.askedAt, size)
-        if let cursor {
-            // Who is launched there again while an audience is gone through is met again.
-            let decided = try await instancesDecided(
-                among: found.members.map(\.instance.uuid), of: cursor.notification, cursor.createdAt)
-            found.members.removeAll { decided.contains($0.instance.uuid) }
-        }
-        let overwriting = try await instancesOfOtherBusinesses(
-            among: found.members.map(\.instance.uuid), distribution)
-        for index in found.members.indices {
-            found.members[index].hasOtherBusiness = overwriting.contains(found.members[index].instance.uuid)
-        }
-        let ids = UUID.timeOrdered(
-            found.members.count, at: distribution.createdAt, from: cursor?.deliveryCount ?? 0)
-        return DecidedPart(
-            deliveries: zip(found.members, ids).map {
+        var part = DecidedPart(place: cursor?.place, hasMore: true)
+        var (room, launchesLeft) = (size.reachable, size.launches)
+        var skippedLeft = cursor == nil ? size.skipped : 0
+        var count = cursor?.deliveryCount ?? 0
+        while part.hasMore, launchesLeft > 0, room > size.reachable / 10 {
+            let limit = min(room, launchesLeft)
+            var found = try await candidates(
+                for: distribution, behind: part.place, askedAt: cursor?.askedAt, limit: limit,
+                skipped: skippedLeft)
+            room -= found.reachable
+            launchesLeft -= limit
+            skippedLeft -= found.members.count - found.reachable
+            part.place = found.last ?? part.place
+            part.hasMore = found.hasMore
+            if let cursor {
+                // Who is launched there again while an audience is gone through is met again.
+                let decided = try await instancesDecided(
+                    among: found.members.map(\.instance.uuid), of: cursor.notification, cursor.createdAt)
+                found.members.removeAll { decided.contains($0.instance.uuid) }
+            }
+            let overwriting = try await instancesOfOtherBusinesses(
+                among: found.members.map(\.instance.uuid), distribution)
+            for index in found.members.indices {
+                found.members[index].hasOtherBusiness = overwriting.contains(
+                    found.members[index].instance.uuid)
+            }
+            let ids = UUID.timeOrdered(found.members.count, at: distribution.createdAt, from: count)
+            count += ids.count
+            part.deliveries += zip(found.members, ids).map {
                 distribution.delivery(to: $0, id: DeliveryID($1))
-            },
-            skipped: try found.others.map { candidate, count in
+            }
+            part.skipped += try found.others.map { candidate, count in
                 guard let reason = distribution.skipReason(of: candidate) else {
                     throw PersistenceError.unreadable("launches")
                 }
                 return DeliveryCount(state: .skipped, reason: reason.rawValue, count: count)
-            }, place: found.last, hasMore: found.hasMore)
+            }
+        }
+        return part
     }
 
     fileprivate func keepPlace(

@@ -10,7 +10,7 @@ import Tenancy
 public struct AudiencePartSize: Sendable {
     /// The instances that the notification is sent to, at most.
     public var reachable = 10_000
-    /// The launches that are looked at to find them, at most.
+    /// The launches that are looked at to find them, at most, or a little more.
     public var launches = 50_000
     /// How many of those who are skipped have a delivery of their own, at most, which tells why; of the first part alone,
     /// and the others are counted by the reason.
@@ -26,9 +26,11 @@ struct AudiencePlace: Sendable, Hashable {
     let instance: UUID
 }
 
-/// A part of an audience.
+/// Those of an audience whom some of its launches are of.
 struct AudienceCandidates: Sendable {
     var members: [Candidate]
+    /// How many of the members are reached.
+    let reachable: Int
     /// Those who are not reached and not among the members: one for all who are so, and how many they are.
     let others: [(candidate: Candidate, count: Int)]
     /// The last launch that was looked at; nil when none was left.
@@ -48,16 +50,18 @@ extension TenantTransaction {
             """)
     }
 
-    /// The next part of those a notification is for.
+    /// Those a notification is for, by the next launches of its audience.
     ///
-    /// Those that can be reached are told from the others here, so that however many cannot be, a part has as many of them
-    /// as it may. What becomes of each is decided by ``Distribution`` alone.
+    /// Those that can be reached are told from the others here: they alone are returned one by one. What becomes of each is
+    /// decided by ``Distribution`` alone.
     /// - Parameters:
-    ///   - place: Behind which to go on; nil for the first part.
+    ///   - place: Behind which to go on; nil for the first.
     ///   - askedAt: By the database's clock: who was launched there since is not meant. Nil for now.
+    ///   - limit: How many launches are looked at.
+    ///   - skipped: How many of those that cannot be reached are returned one by one, too.
     func candidates(
-        for distribution: Distribution, behind place: AudiencePlace?, askedAt: Date?,
-        _ size: AudiencePartSize
+        for distribution: Distribution, behind place: AudiencePlace?, askedAt: Date?, limit: Int,
+        skipped: Int
     ) async throws -> AudienceCandidates {
         let router = distribution.router
         let isDevice = router.receiver == .device
@@ -65,72 +69,86 @@ extension TenantTransaction {
         let rows = try await execute(
             """
             WITH scanned AS MATERIALIZED (
-                \(audienceOf: distribution, tenant, behind: place, askedAt: askedAt, limit: size.launches)
-            ), member AS MATERIALIZED (
-                SELECT s.instance_id, s.place_launched_at, s.place_url, s.route_url, s.route_experience_url, s.is_there,
-                    s.launched_there_at, s.confirmed_at, i.app, i.environment, i.permission, i.launched_at, t.is_retired,
-                    i.bundle_id, i.launched_at > \(start) AS is_recent,
-                    coalesce(s.confirmed_at > \(start), false) AS is_confirmed,
+                \(launchesOf: distribution, tenant, behind: place, askedAt: askedAt, limit: limit)
+            ), last AS (
+                SELECT launched_at, url, instance_id, (SELECT count(*) FROM scanned) = \(limit) AS has_more
+                FROM scanned s ORDER BY \(backwardsOrderOf: distribution.audience) LIMIT 1
+            ), member AS (
+                SELECT s.instance_id, s.launched_at AS place_launched_at, s.url AS place_url, i.bundle_id, i.app,
+                    i.environment, i.permission, i.launched_at, r.url AS route_url,
+                    r.experience_url AS route_experience_url, r.is_there,
+                    CASE WHEN r.is_there THEN r.launched_at END AS launched_there_at, r.confirmed_at, t.is_retired,
+                    i.launched_at > \(start) AS is_recent, coalesce(r.confirmed_at > \(start), false) AS is_confirmed,
                     coalesce(i.bundle_id = \(router.clip.text)
-                        AND (i.app <> 'clip' OR NOT \(router.clipIsMultiBusiness) OR s.is_there)
+                        AND (i.app <> 'clip' OR NOT \(router.clipIsMultiBusiness) OR coalesce(r.is_there, false))
                         AND (\(router.environment == nil) OR i.environment = \(router.environment?.rawValue ?? ""))
-                        AND (NOT \(router.confirmedOnly) OR s.confirmed_at > \(start))
+                        AND (NOT \(router.confirmedOnly) OR r.confirmed_at > \(start))
                         AND NOT t.is_retired
                         AND (NOT \(isDevice)
                             OR i.permission = ANY (\(NotificationRouter.reachablePermissions.map(\.rawValue)))
                                 AND (i.app <> 'clip' OR i.permission <> 'ephemeral' OR i.launched_at > \(start))),
                         false) AS is_reachable
                 FROM scanned s
+                -- By what the instance is told from others on its device: its latest launch at the business or, where there
+                -- was none, its latest of all.
                 LEFT JOIN LATERAL (
+                    SELECT o.url, o.experience_url, o.is_there, o.launched_at,
+                        max(o.confirmed_at) FILTER (WHERE o.is_there) OVER () AS confirmed_at
+                    FROM (
+                        SELECT url, experience_url, launched_at, confirmed_at,
+                            \(unindexedBusiness: distribution.business) AS is_there
+                        FROM doorstep.launches
+                        WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id AND \(knownAt: askedAt)
+                        OFFSET 0) AS o
+                    ORDER BY o.is_there DESC, o.launched_at DESC, o.url DESC LIMIT 1) AS r ON true
+                CROSS JOIN LATERAL (
                     SELECT bundle_id, app, environment, permission, launched_at FROM doorstep.instances
                     WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
-                    OFFSET 0) AS i ON true
+                    OFFSET 0) AS i
                 LEFT JOIN LATERAL (
                     SELECT retired_at IS NOT NULL AS is_retired FROM doorstep.push_tokens
                     WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
                         AND kind = \(router.receiver.kind) AND name = \(router.receiver.name)
                     OFFSET 0) AS t ON true
-            ), numbered AS MATERIALIZED (
+                -- Other clips may serve the same location.
+                WHERE (i.bundle_id = \(router.clip.text) OR NOT \(distribution.audience.isOfLaunches))
+                    AND \(isFirstOf: distribution.audience, tenant, askedAt: askedAt)
+            ), numbered AS (
                 SELECT m.*, row_number() OVER w AS number,
-                    count(*) FILTER (WHERE m.is_reachable) OVER w AS reachable,
                     count(*) FILTER (WHERE NOT m.is_reachable) OVER w AS unreachable
                 FROM member m
                 WINDOW w AS (ORDER BY \(orderOf: distribution.audience) ROWS UNBOUNDED PRECEDING)
-            ), last AS (
-                SELECT place_launched_at, place_url, instance_id,
-                    (SELECT count(*) FROM scanned) = \(size.launches)
-                        OR EXISTS (SELECT FROM numbered WHERE reachable > \(size.reachable)) AS has_more
-                FROM numbered WHERE reachable <= \(size.reachable) ORDER BY number DESC LIMIT 1
             )
-            SELECT max(last.place_launched_at) AS last_launched_at, max(last.place_url) AS last_url,
-                max(last.instance_id::text)::uuid AS last_instance, bool_or(last.has_more) AS has_more,
-                count(n.number) AS count, single.instance_id AS instance_id, n.bundle_id AS bundle_id, n.app AS app,
+            SELECT last.launched_at AS last_launched_at, last.url AS last_url, last.instance_id AS last_instance,
+                last.has_more AS has_more, count(n.number) AS count, single.instance_id AS instance_id,
+                bool_and(n.is_reachable) AS is_reachable, n.bundle_id AS bundle_id, n.app AS app,
                 n.environment AS environment, n.permission AS permission, max(n.launched_at) AS launched_at,
                 max(n.launched_there_at) AS launched_there_at, max(n.route_url) AS route_url,
                 max(n.route_experience_url) AS route_experience_url, max(n.confirmed_at) AS confirmed_at,
                 n.is_retired AS is_retired
             FROM last
-            -- Other clips may serve the same location.
-            LEFT JOIN numbered n ON n.reachable <= \(size.reachable)
-                AND (n.bundle_id = \(router.clip.text) OR NOT \(distribution.audience.isOfLaunches) AND n.app IS NOT NULL)
+            LEFT JOIN numbered n ON true
             LEFT JOIN LATERAL (
-                SELECT CASE WHEN n.is_reachable OR n.unreachable <= \(place == nil ? size.skipped : 0)
-                    THEN n.instance_id END AS instance_id) AS single ON true
-            GROUP BY single.instance_id, n.bundle_id, n.app, n.environment, n.permission, n.is_there, n.is_recent,
-                n.is_confirmed, n.is_retired
+                SELECT CASE WHEN n.is_reachable OR n.unreachable <= \(skipped) THEN n.instance_id END AS instance_id
+                ) AS single ON true
+            GROUP BY last.launched_at, last.url, last.instance_id, last.has_more, single.instance_id, n.bundle_id, n.app,
+                n.environment, n.permission, n.is_there, n.is_recent, n.is_confirmed, n.is_retired
             ORDER BY min(n.number)
             """)
         var members: [Candidate] = []
+        var reachable = 0
         var others: [(Candidate, Int)] = []
         for row in rows {
             let count: Int = try row.decode("count")
             guard count > 0 else { continue }
             let instance: UUID? = try row.decode("instance_id")
             let candidate = try Candidate(row: row, instance: instance)
-            if instance != nil { members.append(candidate) } else { others.append((candidate, count)) }
+            if instance == nil { others.append((candidate, count)) } else { members.append(candidate) }
+            if try row.decode("is_reachable") { reachable += 1 }
         }
         return AudienceCandidates(
-            members: members, others: others, last: try rows.first.map { try AudiencePlace(row: $0) },
+            members: members, reachable: reachable, others: others,
+            last: try rows.first.map { try AudiencePlace(row: $0) },
             hasMore: try rows.first?.decode("has_more") ?? false)
     }
 
@@ -189,6 +207,11 @@ extension Audience {
         case .instance, .activity, .channel: false
         }
     }
+
+    /// What its launches are in the order of, before their instances.
+    fileprivate var orderingColumn: String {
+        if case .urlPrefix = self { "url" } else { "launched_at" }
+    }
 }
 
 extension AudiencePlace {
@@ -229,22 +252,12 @@ extension Candidate {
 }
 
 extension Query.StringInterpolation {
-    /// A statement that gives the next launches of an audience, one for each instance, in the order of ``orderOf``; one
-    /// statement for each kind, so that each goes through its index.
-    ///
-    /// Of each instance the launch by which it is told from others on its device (`route_…`): the latest at the business or,
-    /// where there was none, the latest of all.
+    /// A statement that gives the next launches of an audience, in their order; one for each kind, so that each goes through
+    /// its index.
     fileprivate mutating func appendInterpolation(
-        audienceOf distribution: Distribution, _ tenant: TenantID, behind place: AudiencePlace?,
+        launchesOf distribution: Distribution, _ tenant: TenantID, behind place: AudiencePlace?,
         askedAt: Date?, limit: Int
     ) {
-        appendLiteral(
-            """
-            SELECT l.instance_id, l.launched_at AS place_launched_at, l.url AS place_url, r.url AS route_url,
-                r.experience_url AS route_experience_url, coalesce(r.is_there, false) AS is_there,
-                CASE WHEN r.is_there THEN r.launched_at END AS launched_there_at, r.confirmed_at
-            FROM (
-            """)
         switch distribution.audience {
         case .instance(let id), .activity(let id, _):
             appendLiteral("SELECT ")
@@ -252,70 +265,78 @@ extension Query.StringInterpolation {
             appendLiteral(" AS instance_id, now() AS launched_at, '' AS url")
         case .business:
             appendLaunches(tenant, askedAt)
-            appendLiteral(" AND launched_at > ")
+            appendLiteral(" AND s.launched_at > ")
             appendInterpolation(distribution.audienceStart)
             appendLiteral(" AND ")
             appendInterpolation(business: distribution.business)
             if let place {
-                appendLiteral(" AND (launched_at, instance_id) > (")
+                appendLiteral(" AND (s.launched_at, s.instance_id) > (")
                 appendInterpolation(place.launchedAt)
                 appendLiteral(", ")
                 appendInterpolation(place.instance)
                 appendLiteral(")")
             }
+            appendEnd(distribution.audience, limit)
         case .urlPrefix(let prefix):
+            appendLiteral("SELECT s.instance_id, s.launched_at, s.url FROM (")
             for (index, range) in URLRange.ranges(of: prefix).enumerated() {
-                if index > 0 { appendLiteral(" UNION ALL ") }
+                appendLiteral(index > 0 ? " UNION ALL (" : "(")
                 appendLaunches(tenant, askedAt)
                 appendLiteral(" AND ")
-                appendInterpolation(range: range, of: "url")
-                appendInterpolation(queryItems: prefix, of: "url")
+                appendInterpolation(range: range, of: "s.url")
+                appendInterpolation(queryItems: prefix, of: "s.url")
                 if let place {
-                    appendLiteral(" AND (url, instance_id) > (")
+                    appendLiteral(" AND (s.url, s.instance_id) > (")
                     appendInterpolation(place.url)
                     appendLiteral(", ")
                     appendInterpolation(place.instance)
                     appendLiteral(")")
                 }
+                appendEnd(distribution.audience, limit)
+                appendLiteral(")")
             }
+            appendLiteral(") AS s")
+            appendEnd(distribution.audience, limit)
         case .channel:
             // Nobody knows who follows one.
             appendLiteral("SELECT NULL::uuid AS instance_id, now() AS launched_at, '' AS url WHERE false")
         }
+    }
+
+    /// The beginning of a statement that gives launches.
+    private mutating func appendLaunches(_ tenant: TenantID, _ askedAt: Date?) {
         appendLiteral(
-            """
-            ) AS l LEFT JOIN LATERAL (
-                SELECT o.url, o.experience_url, o.is_there, o.launched_at,
-                    max(o.confirmed_at) FILTER (WHERE o.is_there) OVER () AS confirmed_at
-                FROM (
-                    SELECT url, experience_url, launched_at, confirmed_at,
-            """)
-        appendLiteral(" ")
-        appendInterpolation(unindexedBusiness: distribution.business)
-        appendLiteral(
-            " AS is_there FROM doorstep.launches WHERE instance_id = l.instance_id AND tenant_id = ")
+            "SELECT s.instance_id, s.launched_at, s.url FROM doorstep.launches s WHERE s.tenant_id = ")
         appendInterpolation(tenant.uuid)
-        appendPresence(askedAt)
-        appendLiteral(
-            """
-             OFFSET 0) AS o
-                ORDER BY o.is_there DESC, o.launched_at DESC, o.url DESC LIMIT 1
-            ) AS r ON true
-            """)
-        switch distribution.audience {
-        case .business:
-            appendLiteral(" WHERE r.url = l.url")
+        appendLiteral(" AND ")
+        appendInterpolation(knownAt: askedAt)
+    }
+
+    private mutating func appendEnd(_ audience: Audience, _ limit: Int) {
+        appendLiteral(" ORDER BY s.\(audience.orderingColumn), s.instance_id LIMIT ")
+        appendInterpolation(limit)
+    }
+
+    /// Whether a launch is one that a notification means which was asked for at a time; nil for now.
+    fileprivate mutating func appendInterpolation(knownAt askedAt: Date?) {
+        appendLiteral("present_since <= coalesce(")
+        appendInterpolation(askedAt)
+        appendLiteral(", now())")
+    }
+
+    /// Whether a launch `s` is the one of its instance for which that is met: of the launches at a business the latest, of
+    /// those that a prefix matches the first.
+    fileprivate mutating func appendInterpolation(
+        isFirstOf audience: Audience, _ tenant: TenantID, askedAt: Date?
+    ) {
+        switch audience {
+        case .business: appendLiteral("r.url = s.url")
         case .urlPrefix(let prefix):
-            // The first of those of the instance that the prefix matches.
             appendLiteral(
-                """
-                 WHERE l.url = (
-                    SELECT min(o.url) FROM (
-                        SELECT url FROM doorstep.launches WHERE instance_id = l.instance_id AND tenant_id =
-                """)
-            appendLiteral(" ")
+                "s.url = (SELECT min(o.url) FROM (SELECT url FROM doorstep.launches WHERE tenant_id = ")
             appendInterpolation(tenant.uuid)
-            appendPresence(askedAt)
+            appendLiteral(" AND instance_id = s.instance_id AND ")
+            appendInterpolation(knownAt: askedAt)
             appendLiteral(" OFFSET 0) AS o WHERE (")
             for (index, range) in URLRange.ranges(of: prefix).enumerated() {
                 if index > 0 { appendLiteral(" OR ") }
@@ -324,30 +345,17 @@ extension Query.StringInterpolation {
             appendLiteral(")")
             appendInterpolation(queryItems: prefix, of: "o.url")
             appendLiteral(")")
-        case .instance, .activity, .channel: break
+        case .instance, .activity, .channel: appendLiteral("true")
         }
-        appendLiteral(" ORDER BY ")
-        appendLiteral(distribution.audience.isByURL ? "l.url, l.instance_id" : "l.launched_at, l.instance_id")
-        appendLiteral(" LIMIT ")
-        appendInterpolation(limit)
-    }
-
-    /// The beginning of a statement that gives launches.
-    private mutating func appendLaunches(_ tenant: TenantID, _ askedAt: Date?) {
-        appendLiteral("SELECT instance_id, launched_at, url FROM doorstep.launches WHERE tenant_id = ")
-        appendInterpolation(tenant.uuid)
-        appendPresence(askedAt)
-    }
-
-    private mutating func appendPresence(_ askedAt: Date?) {
-        appendLiteral(" AND present_since <= coalesce(")
-        appendInterpolation(askedAt)
-        appendLiteral(", now())")
     }
 
     /// The order in which an audience is gone through, which is its index's.
     fileprivate mutating func appendInterpolation(orderOf audience: Audience) {
-        appendLiteral(audience.isByURL ? "m.place_url, m.instance_id" : "m.place_launched_at, m.instance_id")
+        appendLiteral("m.place_\(audience.orderingColumn), m.instance_id")
+    }
+
+    fileprivate mutating func appendInterpolation(backwardsOrderOf audience: Audience) {
+        appendLiteral("s.\(audience.orderingColumn) DESC, s.instance_id DESC")
     }
 
     /// Whether a launch was at a business.
@@ -411,12 +419,6 @@ extension Query.StringInterpolation {
             """)
         appendLiteral(" ")
         appendInterpolation(prefix.queryItems.map(\.text))
-    }
-}
-
-extension Audience {
-    fileprivate var isByURL: Bool {
-        if case .urlPrefix = self { true } else { false }
     }
 }
 

@@ -7,6 +7,7 @@ import Notifications
 import PostgreSQL
 import PropertyTesting
 import Routing
+import Synchronization
 import Tenancy
 import TestSupport
 import Testing
@@ -158,12 +159,52 @@ import Testing
         }
     }
 
+    /// Whatever the planner knows: a part reads its launches in the order of their index, and nothing of those behind it.
+    @Test(arguments: Kind.allCases, [true, false])
+    func aPartReadsItsLaunchesAlone(kind: Kind, isAnalyzed: Bool) async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await Self.makeUp(5_000, restaurants)
+            if isAnalyzed {
+                try await restaurants.stores.database.withSuperuser { pool in
+                    try await pool.withConnection { try await $0.execute(script: "ANALYZE") }
+                }
+            }
+            let submission = try restaurants.submission(to: try kind.audience)
+            try await restaurants.stores.database.explainEverything(planCacheMode: "auto")
+            let plans = Mutex<[String]>([])
+            try await restaurants.stores.database.withPool(
+                as: .serve, { $0.onNotice = { notice in plans.withLock { $0.append(notice.message) } } }
+            ) { pool in
+                let store = PostgresNotificationStore(
+                    pool, partSize: Self.size(reachable: 100, launches: 100))
+                let outcome = try await NotificationIntake(store).accept(
+                    submission, of: restaurants.tenant, in: restaurants.table, at: restaurants.now)
+                #expect(outcome.trace?.isComplete == false)
+                _ = try await store.continueAudience(of: restaurants.tenant)
+            }
+            let searches = plans.withLock { $0.filter { $0.contains("WITH scanned") } }
+            #expect(searches.count == 2)
+            for plan in searches {
+                let lines = plan.split(separator: "\n")
+                let start = try #require(lines.firstIndex { $0.contains("CTE scanned") })
+                let scanned = lines[(start + 1)...].prefix {
+                    !$0.contains("CTE ") && !$0.contains("GroupAggregate")
+                }
+                let index = kind == .business ? "launches_location" : "launches_url"
+                #expect(scanned.contains { $0.contains("Index Scan using \(index)") }, "\(plan)")
+                // But for the few that each range of URLs has given.
+                #expect(scanned.count { $0.contains("Sort Key") } <= (kind == .business ? 0 : 1), "\(plan)")
+                #expect(!plan.contains("Seq Scan on"), "\(plan)")
+            }
+        }
+    }
+
     // MARK: Who cannot be reached
 
     /// However many are made up, and though they come first: those who can be reached are in the first part.
     @Test func madeUpInstancesCrowdNobodyOut() async throws {
         try await Restaurants.withRestaurants { restaurants in
-            let restaurants = restaurants.takingIn(Self.size(reachable: 10, launches: 5_000, skipped: 100))
+            let restaurants = restaurants.takingIn(Self.size(reachable: 500, launches: 5_000, skipped: 100))
             try await Self.makeUp(1_500, restaurants)
             let real = try await restaurants.register(.init())
             let trace = try await restaurants.send()
@@ -183,7 +224,7 @@ import Testing
     /// end.
     @Test func partsAreBoundedByWhatIsLookedAt() async throws {
         try await Restaurants.withRestaurants { restaurants in
-            let restaurants = restaurants.takingIn(Self.size(reachable: 10, launches: 400, skipped: 100))
+            let restaurants = restaurants.takingIn(Self.size(reachable: 200, launches: 400, skipped: 100))
             try await Self.makeUp(1_500, restaurants)
             let real = try await restaurants.register(.init())
             let trace = try await restaurants.send()
