@@ -252,7 +252,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "LocalServers", "Doorstep",
-                "EmbeddedPostgreSQL",
+                "EmbeddedPostgreSQL", "HTTPAPI",
                 "JSON", "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "Routing", "Tenancy",
                 "TestSupport", asyncHTTPClient,
                 crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,

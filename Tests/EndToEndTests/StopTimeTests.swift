@@ -1,5 +1,6 @@
 import APNsClient
 import Foundation
+import HTTPAPI
 import Testing
 
 /// What service managers are told of the time that a server takes to end is enough for it.
@@ -7,7 +8,7 @@ import Testing
     /// Its services end one after the other, each when the one before it has.
     private static let longest: Duration =
         // Requests under way.
-        .seconds(25)
+        APIServer.Settings().shutdownTimeout
         // What APNs has been sent is answered, or given up a tenth after its time.
         + APNsClient.Settings().requestTimeout * 1.1
         // What became of it and of webhooks' messages, and when keys were used, is written down: a connection to the

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Logging
+import RateLimiting
 import RoutingSupport
 import Synchronization
 import Tenancy
