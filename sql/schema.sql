@@ -594,6 +594,8 @@ CREATE TABLE doorstep.clips (
     parent_bundle_id text NOT NULL COLLATE pg_catalog."C",
     team_id text NOT NULL COLLATE pg_catalog."C",
     multi_business boolean DEFAULT false NOT NULL,
+    app_id_prefix text COLLATE pg_catalog."C",
+    CONSTRAINT clips_app_id_prefix_form CHECK ((app_id_prefix ~ '^[A-Z0-9]{10}$'::text)),
     CONSTRAINT clips_bundle_id_form CHECK (((bundle_id ~ '^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$'::text) AND (octet_length(bundle_id) <= 155))),
     CONSTRAINT clips_parent_is_prefix CHECK (starts_with(bundle_id, (parent_bundle_id || '.'::text))),
     CONSTRAINT clips_team_id_form CHECK ((team_id ~ '^[A-Z0-9]{10}$'::text))
@@ -697,6 +699,9 @@ CREATE TABLE doorstep.domains (
     method text COLLATE pg_catalog."C",
     checked_at timestamp with time zone,
     lapsed_at timestamp with time zone,
+    content jsonb,
+    CONSTRAINT domains_content_is_object CHECK ((jsonb_typeof(content) = 'object'::text)),
+    CONSTRAINT domains_content_length CHECK ((octet_length((content)::text) <= 131072)),
     CONSTRAINT domains_host_form CHECK (((host ~ '^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$'::text) AND (length(host) <= 253))),
     CONSTRAINT domains_method CHECK ((method = ANY (ARRAY['dns'::text, 'file'::text]))),
     CONSTRAINT domains_proof CHECK (((proved_at IS NULL) = (method IS NULL)))
@@ -973,6 +978,7 @@ CREATE TABLE doorstep.webhooks (
     url text NOT NULL COLLATE pg_catalog."C",
     sealed_secret bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    secret_changed_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT webhooks_sealed_secret_length CHECK (((octet_length(sealed_secret) >= 33) AND (octet_length(sealed_secret) <= 512))),
     CONSTRAINT webhooks_url_length CHECK (((octet_length(url) >= 8) AND (octet_length(url) <= 2048)))
 );
@@ -1472,13 +1478,13 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.api_keys REFERENCI
 -- Name: clips record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id', 'parent_bundle_id, team_id, multi_business');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id', 'parent_bundle_id, team_id, app_id_prefix, multi_business');
 
 --
 -- Name: domains record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('host', 'proved_at');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('host', 'proved_at, content');
 
 --
 -- Name: experiences record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -2326,6 +2332,13 @@ GRANT UPDATE(multi_business) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT SELECT(multi_business) ON TABLE doorstep.clips TO doorstep_router;
 
 --
+-- Name: COLUMN clips.app_id_prefix; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(app_id_prefix) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT SELECT(app_id_prefix) ON TABLE doorstep.clips TO doorstep_router;
+
+--
 -- Name: TABLE confirmations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2449,6 +2462,13 @@ GRANT UPDATE(checked_at) ON TABLE doorstep.domains TO doorstep_admin;
 --
 
 GRANT UPDATE(lapsed_at) ON TABLE doorstep.domains TO doorstep_admin;
+
+--
+-- Name: COLUMN domains.content; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(content) ON TABLE doorstep.domains TO doorstep_admin;
+GRANT SELECT(content) ON TABLE doorstep.domains TO doorstep_router;
 
 --
 -- Name: TABLE experiences; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2913,6 +2933,12 @@ GRANT UPDATE(url) ON TABLE doorstep.webhooks TO doorstep_admin;
 --
 
 GRANT UPDATE(sealed_secret) ON TABLE doorstep.webhooks TO doorstep_admin;
+
+--
+-- Name: COLUMN webhooks.secret_changed_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(secret_changed_at) ON TABLE doorstep.webhooks TO doorstep_admin;
 
 --
 -- PostgreSQL database dump complete

@@ -40,7 +40,7 @@ import Testing
         try await SimulatedService.lend(rules: [leave]) { service in
             _ = try await service.send()
             let line = try #require(service.log.lines.first { $0.contains("Shut") })
-            #expect(line.contains(#"Shut\n\u{001B}[2Jdown\u{009B}aaa"#), "\(line)")
+            #expect(line.contains(#"Shut\n\u{1B}[2Jdown\u{009B}aaa"#), "\(line)")
             #expect(!line.contains("\n") && !line.contains("\u{1B}") && line.utf8.count < 500)
         }
     }

@@ -1,6 +1,4 @@
 import CSteps
-import Foundation
-import Testing
 
 /// How many of the processor's instructions something takes.
 enum Steps {
@@ -22,16 +20,12 @@ enum Steps {
     /// Each is done once before it is counted, so that what is made ready once is not counted.
     /// - Parameter work: makes an input of a size, and gives what is to be done with it.
     static func growth(
-        from size: Int, upTo limit: UInt64, name: String = "-", _ work: (Int) throws -> () -> Void
+        from size: Int, upTo limit: UInt64, _ work: (Int) throws -> () -> Void
     ) rethrows -> Double {
         let (small, large) = (try work(size), try work(10 * size))
         small()
         large()
         let count = count(of: small)
-        let more = Self.count(upTo: limit * count, of: large)
-        let h = FileHandle(forUpdatingAtPath: "/tmp/e4/steps.txt")
-        _ = try? h?.seekToEnd()
-        h?.write(Data("STEPS \(size) \(count) \(more) \(Double(more) / Double(count)) \(name)\n".utf8))
-        return Double(more) / Double(count)
+        return Double(Self.count(upTo: limit * count, of: large)) / Double(count)
     }
 }

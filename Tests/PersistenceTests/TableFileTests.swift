@@ -29,7 +29,7 @@ import Testing
             withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
         }
         var table = RoutingTable()
-        try table.set(.tenants, RoutingRow([uuid, [0], nil, nil, nil, nil]))
+        try table.set(.tenants, RoutingRow([uuid, [0]] + Array(repeating: nil, count: 8)))
         for number in 0..<locations {
             try table.set(
                 .locations,

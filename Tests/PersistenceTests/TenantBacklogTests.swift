@@ -35,12 +35,15 @@ import Testing
         #expect(Self.counts(backlog, tenants) == [40, 20, 20, 20, 0])
         // Its oldest stay.
         var rest = backlog
-        #expect(rest.removeFirst(upTo: .max).filter { $0.tenant == tenants[0] }.map(\.element) == Array(0..<40))
+        #expect(
+            rest.removeFirst(upTo: .max).filter { $0.tenant == tenants[0] }.map(\.element) == Array(0..<40))
     }
 
     @Test func allThatFloodHaveTheSame() {
         var backlog = TenantBacklog<Int>()
-        for tenant in tenants { for number in 0..<1_000 { _ = backlog.append(number, of: tenant, room: 100) } }
+        for tenant in tenants {
+            for number in 0..<1_000 { _ = backlog.append(number, of: tenant, room: 100) }
+        }
         #expect(Self.counts(backlog, tenants) == [20, 20, 20, 20, 20])
     }
 

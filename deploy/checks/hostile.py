@@ -128,6 +128,14 @@ def open_connections(client):
     return int(float(re.search(rb"^http_server_connections (\S+)$", metrics, re.MULTILINE)[1]))
 
 
+def wait_until_open(client, count, words):
+    """Waits until the server has accepted what was opened."""
+    deadline = time.monotonic() + MARGIN
+    while (opened := open_connections(client) - 1) < count and time.monotonic() < deadline:
+        time.sleep(0.05)
+    check(opened >= count, f"{count} connections that {words} are open")
+
+
 def ask_without_reading(port):
     connection = connect_tls(port)
     # More than any buffer between the two holds: each answer is a document of 150 KB.
@@ -195,13 +203,13 @@ def connections_end(port, pid, key, silent, unread):
     client.get(LOOKUP)
 
     opened = [connect(port) for _ in range(silent)]
-    check(open_connections(client) == silent + 1, f"{silent} connections that say nothing are open")
+    wait_until_open(client, silent, "say nothing")
     wait_until_gone(client, key, HANDSHAKE_LIMIT + MARGIN, "they")
     for connection in opened:
         connection.close()
 
     opened = [ask_without_reading(port) for _ in range(unread)]
-    check(open_connections(client) == unread + 1, f"{unread} connections that read nothing are open")
+    wait_until_open(client, unread, "read nothing")
     wait_until_gone(client, key, ANSWER_LIMIT + MARGIN, "they")
     for connection in opened:
         connection.close()
@@ -230,8 +238,11 @@ def ends(port, pid, seconds, silent, unread):
     start = time.monotonic()
     os.kill(pid, signal.SIGTERM)
     while time.monotonic() < start + seconds + MARGIN:
-        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        # Who started it has not waited for it yet.
+        try:
+            state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            break
+        # Ended, and who started it has not been told yet.
         if state == "Z":
             break
         time.sleep(0.05)
