@@ -136,7 +136,7 @@ let package = Package(
                 "Locations", "Notifications", "RateLimiting", "Routing", "Tenancy", crypto, hummingbird,
                 hummingbirdCore, hummingbirdHTTP2, httpTypes, logging, metrics, nioCore, nioHTTP1,
                 nioHTTPTypes,
-                nioSSL, serviceLifecycle,
+                nioSSL, nioTLS, serviceLifecycle,
             ],
             resources: [.embedInCode("openapi.json")]),
         .executableTarget(
