@@ -7,26 +7,46 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
 ]
 
-/// Pure values: the standard library, Foundation and other leaves.
-func leaf(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+/// The folders under `Sources/` and `Tests/`: deploy/checks/imports says which of them may use which.
+enum Floor: String {
+    case values = "Values"
+    case useCases = "UseCases"
+    case adapters = "Adapters"
+    case simulators = "Simulators"
+    case programs = "Programs"
+
+    func library(
+        _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []
+    ) -> Target {
+        .target(
+            name: name, dependencies: dependencies, path: sources(name), resources: resources,
+            swiftSettings: settings)
+    }
+
+    func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+        .executableTarget(
+            name: name, dependencies: dependencies, path: sources(name), swiftSettings: settings)
+    }
+
+    func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
+        .systemLibrary(name: name, path: sources(name), pkgConfig: pkgConfig, providers: [.apt([package])])
+    }
+
+    func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+        .testTarget(
+            name: name, dependencies: dependencies, path: "Tests/\(rawValue)/\(name)", resources: resources,
+            swiftSettings: settings)
+    }
+
+    func sources(_ name: String) -> String { "Sources/\(rawValue)/\(name)" }
 }
 
-/// Use cases: they own the decisions, and name the ports they need.
-func useCase(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
-}
-
-/// Adapters: all the input and output.
-func adapter(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
-}
-
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-    .testTarget(
-        name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+/// What tests of several floors stand on.
+func testSupport(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -64,198 +84,183 @@ let package = Package(
         .library(name: "APNsPayload", targets: ["APNsPayload"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
-        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
-        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
-        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
-        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
-        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", exact: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types.git", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", exact: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", exact: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit.git", exact: "5.7.1"),
     ],
     targets: [
-        leaf("Tenancy"),
-        leaf("JSON"),
-        leaf("Geodesy"),
-        leaf("Invocation", ["Tenancy"]),
-        leaf("APNsPayload", ["JSON"]),
-        leaf("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
-        leaf("RateLimiting"),
-        leaf("Routing", ["Geodesy", "Invocation", "RateLimiting", "Tenancy"]),
+        Floor.values.library("Tenancy"),
+        Floor.values.library("JSON"),
+        Floor.values.library("Geodesy"),
+        Floor.values.library("Invocation", ["Tenancy"]),
+        Floor.values.library("APNsPayload", ["JSON"]),
+        Floor.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
+        Floor.values.library("RateLimiting"),
+        Floor.values.library("Routing", ["Geodesy", "Invocation", "RateLimiting", "Tenancy"]),
 
-        useCase("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
-        useCase("Notifications", ["APNsPayload", "Invocation", "JSON", "Routing", "Tenancy"]),
-        useCase(
+        Floor.useCases.library("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
+        Floor.useCases.library("Notifications", ["APNsPayload", "Invocation", "JSON", "Routing", "Tenancy"]),
+        Floor.useCases.library(
             "Administration",
             ["AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy"]),
 
-        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        adapter("PostgreSQL", ["CLibPQ"]),
-        adapter("EmbeddedPostgreSQL", []),
-        adapter("Platform", []),
-        .systemLibrary(name: "CResolv", providers: [.apt(["libc6-dev"])]),
-        adapter(
+        Floor.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
+        Floor.adapters.library("PostgreSQL", ["CLibPQ"]),
+        Floor.adapters.library("EmbeddedPostgreSQL", []),
+        Floor.adapters.library("Platform", []),
+        Floor.adapters.systemLibrary("CResolv", package: "libc6-dev"),
+        Floor.adapters.library(
             "DomainProof",
             ["Administration", "CResolv", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
-        adapter(
+        Floor.adapters.library(
             "WebhookClient",
             ["Notifications", asyncHTTPClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL]),
-        adapter(
+        Floor.adapters.library(
             "Persistence",
             [
                 "APNsPayload", "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON",
-                "Locations", "Notifications", "Platform",
-                "PostgreSQL", "RateLimiting", "Routing", "Tenancy", crypto,
+                "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting", "Routing",
+                "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
-        adapter(
+        Floor.adapters.library(
             "APNsClient",
             [
                 "APNsPayload", "JSON", "Notifications", "Tenancy", coreMetrics, jwtKit, logging, metrics,
-                nioCore, nioHPACK,
-                nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle,
+                nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle,
             ]),
-        adapter(
+        Floor.simulators.library(
             "APNsSimulator",
             [
-                "APNsPayload", "JSON", "Notifications", "Platform", crypto, nioCore, nioHPACK, nioHTTP1,
-                nioHTTP2,
-                nioPosix, nioSSL, nioTLS, swiftASN1, x509,
+                "APNsPayload", "JSON", "Platform", crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix,
+                nioSSL, nioTLS, swiftASN1, x509,
             ]),
-        adapter(
+        Floor.adapters.library(
             "HTTPAPI",
             [
                 "APNsPayload", "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON",
                 "Locations", "Notifications", "RateLimiting", "Routing", "Tenancy", crypto, hummingbird,
                 hummingbirdCore, hummingbirdHTTP2, httpTypes, logging, metrics, nioCore, nioHTTP1,
-                nioHTTPTypes,
-                nioSSL, nioTLS, serviceLifecycle,
+                nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
             ],
             resources: [.embedInCode("openapi.json")]),
-        .executableTarget(
-            name: "Doorstep",
-            dependencies: [
+        Floor.programs.program(
+            "Doorstep",
+            [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppSiteAssociation",
                 "DomainProof", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Platform",
-                "Locations",
-                "Notifications", "Persistence",
-                "PostgreSQL", "RateLimiting", "Routing", "Tenancy", "WebhookClient", argumentParser, crypto,
-                logging, metrics,
-                serviceLifecycle, unixSignals,
-            ],
-            swiftSettings: settings),
-        .target(name: "CAllocations"),
-        .executableTarget(
-            name: "Benchmarks",
-            dependencies: [
-                "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Geodesy", "Invocation", "JSON",
-                "Locations", "Notifications", "Persistence", "Platform",
-                "PostgreSQL", "Routing", "Tenancy", argumentParser, crypto, logging,
-            ],
-            swiftSettings: settings),
+                "Locations", "Notifications", "Persistence", "PostgreSQL", "RateLimiting", "Routing",
+                "Tenancy", "WebhookClient", argumentParser, crypto, logging, metrics, serviceLifecycle,
+                unixSignals,
+            ]),
+        .target(name: "CAllocations", path: Floor.programs.sources("CAllocations")),
+        Floor.programs.program(
+            "Benchmarks",
+            [
+                "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Geodesy", "Invocation",
+                "JSON", "Locations", "Notifications", "Persistence", "Platform", "PostgreSQL", "Routing",
+                "Tenancy", argumentParser, crypto, logging,
+            ]),
 
-        .target(name: "PropertyTesting", path: "Tests/PropertyTesting", swiftSettings: settings),
+        testSupport("PropertyTesting", []),
         .target(name: "CSteps", path: "Tests/CSteps"),
-        .target(
-            name: "TestSupport",
-            dependencies: ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL"],
-            path: "Tests/TestSupport",
-            swiftSettings: settings),
-        tests("TenancyTests", ["Tenancy"]),
-        tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
-        tests("JSONTests", ["JSON", "PropertyTesting"]),
-        tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
-        tests(
+        testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL"]),
+        Floor.values.tests("TenancyTests", ["Tenancy"]),
+        Floor.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
+        Floor.values.tests("JSONTests", ["JSON", "PropertyTesting"]),
+        Floor.values.tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
+        Floor.values.tests(
             "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
-        tests("APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
-        tests("AppSiteAssociationTests", ["AppSiteAssociation", "Invocation", "JSON", "Tenancy"]),
-        tests(
+        Floor.values.tests(
+            "APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
+        Floor.values.tests(
+            "AppSiteAssociationTests", ["AppSiteAssociation", "Invocation", "JSON", "Tenancy"]),
+        Floor.values.tests(
             "RoutingTests",
             [
                 "Geodesy", "Invocation", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport",
                 "Tenancy",
             ],
             resources: [.copy("Vectors")]),
-        .target(
-            name: "RoutingSupport", dependencies: ["Invocation", "RateLimiting", "Routing", "Tenancy"],
-            path: "Tests/RoutingSupport", swiftSettings: settings),
-        tests(
+        testSupport("RoutingSupport", ["Invocation", "RateLimiting", "Routing", "Tenancy"]),
+        Floor.useCases.tests(
             "LocationsTests", ["Geodesy", "Invocation", "Locations", "Routing", "RoutingSupport", "Tenancy"]),
-        tests(
+        Floor.useCases.tests(
             "NotificationsTests",
             [
                 "APNsPayload", "Invocation", "JSON", "Notifications", "PropertyTesting", "Routing",
                 "RoutingSupport", "Tenancy",
             ]),
-        tests(
+        Floor.useCases.tests(
             "AdministrationTests",
             [
                 "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON", "PropertyTesting",
                 "RateLimiting", "Tenancy",
             ]),
-        .target(
-            name: "LocalServers", dependencies: [nioCore, nioHTTP1, nioPosix, nioSSL],
-            path: "Tests/LocalServers", swiftSettings: settings),
-        tests(
+        testSupport("LocalServers", [nioCore, nioHTTP1, nioPosix, nioSSL]),
+        Floor.adapters.tests(
             "DomainProofTests",
             [
                 "Administration", "DomainProof", "LocalServers", asyncHTTPClient, nioCore, nioHTTP1, nioSSL,
             ]),
-        tests(
+        Floor.adapters.tests(
             "WebhookClientTests",
             [
-                "LocalServers", "Notifications", "WebhookClient", asyncHTTPClient, nioCore, nioHTTP1, nioSSL,
+                "LocalServers", "Notifications", "WebhookClient", asyncHTTPClient, nioCore, nioHTTP1,
+                nioSSL,
             ]),
-        tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
-        tests("PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
-        tests(
+        Floor.adapters.tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
+        Floor.adapters.tests(
+            "PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
+        Floor.adapters.tests(
             "PersistenceTests",
             [
                 "APNsPayload", "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Geodesy",
-                "Invocation", "JSON",
-                "Locations", "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "RateLimiting",
-                "Routing", "Tenancy", "TestSupport",
+                "Invocation", "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL",
+                "PropertyTesting", "RateLimiting", "Routing", "Tenancy", "TestSupport",
             ]),
-        tests(
+        Floor.simulators.tests(
             "APNsSimulatorTests",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", asyncHTTPClient,
-                crypto,
-                logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+                crypto, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
             ]),
-        tests(
+        Floor.adapters.tests(
             "APNsClientTests",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", "PropertyTesting",
                 "Tenancy", crypto, logging, metrics, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL,
             ]),
-        tests(
+        Floor.adapters.tests(
             "HTTPAPITests",
             [
-                "APNsClient", "APNsPayload", "Administration", "CSteps", "DomainProof", "Geodesy", "HTTPAPI",
-                "Invocation", "JSON", "Locations",
-                "Notifications", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
-                crypto, httpTypes, hummingbird,
-                hummingbirdCore,
-                hummingbirdTesting,
-                logging, metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTPTypes, nioPosix,
-                serviceLifecycle,
+                "APNsClient", "APNsPayload", "Administration", "CSteps", "DomainProof", "Geodesy",
+                "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications", "PropertyTesting",
+                "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
+                hummingbirdCore, hummingbirdTesting, logging, metrics, nioCore, nioEmbedded, nioHPACK,
+                nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
             ]),
-        tests(
-            "EndToEndTests",
-            [
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
                 "APNsClient", "APNsPayload", "APNsSimulator", "LocalServers", "Doorstep",
                 "EmbeddedPostgreSQL", "HTTPAPI",
                 "JSON", "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "Routing", "Tenancy",
                 "TestSupport", asyncHTTPClient,
                 crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
-            ]),
+            ],
+            path: "Tests/EndToEndTests", swiftSettings: settings),
     ]
 )

@@ -1,3 +1,4 @@
+import APNsPayload
 import APNsSimulator
 import Crypto
 import Foundation

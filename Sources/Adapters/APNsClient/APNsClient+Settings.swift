@@ -1,0 +1,74 @@
+import APNsPayload
+import NIOPosix
+import Notifications
+
+extension APNsClient {
+    /// Where APNs is, and how long to wait for it.
+    public struct Settings: Sendable {
+        public var production = Service(
+            push: Address(host: "api.push.apple.com", port: 443),
+            channels: Address(host: "api-manage-broadcast.push.apple.com", port: 2196))
+        public var sandbox = Service(
+            push: Address(host: "api.sandbox.push.apple.com", port: 443),
+            channels: Address(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195))
+        /// A PEM file with certificates to trust instead of the system's, for a simulator.
+        public var authorities: String?
+        /// The connections that a team may have to one environment; they are opened as they are needed.
+        public var connections = 2
+        /// The streams to use on one connection, whatever more APNs allows.
+        public var streams = 1_000
+        /// The requests that may wait for a stream, for each team and environment.
+        public var waiting = 10_000
+        /// For a connection, from the look-up of the host to the first settings of APNs.
+        public var connectTimeout = Duration.seconds(10)
+        /// For a request, from when it is given to the client to the end of the answer. It is looked at ten times in
+        /// that time, so that a request may last a tenth longer.
+        public var requestTimeout = Duration.seconds(30)
+        /// Without anything from APNs for so long, it is asked for a sign of life. [Apple: after an hour]
+        public var idleTime = Duration.seconds(3_600)
+        /// For the answer to that.
+        public var pingTimeout = Duration.seconds(10)
+        /// How long to wait before a connection is tried again: this, and each time twice as long, up to the longest; of
+        /// each, a random part of the second half is left out.
+        public var firstPause = Duration.milliseconds(250)
+        public var longestPause = Duration.seconds(15)
+        public var breaker = CircuitBreaker.Thresholds()
+        /// Looks up hosts; nil for the system's look-up. For tests.
+        var resolver: (any Resolver & Sendable)?
+
+        public init() {}
+
+        func address(_ environment: APNsEnvironment, isForChannels: Bool) -> Address {
+            let service = environment == .production ? production : sandbox
+            return isForChannels ? service.channels : service.push
+        }
+    }
+
+    /// The addresses of one environment.
+    public struct Service: Sendable, Hashable {
+        /// For notifications and broadcasts.
+        public var push: Address
+        /// For the management of channels.
+        public var channels: Address
+
+        public init(push: Address, channels: Address) {
+            self.push = push
+            self.channels = channels
+        }
+
+        /// One address for everything, as a simulator has.
+        public init(_ address: Address) {
+            self.init(push: address, channels: address)
+        }
+    }
+
+    public struct Address: Sendable, Hashable {
+        public var host: String
+        public var port: Int
+
+        public init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+    }
+}

@@ -1,0 +1,268 @@
+public import APNsPayload
+public import Foundation
+import JSON
+public import Logging
+import Metrics
+public import NIOCore
+import NIOHPACK
+public import NIOPosix
+import NIOSSL
+public import Notifications
+public import ServiceLifecycle
+import Synchronization
+public import Tenancy
+
+/// Sends to APNs over HTTP/2, by provider tokens.
+///
+/// Each team has its own connections to each environment, on one event loop: they are opened when they are needed, kept
+/// for as long as APNs does, and never used by another team. Requests beyond what the connections have room for wait
+/// their turn, in order.
+///
+/// It is built on swift-nio-http2 and not on async-http-client, which keeps to itself what an outcome depends on: how many
+/// streams APNs allows at the moment, which of them a GOAWAY leaves out, and whether a request that failed was written.
+///
+/// What is written and not answered is `.unanswered`, and never sent again here. What APNs has not accepted (it said so by
+/// GOAWAY) goes again by itself.
+public final class APNsClient: PushSender, ChannelManager, Service {
+    private let settings: Settings
+    private let tokens: ProviderTokens
+    private let tls: NIOSSLContext
+    private let group: any EventLoopGroup
+    private let logger: Logger
+    private let now: @Sendable () -> Date
+    private let contents = Mutex(Contents())
+    private let counters: OutcomeCounters
+
+    private struct Contents {
+        var pools: [Place: NIOLoopBoundBox<ConnectionPool>] = [:]
+        var isShutDown = false
+    }
+
+    private struct Place: Hashable {
+        let team: TeamID
+        let environment: APNsEnvironment
+        let isForChannels: Bool
+    }
+
+    /// - Parameters:
+    ///   - keys: a team without one for an environment gets the outcome `.notSent(.noKey)` there.
+    ///   - group: where the connections live; it is not shut down by the client.
+    ///   - now: the time of day, for provider tokens.
+    ///   - uptime: a clock that nobody sets, for their age.
+    /// - Throws: `APNsClientError.unusableAuthorities`.
+    public init(
+        _ settings: Settings, keys: [APNsKey],
+        group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        logger: Logger, now: @escaping @Sendable () -> Date = { Date() },
+        uptime: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) throws(APNsClientError) {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.applicationProtocols = ["h2"]
+        configuration.minimumTLSVersion = .tlsv12
+        do {
+            if let file = settings.authorities {
+                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(file))
+            }
+            tls = try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw .unusableAuthorities(settings.authorities ?? "the system's store")
+        }
+        self.settings = settings
+        self.group = group
+        self.logger = logger
+        self.now = now
+        tokens = ProviderTokens(keys, now: now, uptime: uptime)
+        counters = OutcomeCounters()
+    }
+
+    /// Uses these keys from now on. Where a team has another key than before, its connections are left as their requests
+    /// are answered, since a connection is for one key. [Apple]
+    public func replaceKeys(_ keys: [APNsKey]) {
+        let changed = tokens.replaceKeys(keys)
+        let pools = contents.withLock { contents in
+            contents.pools.filter { place, _ in
+                changed.contains(ProviderTokens.Place(team: place.team, environment: place.environment))
+            }.map(\.value)
+        }
+        for pool in pools {
+            pool.eventLoop.execute { pool.value.leaveAll() }
+        }
+    }
+
+    /// Until shutdown is asked for; then, until all that was written is answered, or its time is over.
+    public func run() async {
+        try? await gracefulShutdown()
+        await shutDown()
+    }
+
+    /// Refuses what is not written yet, waits for the answers to what is, and closes the connections.
+    public func shutDown() async {
+        let pools = contents.withLock { contents in
+            contents.isShutDown = true
+            return Array(contents.pools.values)
+        }
+        for pool in pools {
+            let promise = pool.eventLoop.makePromise(of: Void.self)
+            pool.eventLoop.execute { pool.value.shutDown(promise) }
+            try? await promise.futureResult.get()
+        }
+    }
+
+    /// Gives up what would have been given up so much later, for tests: they wait for no clock.
+    func expire(after time: Duration) async {
+        for pool in contents.withLock({ Array($0.pools.values) }) {
+            try? await pool.eventLoop.submit { pool.value.expire(at: .now() + TimeAmount(time)) }.get()
+        }
+    }
+
+    /// How many requests wait for room, for tests.
+    var waiting: Int {
+        get async {
+            var count = 0
+            for pool in contents.withLock({ Array($0.pools.values) }) {
+                count += (try? await pool.eventLoop.submit { pool.value.waitingCount }.get()) ?? 0
+            }
+            return count
+        }
+    }
+
+    // MARK: Notifications
+
+    /// Sends a notification or a broadcast.
+    ///
+    /// That the task is cancelled changes nothing: what is written cannot be unwritten, and its outcome counts.
+    public func send(_ request: PushRequest) async -> PushOutcome {
+        let outcome: PushOutcome
+        let place = Place(team: request.team, environment: request.environment, isForChannels: false)
+        let authority = settings.address(request.environment, isForChannels: false).authority
+        switch await exchange(
+            at: place, of: request.tenant,
+            { OutgoingRequest(request, authority: authority, authorization: $0.authorization) })
+        {
+        case .answered(let response): outcome = .answered(response.answer(now: now()))
+        case .notSent(let failure): outcome = .notSent(failure)
+        case .unanswered(let failure): outcome = .unanswered(failure)
+        }
+        counters.count(outcome, in: request.environment)
+        return outcome
+    }
+
+    /// Sends a request, and once more on a new connection when APNs refused it for the age of its provider token, or for
+    /// a key that the connection is not for: "To use this token, open a new connection" [Apple]. Both have the same time.
+    private func exchange(
+        at place: Place, of tenant: TenantID?, _ request: (ProviderToken) -> OutgoingRequest
+    ) async -> ExchangeOutcome {
+        guard let token = await tokens.token(for: place.team, place.environment) else {
+            return .notSent(.noKey)
+        }
+        guard let pool = pool(at: place) else { return .notSent(.shuttingDown) }
+        let deadline = NIODeadline.now() + TimeAmount(settings.requestTimeout)
+        let outcome = await send(request(token), of: tenant, in: pool, before: deadline)
+        guard case .answered(let response) = outcome, response.status == 403 else { return outcome }
+        let another: ProviderToken? =
+            switch response.reason {
+            case APNsReason.expiredProviderToken:
+                await tokens.token(insteadOf: token, for: place.team, place.environment)
+            case APNsReason.unrelatedKeyIdInToken: await tokens.token(for: place.team, place.environment)
+            default: nil
+            }
+        // Without another to try, a new connection is no better than this one.
+        guard let another, NIODeadline.now() < deadline else { return outcome }
+        pool.eventLoop.execute { pool.value.leave(response.connection) }
+        return await send(request(another), of: tenant, in: pool, before: deadline)
+    }
+
+    private func send(
+        _ request: OutgoingRequest, of tenant: TenantID?, in pool: NIOLoopBoundBox<ConnectionPool>,
+        before deadline: NIODeadline
+    ) async -> ExchangeOutcome {
+        await withCheckedContinuation { continuation in
+            pool.eventLoop.execute {
+                pool.value.send(request, of: tenant, deadline: deadline, continuation)
+            }
+        }
+    }
+
+    private func pool(at place: Place) -> NIOLoopBoundBox<ConnectionPool>? {
+        contents.withLock { contents in
+            if contents.isShutDown { return nil }
+            if let pool = contents.pools[place] { return pool }
+            let address = settings.address(place.environment, isForChannels: place.isForChannels)
+            var logger = logger
+            logger[metadataKey: "host"] = "\(address.host)"
+            logger[metadataKey: "team"] = "\(place.team)"
+            let eventLoop = group.next()
+            let pool = NIOLoopBoundBox.makeBoxSendingValue(
+                ConnectionPool(
+                    address: address, settings: settings, tls: tls, figures: PoolFigures(place.environment),
+                    logger: logger, eventLoop: eventLoop), eventLoop: eventLoop)
+            contents.pools[place] = pool
+            return pool
+        }
+    }
+
+    // MARK: Channels
+
+    public func createChannel(
+        of bundleID: BundleID, team: TeamID, environment: APNsEnvironment, storesLastMessage: Bool
+    ) async -> ChannelOutcome<String> {
+        await manage(team, environment) { authority, authorization in
+            OutgoingRequest(
+                channels: "POST", of: bundleID,
+                body: ["message-storage-policy": storesLastMessage ? 1 : 0, "push-type": "LiveActivity"],
+                authority: authority, authorization: authorization)
+        } reading: { response in
+            response.headers.first(name: "apns-channel-id")
+        }
+    }
+
+    public func channels(
+        of bundleID: BundleID, team: TeamID, environment: APNsEnvironment
+    ) async -> ChannelOutcome<[String]> {
+        await manage(team, environment) { authority, authorization in
+            OutgoingRequest(
+                channels: "GET", of: bundleID, path: "all-channels", authority: authority,
+                authorization: authorization)
+        } reading: { response in
+            let object = (try? JSONValue(parsing: response.body))?.objectValue
+            guard let values = object?["channels"]?.arrayValue else { return nil }
+            let ids = values.compactMap(\.stringValue)
+            return ids.count == values.count ? ids : nil
+        }
+    }
+
+    public func deleteChannel(
+        _ id: String, of bundleID: BundleID, team: TeamID, environment: APNsEnvironment
+    ) async -> ChannelOutcome<ChannelDeleted> {
+        await manage(team, environment) { authority, authorization in
+            OutgoingRequest(
+                channels: "DELETE", of: bundleID, fields: [("apns-channel-id", id)], authority: authority,
+                authorization: authorization)
+        } reading: { _ in
+            ChannelDeleted()
+        }
+    }
+
+    private func manage<Value>(
+        _ team: TeamID, _ environment: APNsEnvironment, _ request: (String, String) -> OutgoingRequest,
+        reading read: (Response) -> Value?
+    ) async -> ChannelOutcome<Value> {
+        let place = Place(team: team, environment: environment, isForChannels: true)
+        let authority = settings.address(environment, isForChannels: true).authority
+        switch await exchange(at: place, of: nil, { request(authority, $0.authorization) }) {
+        case .answered(let response):
+            if (200..<300).contains(response.status), let value = read(response) { return .done(value) }
+            return .refused(response.answer(now: now()))
+        case .notSent(let failure): return .notSent(failure)
+        case .unanswered(let failure): return .unanswered(failure)
+        }
+    }
+}
+
+extension APNsClient.Address {
+    /// As a request names it; the port is left out when it is that of https (RFC 9113 §8.3.1).
+    fileprivate var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == 443 ? name : "\(name):\(port)"
+    }
+}

@@ -1,0 +1,340 @@
+import APNsPayload
+import CoreMetrics
+import Logging
+import NIOCore
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+import Notifications
+import Tenancy
+
+/// The connections of one team to one environment, and the requests that wait for them.
+///
+/// It does what ``PoolState`` and ``TeamBreakers`` decide. Belongs to its event loop.
+final class ConnectionPool {
+    private let eventLoop: any EventLoop
+    private let address: APNsClient.Address
+    private let settings: APNsClient.Settings
+    private let tls: NIOSSLContext
+    private let figures: PoolFigures
+    private let logger: Logger
+
+    private var state: PoolState
+    private var breakers: TeamBreakers
+    private var connections: [Int: APNsConnection] = [:]
+    /// Connections that are not made yet, and what ends the wait for each.
+    private var connecting: [Int: Scheduled<Void>] = [:]
+    private var waiting = CircularBuffer<Exchange>()
+    private var lastFailed = false
+    private var isFlushScheduled = false
+    private var pause: Scheduled<Void>?
+    private var tick: Scheduled<Void>?
+    private var whenDrained: [EventLoopPromise<Void>] = []
+    private var isShuttingDown = false
+
+    init(
+        address: APNsClient.Address, settings: APNsClient.Settings, tls: NIOSSLContext, figures: PoolFigures,
+        logger: Logger, eventLoop: any EventLoop
+    ) {
+        self.address = address
+        self.settings = settings
+        self.tls = tls
+        self.figures = figures
+        self.logger = logger
+        self.eventLoop = eventLoop
+        state = PoolState(
+            PoolState.Limits(
+                connections: settings.connections, streams: settings.streams,
+                firstPause: TimeAmount(settings.firstPause), longestPause: TimeAmount(settings.longestPause)))
+        breakers = TeamBreakers(settings.breaker)
+    }
+
+    // MARK: For the client
+
+    /// - Parameter tenant: Whose notification it is; nil for what is of no tenant's tokens.
+    func send(
+        _ request: OutgoingRequest, of tenant: TenantID?, deadline: NIODeadline,
+        _ continuation: CheckedContinuation<ExchangeOutcome, Never>
+    ) {
+        let now = NIODeadline.now()
+        if isShuttingDown { return continuation.resume(returning: .notSent(.shuttingDown)) }
+        if waiting.count >= settings.waiting { return continuation.resume(returning: .notSent(.noRoom)) }
+        guard let probes = breakers.admission(of: tenant, at: now) else {
+            return continuation.resume(returning: .notSent(.circuitOpen))
+        }
+        waiting.append(
+            Exchange(
+                request, of: tenant, startedAt: now, deadline: deadline, probes: probes,
+                continuation: continuation))
+        figures.waiting.increment()
+        scheduleTick()
+        writeWaiting()
+    }
+
+    /// Uses the connection for nothing more.
+    func leave(_ connection: Int) {
+        connections[connection]?.leave()
+    }
+
+    /// Uses none of the connections that there are for anything more.
+    func leaveAll() {
+        for connection in Array(connections.values) { connection.leave() }
+    }
+
+    /// Closes the connections as their requests are answered.
+    /// - Parameter promise: succeeds when there is none any more.
+    func shutDown(_ promise: EventLoopPromise<Void>) {
+        isShuttingDown = true
+        pause?.cancel()
+        whenDrained.append(promise)
+        finishWaiting(.notSent(.shuttingDown))
+        leaveAll()
+        finishWhenDrained()
+    }
+
+    var waitingCount: Int { waiting.count }
+
+    // MARK: Writing
+
+    private func writeWaiting() {
+        while let exchange = waiting.first, let id = state.takeStream() {
+            waiting.removeFirst()
+            figures.waiting.decrement()
+            figures.inFlight.increment()
+            connections[id]?.write(exchange)
+        }
+        if !isFlushScheduled {
+            // Everything that the event loop has at hand goes out together.
+            isFlushScheduled = true
+            eventLoop.assumeIsolated().execute { [self] in
+                isFlushScheduled = false
+                for connection in connections.values { connection.flush() }
+            }
+        }
+        if !waiting.isEmpty { connectIfNeeded() }
+    }
+
+    private func finishWaiting(_ outcome: ExchangeOutcome) {
+        finishWaiting(outcome) { _ in true }
+    }
+
+    private func finishWaiting(_ outcome: ExchangeOutcome, where isMeant: (Exchange) -> Bool) {
+        let exchanges = waiting.filter(isMeant)
+        guard !exchanges.isEmpty else { return }
+        waiting.removeAll(where: isMeant)
+        for exchange in exchanges {
+            figures.waiting.decrement()
+            finish(exchange, outcome)
+        }
+    }
+
+    private func finish(_ exchange: Exchange, _ outcome: ExchangeOutcome) {
+        if case .answered = outcome {
+        } else {
+            breakers.probesWereLost(exchange.probes, of: exchange.tenant, at: .now())
+        }
+        exchange.finish(outcome)
+    }
+
+    // MARK: Connecting
+
+    private func connectIfNeeded() {
+        guard !isShuttingDown else { return }
+        switch state.need(at: .now()) {
+        case .nothing: break
+        case .connect(let id): connect(id)
+        case .pause(let until):
+            guard pause == nil else { return }
+            pause = eventLoop.assumeIsolated().scheduleTask(deadline: until) { [self] in
+                pause = nil
+                if !waiting.isEmpty { connectIfNeeded() }
+            }
+        }
+    }
+
+    private func connect(_ id: Int) {
+        logger.debug("Connecting to APNs", metadata: ["connection": "\(id)"])
+        let connection = APNsConnection(
+            id: id, pool: self, idleTime: TimeAmount(settings.idleTime),
+            pingTimeout: TimeAmount(settings.pingTimeout), logger: logger)
+        connections[id] = connection
+        let timeout = TimeAmount(settings.connectTimeout)
+        connecting[id] = eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
+            connecting[id] = nil
+            logger.info("APNs did not answer in time", metadata: ["connection": "\(id)"])
+            connection.cut()
+        }
+        let host = address.host
+        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+        let bound = NIOLoopBound(connection, eventLoop: eventLoop)
+        let tls = self.tls
+        ClientBootstrap(group: eventLoop)
+            .resolver(settings.resolver)
+            .connectTimeout(timeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                // For each address that is tried, several at a time (RFC 8305): nothing here is the connection's own,
+                // but what it is told of frames, which are written on the one that it is given below.
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(
+                        NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))
+                    var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+                    configuration.initialSettings = [
+                        HTTP2Setting(parameter: .enablePush, value: 0),
+                        HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
+                    ]
+                    // APNs changes its settings as its load does; it is not to be taken for an attacker.
+                    configuration.controlFrameRateLimit.maximumCount = 10_000
+                    // Answers to requests that were given up, and to what a GOAWAY leaves out, may still come.
+                    configuration.maximumRecentlyResetStreams = 100_000
+                    configuration.maximumConnectionGlitches = 100_000
+                    var stream = NIOHTTP2Handler.StreamConfiguration()
+                    stream.streamResetFrameRateLimit.maximumCount = 100_000
+                    stream.streamErrorRateLimit.maximumCount = 100_000
+                    try pipeline.addHandler(
+                        NIOHTTP2Handler(
+                            mode: .client, frameDelegate: bound.value, connectionConfiguration: configuration,
+                            streamConfiguration: stream))
+                }
+            }
+            .connect(host: host, port: address.port)
+            .assumeIsolated()
+            .flatMapThrowing { channel in
+                // Nothing has been read yet: a channel is connected before it is active, and active before it reads.
+                try channel.pipeline.syncOperations.addHandler(connection)
+            }
+            .whenFailure { [self] error in
+                logger.info("No connection to APNs", metadata: ["error": "\(type(of: error))"])
+                logger.debug("No connection to APNs", metadata: ["error": "\(error)"])
+                connectionClosed(id, losing: [])
+            }
+    }
+
+    // MARK: For the connections
+
+    /// The first settings of APNs have come: the connection can be used.
+    func connected(_ id: Int, streams: Int?) {
+        connecting.removeValue(forKey: id)?.cancel()
+        figures.connections.increment()
+        lastFailed = false
+        logger.debug(
+            "Connected to APNs",
+            metadata: ["connection": "\(id)", "streams": "\(streams.map(String.init) ?? "unlimited")"])
+        settingsCame(for: id, streams: streams)
+    }
+
+    func settingsCame(for id: Int, streams: Int?) {
+        state.settingsCame(for: id, streams: streams)
+        writeWaiting()
+    }
+
+    func answered(_ exchange: Exchange, _ response: Response) {
+        let now = NIODeadline.now()
+        state.giveBackStream(of: response.connection)
+        // A request that was looked at beyond its provider token shows that the token is good.
+        if response.status != 403 { state.trusted(response.connection) }
+        figures.inFlight.decrement()
+        figures.duration.recordNanoseconds((now - exchange.startedAt).nanoseconds)
+        let isBad = response.status == 400 && response.reason == APNsReason.badDeviceToken
+        exchange.finish(.answered(response))
+        switch breakers.note(isBad: isBad, of: exchange.tenant, as: exchange.probes, at: now) {
+        case .tenant(let pause):
+            logger.error(
+                "So many device tokens of a tenant are bad that nothing of it is sent for a while",
+                metadata: [
+                    "seconds": "\(pause.nanoseconds / 1_000_000_000)",
+                    "tenant": "\(exchange.tenant.map { "\($0)" } ?? "-")",
+                ])
+            finishWaiting(.notSent(.circuitOpen)) { $0.tenant == exchange.tenant }
+        case .team(let pause):
+            logger.error(
+                "So many device tokens are bad that nothing is sent for a while",
+                metadata: ["seconds": "\(pause.nanoseconds / 1_000_000_000)"])
+            finishWaiting(.notSent(.circuitOpen))
+        case nil: break
+        }
+        writeWaiting()
+    }
+
+    func lost(_ exchange: Exchange, _ outcome: ExchangeOutcome, on id: Int) {
+        state.giveBackStream(of: id)
+        figures.inFlight.decrement()
+        finish(exchange, outcome)
+        writeWaiting()
+    }
+
+    /// Takes back requests that the connection was not to be used for, before all others.
+    func returned(_ exchanges: [Exchange]) {
+        for exchange in exchanges.reversed() {
+            figures.inFlight.decrement()
+            if isShuttingDown {
+                finish(exchange, .notSent(.shuttingDown))
+            } else {
+                figures.waiting.increment()
+                waiting.prepend(exchange)
+            }
+        }
+        if !waiting.isEmpty {
+            scheduleTick()
+            writeWaiting()
+        }
+    }
+
+    func connectionIsLeaving(_ id: Int) {
+        state.leave(id)
+    }
+
+    /// The connection is no good, though it is not closed.
+    func connectionFailed(_ id: Int) {
+        state.failed(id, at: .now(), random: .random(in: 0...1))
+    }
+
+    /// - Parameter exchanges: what is lost with it, and what came of that.
+    func connectionClosed(_ id: Int, losing exchanges: [(Exchange, ExchangeOutcome)]) {
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        connecting.removeValue(forKey: id)?.cancel()
+        if connection.isOpen { figures.connections.decrement() } else { lastFailed = true }
+        logger.debug(
+            "APNs connection closed",
+            metadata: ["connection": "\(id)", "unanswered": "\(exchanges.count)"])
+        state.closed(id, at: .now(), random: .random(in: 0...1))
+        for (exchange, outcome) in exchanges {
+            figures.inFlight.decrement()
+            finish(exchange, outcome)
+        }
+        if !waiting.isEmpty { connectIfNeeded() }
+        finishWhenDrained()
+    }
+
+    private func finishWhenDrained() {
+        guard isShuttingDown, connections.isEmpty else { return }
+        tick?.cancel()
+        for promise in whenDrained { promise.succeed() }
+        whenDrained = []
+    }
+
+    // MARK: Deadlines
+
+    /// One timer for all: to set and cancel one for each request would cost more than to look at them now and then.
+    private func scheduleTick() {
+        guard tick == nil else { return }
+        let interval = TimeAmount.nanoseconds(max(1, TimeAmount(settings.requestTimeout).nanoseconds / 10))
+        tick = eventLoop.assumeIsolated().scheduleTask(in: interval) { [self] in
+            tick = nil
+            expire(at: .now())
+            if !waiting.isEmpty || connections.values.contains(where: { !$0.isEmpty }) { scheduleTick() }
+        }
+    }
+
+    func expire(at now: NIODeadline) {
+        // Those that wait are not in the order of their deadlines: a second try has that of the first.
+        let expired = waiting.filter { $0.deadline <= now }
+        if !expired.isEmpty { waiting.removeAll { $0.deadline <= now } }
+        for exchange in expired {
+            figures.waiting.decrement()
+            finish(exchange, .notSent(lastFailed ? .notConnected : .timedOut))
+        }
+        for connection in Array(connections.values) { connection.expire(at: now) }
+    }
+}

@@ -1,0 +1,41 @@
+import APNsPayload
+import CoreMetrics
+import Metrics
+import Notifications
+import Synchronization
+
+/// Counts requests by what became of them: `apns_requests_total`.
+final class OutcomeCounters: Sendable {
+    private struct Name: Hashable {
+        let environment: APNsEnvironment
+        let outcome: String
+        let reason: String
+    }
+
+    private let counters = Mutex([Name: Counter]())
+
+    func count(_ outcome: PushOutcome, in environment: APNsEnvironment) {
+        let (kind, reason) =
+            switch outcome {
+            case .answered(let answer) where answer.reason == nil && (200..<300).contains(answer.status):
+                ("accepted", "")
+            // Reasons that are not known are one, so that nobody else decides how many series there are.
+            case .answered(let answer):
+                ("refused", answer.reason.map { $0.status == nil ? "unknown" : $0.rawValue } ?? "none")
+            case .notSent(let failure): ("not_sent", failure.rawValue)
+            case .unanswered(let failure): ("unanswered", failure.rawValue)
+            }
+        let name = Name(environment: environment, outcome: kind, reason: reason)
+        let counter = counters.withLock { counters in
+            if let counter = counters[name] { return counter }
+            let counter = Counter(
+                label: "apns_requests",
+                dimensions: [
+                    ("environment", environment.rawValue), ("outcome", kind), ("reason", reason),
+                ])
+            counters[name] = counter
+            return counter
+        }
+        counter.increment()
+    }
+}

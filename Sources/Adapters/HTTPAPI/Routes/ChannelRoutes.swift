@@ -1,0 +1,104 @@
+import APNsPayload
+import Foundation
+import HTTPTypes
+import JSON
+import Notifications
+import Tenancy
+
+/// The routes by which a tenant has broadcast channels made, and sees and deletes its own.
+struct ChannelRoutes {
+    /// Nil for a server without keys for APNs.
+    let directory: ChannelDirectory?
+
+    var routes: [StoredRoute] {
+        [
+            StoredRoute(.post, "/v1/channels", .notify, create),
+            StoredRoute(.get, "/v1/channels", .notify, list),
+            StoredRoute(.delete, "/v1/channels/{id}", .notify, delete),
+        ]
+    }
+
+    @Sendable private func create(_ request: StoredRequest) async throws -> Answer {
+        let directory = try configured()
+        let clip: String
+        let environment: APNsEnvironment
+        let storesLastMessage: Bool
+        do throws(JSONFieldError) {
+            var body = JSONObjectReader(request.body)
+            clip = try body.requiredString("clip")
+            environment = try body.optionalCase("environment", of: APNsEnvironment.self) ?? .production
+            storesLastMessage = try body.optionalBool("storesLastMessage") ?? false
+            try body.finish()
+        } catch {
+            throw Problem(error)
+        }
+        guard let clip = try? BundleID(clip) else { throw Problem(ChannelDirectory.Refusal.unknownClip) }
+        do {
+            let channel = try await directory.create(
+                of: clip, environment, storesLastMessage: storesLastMessage, of: request.tenant,
+                at: request.now)
+            return Answer(.created, uncached: JSONValue.object(JSONObject(channel)).serialized())
+        } catch let refusal as ChannelDirectory.Refusal {
+            throw Problem(refusal)
+        }
+    }
+
+    @Sendable private func list(_ request: StoredRequest) async throws -> Answer {
+        let channels = try await configured().channels(of: request.tenant)
+        return Answer(
+            uncached: JSONValue.object(["channels": .array(channels.map { .object(JSONObject($0)) })])
+                .serialized())
+    }
+
+    @Sendable private func delete(_ request: StoredRequest) async throws -> Answer {
+        let directory = try configured()
+        // As it is written in a path, or in APNs' own form, percent-encoded.
+        guard let text = request.parameter("id").removingPercentEncoding,
+            let id = ChannelID(pathComponent: text)
+        else { throw Problem(ChannelDirectory.Refusal.unknownChannel) }
+        do {
+            try await directory.delete(id, of: request.tenant)
+        } catch let refusal as ChannelDirectory.Refusal {
+            throw Problem(refusal)
+        }
+        return Answer(.noContent)
+    }
+
+    private func configured() throws(Problem) -> ChannelDirectory {
+        guard let directory else { throw .channelsNotConfigured }
+        return directory
+    }
+}
+
+extension JSONObject {
+    fileprivate init(_ channel: BroadcastChannel) {
+        self = [
+            "id": .string(channel.id.text), "path": .string("/v1/channels/\(channel.id.pathComponent)"),
+            "clip": .string(channel.clip.text), "environment": .string(channel.environment.rawValue),
+            "storesLastMessage": .bool(channel.storesLastMessage),
+            "createdAt": .string(channel.createdAt.rfc3339),
+        ]
+    }
+}
+
+extension Problem {
+    fileprivate init(_ refusal: ChannelDirectory.Refusal) {
+        switch refusal {
+        case .unknownClip: self = .unknownClip
+        case .unknownChannel:
+            self.init(.notFound, "unknown_channel", "the tenant has no such channel")
+        case .refused(let answer):
+            var members: JSONObject = ["apnsStatus": JSONValue(answer.status)]
+            members["apnsReason"] = answer.reason.map { .string($0.rawValue) }
+            self.init(.badGateway, "apns_refused", "APNs refused it", members: members)
+        case .notSent(let failure):
+            self.init(
+                .badGateway, "apns_not_reached", "APNs could not be asked; nothing was done",
+                members: ["failure": .string(failure.rawValue)])
+        case .unanswered(let failure):
+            self.init(
+                .badGateway, "apns_unanswered", "APNs did not answer, and may have done it",
+                members: ["failure": .string(failure.rawValue)])
+        }
+    }
+}

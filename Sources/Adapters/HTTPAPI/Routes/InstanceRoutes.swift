@@ -1,0 +1,312 @@
+import APNsPayload
+import Foundation
+import HTTPTypes
+import Invocation
+import JSON
+import Locations
+import Notifications
+import Routing
+import Tenancy
+
+/// Where clips tell of their launches, and of what they may be sent.
+struct InstanceRoutes: Sendable {
+    private let registrar: InstanceRegistrar?
+    private let directory: LocationDirectory
+    private let receipts: ReceiptIssuer?
+    private let limiter: RequestLimiter
+
+    /// - Parameter registrar: Nil where push tokens cannot be sealed: every route says so then.
+    init(_ registrar: InstanceRegistrar?, _ answers: APIAnswers, _ limiter: RequestLimiter) {
+        self.registrar = registrar
+        self.limiter = limiter
+        directory = answers.directory
+        receipts = answers.receipts
+    }
+
+    var routes: [StoredRoute] {
+        [
+            StoredRoute(.put, "/v1/instances/{id}", .register, register),
+            StoredRoute(.get, "/v1/instances/{id}", .notify, instance),
+            StoredRoute(.delete, "/v1/instances/{id}", .register, delete),
+            StoredRoute(.put, "/v1/instances/{id}/activities/{activity}", .register, setActivity),
+            StoredRoute(.delete, "/v1/instances/{id}/activities/{activity}", .register, deleteActivity),
+        ]
+    }
+
+    private func configured() throws(Problem) -> InstanceRegistrar {
+        guard let registrar else { throw .notificationsNotConfigured }
+        return registrar
+    }
+
+    // MARK: Instances
+
+    /// 201 for an instance that is new, else 200 (RFC 9110 §9.3.4).
+    private func register(_ request: StoredRequest) async throws -> Answer {
+        let registrar = try configured()
+        guard let id = InstanceID(text: request.parameter("id")) else {
+            throw Problem.field("id", code: "invalid_field", "the instance's ID must be a UUID")
+        }
+        let (report, receipt) = try LaunchReport.read(request.body, of: id)
+        let place = report.url.flatMap {
+            LaunchPlace(directory.lookUp($0, of: request.tenant, in: request.table))
+        }
+        let proof = try receipt.map { receipt throws(Problem) in
+            try prove(receipt, to: request.tenant, at: request.now)
+        }
+        // Only the store knows whether the instance is new; one that is known is kept whatever the limits say.
+        let full = limiter.admitInstance(of: request.caller, from: request.client)
+        var isNew = false
+        defer {
+            if full == nil, !isNew { limiter.giveBackInstance(of: request.caller, from: request.client) }
+        }
+        switch try await registrar.register(
+            report, at: place, proof: proof, mayBeNew: full == nil, of: request.tenant, at: request.now)
+        {
+        case .registered(let instance, let isAdded):
+            isNew = isAdded
+            return Answer(isNew ? .created : .ok, uncached: JSONValue(instance).serialized())
+        case .refused(let refusal):
+            if refusal == .newNotAdmitted, let full { throw full }
+            throw Problem(refusal)
+        }
+    }
+
+    private func prove(
+        _ receipt: String, to tenant: TenantID, at now: Date
+    ) throws(Problem) -> PresenceProof {
+        do throws(ReceiptDefect) {
+            guard let receipts else { throw .noKeys }
+            return try receipts.verify(receipt, for: tenant, at: now)
+        } catch {
+            throw .invalidReceipt(error.rawValue, "\(error)")
+        }
+    }
+
+    private func instance(_ request: StoredRequest) async throws -> Answer {
+        let registrar = try configured()
+        guard let id = InstanceID(text: request.parameter("id")),
+            let instance = try await registrar.instance(id, of: request.tenant)
+        else { throw Problem.unknownInstance }
+        return Answer(uncached: JSONValue(instance).serialized())
+    }
+
+    private func delete(_ request: StoredRequest) async throws -> Answer {
+        let registrar = try configured()
+        guard let id = InstanceID(text: request.parameter("id")),
+            try await registrar.delete(id, of: request.tenant)
+        else { throw Problem.unknownInstance }
+        return Answer(.noContent)
+    }
+
+    // MARK: Live Activities
+
+    private func setActivity(_ request: StoredRequest) async throws -> Answer {
+        let registrar = try configured()
+        let activity = request.parameter("activity")
+        guard Self.isActivityID(activity) else {
+            throw Problem.field(
+                "activity", code: "invalid_field",
+                "the activity's ID must be 1 to 128 letters, digits, '-', '_', '.' and '~'")
+        }
+        let token: PushToken
+        do throws(JSONFieldError) {
+            var body = JSONObjectReader(request.body)
+            token = try body.requiredToken("token")
+            try body.finish()
+        } catch {
+            throw Problem(error)
+        }
+        guard let id = InstanceID(text: request.parameter("id")),
+            try await registrar.setToken(
+                token, ofActivity: activity, for: id, of: request.tenant, at: request.now)
+        else { throw Problem.unknownInstance }
+        return Answer(.noContent)
+    }
+
+    private func deleteActivity(_ request: StoredRequest) async throws -> Answer {
+        let registrar = try configured()
+        let activity = request.parameter("activity")
+        guard let id = InstanceID(text: request.parameter("id")), Self.isActivityID(activity),
+            try await registrar.removeActivity(activity, for: id, of: request.tenant)
+        else { throw Problem.unknownActivity }
+        return Answer(.noContent)
+    }
+
+    /// What needs no percent-encoding in a path (RFC 3986 §2.3); ActivityKit makes UUIDs.
+    private static func isActivityID(_ text: String) -> Bool {
+        TokenPlace.isName(text)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "-_.~".utf8.contains(byte)
+                }
+            }
+    }
+}
+
+// MARK: - Requests
+
+extension InstanceID {
+    /// From the text of a UUID in either case; nil for anything else.
+    init?(text: String) {
+        guard let uuid = UUID(text: text) else { return nil }
+        self.init(uuid)
+    }
+}
+
+extension LaunchPlace {
+    fileprivate init?(_ lookup: Lookup) {
+        switch lookup {
+        case .found(let experience, let location): self.init(experience: experience, location: location)
+        case .noIdentifier(let experience), .unknownIdentifier(let experience):
+            self.init(experience: experience, location: nil)
+        case .doesNotMatch: return nil
+        }
+    }
+}
+
+extension LaunchReport {
+    /// The report in a body, and the receipt beside it.
+    fileprivate static func read(
+        _ body: JSONObject, of instance: InstanceID
+    ) throws(Problem) -> (LaunchReport, receipt: String?) {
+        let url: String?
+        let clip: String?
+        let launch: (InvocationURL?, BundleID?) -> LaunchReport
+        let receipt: String?
+        do throws(JSONFieldError) {
+            var body = JSONObjectReader(body)
+            url = try body.optionalString("url")
+            clip = try body.optionalString("clip")
+            let app = try body.optionalCase("app", of: InstalledApp.self) ?? .clip
+            let environment = try body.requiredCase("environment", of: APNsEnvironment.self)
+            let permission = try body.requiredCase("permission", of: NotificationPermission.self)
+            let token = try body.optionalToken("token")
+            let startTokens = try body.optionalStartTokens("startTokens")
+            let launchedAt = try body.optionalDate("launchedAt")
+            receipt = try body.optionalString("receipt")
+            try body.finish()
+            launch = {
+                LaunchReport(
+                    instance: instance, url: $0, clip: $1, app: app, environment: environment,
+                    permission: permission, token: token, startTokens: startTokens, launchedAt: launchedAt)
+            }
+        } catch {
+            throw Problem(error)
+        }
+        return (
+            launch(
+                try url.map { text throws(Problem) in try InvocationURL(requested: text) },
+                try clip.map { text throws(Problem) in
+                    // What is no bundle ID is no clip's either.
+                    guard let clip = try? BundleID(text) else {
+                        throw Problem(RegistrationRefusal.unknownClip)
+                    }
+                    return clip
+                }), receipt
+        )
+    }
+}
+
+extension JSONObjectReader {
+    /// Takes the hexadecimal digits of a token.
+    fileprivate mutating func requiredToken(_ key: String) throws(JSONFieldError) -> PushToken {
+        try token(try requiredString(key), at: path(of: key))
+    }
+
+    /// Takes them or null, as an app has it that was given no token.
+    fileprivate mutating func optionalToken(_ key: String) throws(JSONFieldError) -> PushToken? {
+        guard let value = optionalValue(key), value != .null else { return nil }
+        guard let text = value.stringValue else {
+            throw .wrongType(path: path(of: key), expected: "a string or null")
+        }
+        return try token(text, at: path(of: key))
+    }
+
+    fileprivate mutating func optionalStartTokens(
+        _ key: String
+    ) throws(JSONFieldError) -> [String: PushToken] {
+        guard let members = try optionalMembers(key) else { return [:] }
+        guard members.count <= Instance.maximumActivities else {
+            throw .invalid(
+                path: path(of: key), reason: "must have at most \(Instance.maximumActivities) members")
+        }
+        var tokens: [String: PushToken] = [:]
+        var reader = JSONObjectReader(members, key: key, of: self)
+        for (type, _) in members {
+            guard TokenPlace.isName(type) else {
+                throw .invalid(
+                    path: path(of: key), reason: "must have names of 1 to 128 characters, none of them U+0000"
+                )
+            }
+            tokens[type] = try reader.requiredToken(type)
+        }
+        return tokens
+    }
+
+    private func token(_ text: String, at path: String) throws(JSONFieldError) -> PushToken {
+        guard let token = PushToken(hex: text) else {
+            let lengths = PushToken.lengths
+            throw .invalid(
+                path: path,
+                reason: "must be \(lengths.lowerBound) to \(lengths.upperBound) bytes in hexadecimal digits")
+        }
+        return token
+    }
+}
+
+// MARK: - Answers
+
+extension JSONValue {
+    fileprivate init(_ instance: Instance) {
+        self = [
+            "id": .string(instance.id.description), "clip": .string(instance.clip.text),
+            "app": .string(instance.app.rawValue), "environment": .string(instance.environment.rawValue),
+            "permission": .string(instance.permission.rawValue),
+            "launchedAt": .string(instance.launchedAt.rfc3339),
+            "reachableUntil": instance.reachableUntil.map { .string($0.rfc3339) } ?? .null,
+            "hasToken": .bool(instance.hasToken),
+            "startTokens": .array(instance.startableTypes.map(JSONValue.string)),
+            "activities": .array(instance.activities.map(JSONValue.string)),
+            "launches": .array(
+                instance.launches.map { launch in
+                    [
+                        "url": .string(launch.url), "experience": .string(launch.experience),
+                        "location": launch.location.map { .string($0.text) } ?? .null,
+                        "launchedAt": .string(launch.launchedAt.rfc3339),
+                        "confirmedAt": launch.confirmedAt.map { .string($0.rfc3339) } ?? .null,
+                    ]
+                }),
+        ]
+    }
+}
+
+extension Problem {
+    fileprivate static let unknownInstance = Problem(
+        .notFound, "unknown_instance", "there is no instance of this ID")
+    fileprivate static let unknownActivity = Problem(
+        .notFound, "unknown_activity", "there is no Live Activity of this ID")
+
+    fileprivate static func invalidReceipt(_ reason: String, _ detail: String) -> Problem {
+        Problem(
+            .unprocessableContent, "invalid_receipt", detail,
+            members: ["field": "receipt", "reason": .string(reason)])
+    }
+
+    fileprivate init(_ refusal: RegistrationRefusal) {
+        switch refusal {
+        case .doesNotMatch: self.init(.unprocessableContent, "does_not_match", "\(refusal)")
+        case .unknownInstance:
+            self.init(.unprocessableContent, "unknown_instance", "\(refusal)", members: ["field": "clip"])
+        case .unknownClip:
+            self = .unknownClip
+            members["field"] = "clip"
+        case .otherClip:
+            self.init(.unprocessableContent, "other_clip", "\(refusal)", members: ["field": "clip"])
+        case .newNotAdmitted: self.init(.tooManyRequests, "rate_limited", "\(refusal)")
+        case .proof(let defect): self = .invalidReceipt(defect.rawValue, "\(refusal)")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import APNsPayload
+import Foundation
+public import Notifications
+public import PostgreSQL
+public import Tenancy
+
+/// Keeps whose channels are in PostgreSQL, as `doorstep_app`.
+public struct PostgresChannelStore: ChannelStore {
+    private let pool: ConnectionPool
+
+    public init(_ pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    public func team(of clip: BundleID, of tenant: TenantID) async throws -> TeamID? {
+        try await transaction(of: tenant, .readOnly) { transaction in
+            try await transaction.execute(
+                """
+                SELECT team_id FROM doorstep.clips
+                WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
+                """
+            ).first.map { row in
+                let team: String = try row.decode(at: 0)
+                return try PersistenceError.reading("clips") { try TeamID(team) }
+            }
+        }
+    }
+
+    public func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws {
+        try await transaction(of: tenant) { transaction in
+            // Repeated when the answer to the first was lost.
+            _ = try await transaction.execute(
+                """
+                INSERT INTO doorstep.channels
+                    (tenant_id, bundle_id, environment, channel_id, stores_last_message, created_at)
+                VALUES (\(tenant.uuid), \(channel.clip.text), \(channel.environment.rawValue),
+                    \(channel.id.text), \(channel.storesLastMessage), \(channel.createdAt))
+                ON CONFLICT DO NOTHING
+                """)
+        }
+    }
+
+    public func channels(of tenant: TenantID) async throws -> [BroadcastChannel] {
+        try await transaction(of: tenant, .readOnly) { try await $0.channels() }
+    }
+
+    public func channel(_ id: ChannelID, of tenant: TenantID) async throws -> BroadcastChannel? {
+        try await transaction(of: tenant, .readOnly) { transaction in
+            try await transaction.channels().first { $0.id == id }
+        }
+    }
+
+    public func remove(_ channel: BroadcastChannel, of tenant: TenantID) async throws {
+        try await transaction(of: tenant) { transaction in
+            _ = try await transaction.execute(
+                """
+                DELETE FROM doorstep.channels
+                WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(channel.clip.text)
+                    AND environment = \(channel.environment.rawValue) AND channel_id = \(channel.id.text)
+                """)
+        }
+    }
+
+    private func transaction<Result: Sendable>(
+        of tenant: TenantID, _ mode: TransactionMode = .readWrite,
+        _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app, mode) { try await body($0) }
+        }
+    }
+}
+
+extension TenantTransaction {
+    fileprivate func channels() async throws -> [BroadcastChannel] {
+        try await execute(
+            """
+            SELECT channel_id, bundle_id, environment, stores_last_message, created_at
+            FROM doorstep.channels WHERE tenant_id = \(tenant.uuid)
+            ORDER BY bundle_id, environment, created_at, channel_id
+            """
+        ).map { row in
+            let (id, clip, environment, storesLastMessage, createdAt) = try row.decode(
+                String.self, String.self, String.self, Bool.self, Date.self)
+            return try PersistenceError.reading("channels") {
+                guard let id = ChannelID(id), let environment = APNsEnvironment(rawValue: environment) else {
+                    throw PersistenceError.unreadable("channels")
+                }
+                return BroadcastChannel(
+                    id: id, clip: try BundleID(clip), environment: environment,
+                    storesLastMessage: storesLastMessage, createdAt: createdAt)
+            }
+        }
+    }
+}

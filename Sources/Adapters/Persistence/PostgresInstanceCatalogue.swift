@@ -1,0 +1,101 @@
+import APNsPayload
+import Foundation
+import Invocation
+public import Notifications
+public import PostgreSQL
+public import Tenancy
+
+/// A tenant's instances, read and deleted as `doorstep_admin`, which may not read tokens.
+public struct PostgresInstanceCatalogue: InstanceCatalogue {
+    private let pool: ConnectionPool
+
+    public init(_ pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    public func latest(
+        _ selection: InstanceSelection, of tenant: TenantID, limit: Int
+    ) async throws -> [InstanceSummary] {
+        try await pool.withTenantTransaction(
+            tenant, as: .admin, TransactionMode(isReadOnly: true, statementTimeout: .seconds(600))
+        ) { transaction in
+            try await transaction.execute(
+                """
+                SELECT i.instance_id, i.bundle_id, i.app, i.environment, i.permission, i.launched_at,
+                    (SELECT count(*) FROM doorstep.launches AS l
+                        WHERE l.tenant_id = i.tenant_id AND l.instance_id = i.instance_id),
+                    EXISTS (SELECT FROM doorstep.push_tokens AS t
+                        WHERE t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id AND t.kind = 'device'
+                            AND t.retired_at IS NULL),
+                    (SELECT count(*) FROM doorstep.push_tokens AS t
+                        WHERE t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id AND t.kind = 'activity'
+                            AND t.retired_at IS NULL
+                            AND t.registered_at > \(Date().addingTimeInterval(-Instance.activityLifetime)))
+                FROM doorstep.instances AS i
+                WHERE i.tenant_id = \(tenant.uuid) AND \(selection, tenant)
+                ORDER BY i.launched_at DESC, i.instance_id LIMIT \(limit)
+                """
+            ).map { try InstanceSummary(row: $0) }
+        }
+    }
+
+    public func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {
+        try await pool.withTenantTransaction(tenant, as: .admin) { try await $0.deleteInstance(id) }
+    }
+}
+
+extension InstanceSummary {
+    fileprivate init(row: Row) throws {
+        let (id, clip, app, environment, permission, launchedAt, launches, hasToken, activities) =
+            try row.decode(
+                UUID.self, String.self, String.self, String.self, String.self, Date.self, Int.self,
+                Bool.self, Int.self)
+        self = try PersistenceError.reading("instances") {
+            guard let app = InstalledApp(rawValue: app),
+                let environment = APNsEnvironment(rawValue: environment),
+                let permission = NotificationPermission(rawValue: permission)
+            else { throw PersistenceError.unreadable("instances") }
+            return InstanceSummary(
+                id: InstanceID(id), clip: try BundleID(clip), app: app, environment: environment,
+                permission: permission, launchedAt: launchedAt, launchCount: launches, hasToken: hasToken,
+                activityCount: activities)
+        }
+    }
+}
+
+extension Query.StringInterpolation {
+    /// The conditions that there are, each a text of its own, so that its index serves.
+    fileprivate mutating func appendInterpolation(_ selection: InstanceSelection, _ tenant: TenantID) {
+        // The index of launches is for those who say so.
+        appendLiteral("i.launched_at IS NOT NULL")
+        if let clip = selection.clip {
+            appendLiteral(" AND i.bundle_id = ")
+            appendInterpolation(clip.text)
+        }
+        if let location = selection.location {
+            appendLaunch(of: tenant)
+            appendLiteral("location_identifier = ")
+            appendInterpolation(location.text)
+            appendLiteral(")")
+        }
+        if let url = selection.url?.canonicalWithoutFragment {
+            appendLaunch(of: tenant)
+            appendLiteral("(url = ")
+            appendInterpolation(url)
+            // What goes on with one of these characters is what comes before the next: '/' and '0', '?' and '@', '&' and ''.
+            for (first, next) in [("/", "0"), ("?", "@"), ("&", "'")] {
+                appendLiteral(" OR url >= ")
+                appendInterpolation(url + first)
+                appendLiteral(" AND url < ")
+                appendInterpolation(url + next)
+            }
+            appendLiteral("))")
+        }
+    }
+
+    private mutating func appendLaunch(of tenant: TenantID) {
+        appendLiteral(" AND i.instance_id IN (SELECT instance_id FROM doorstep.launches WHERE tenant_id = ")
+        appendInterpolation(tenant.uuid)
+        appendLiteral(" AND ")
+    }
+}

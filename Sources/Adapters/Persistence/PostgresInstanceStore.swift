@@ -1,0 +1,381 @@
+public import APNsPayload
+public import Foundation
+import Invocation
+public import Notifications
+public import PostgreSQL
+public import Tenancy
+
+/// Instances in PostgreSQL, as `doorstep_app`.
+///
+/// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes two more, and one
+/// for each instance that was known by it.
+public struct PostgresInstanceStore: InstanceStore {
+    private let pool: ConnectionPool
+    private let keys: SealingKeys
+
+    /// - Parameter keys: What tokens are sealed and found by.
+    public init(_ pool: ConnectionPool, keys: SealingKeys) {
+        self.pool = pool
+        self.keys = keys
+    }
+
+    public func register(
+        _ registration: InstanceRegistration, mayBeNew: Bool = true, of tenant: TenantID, at now: Date
+    ) async throws -> Registration {
+        let keys = keys.of(tenant)
+        let tokens = registration.tokens.map { place, token in
+            GivenToken(place, digests: keys.digests(of: token), token: token)
+        }
+        do {
+            return try await reportingUnavailability {
+                try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+                    guard
+                        let (isNew, known) = try await transaction.keep(
+                            registration, tokens, mayBeNew: mayBeNew, at: now)
+                    else {
+                        return .refused(registration.clip == nil ? .unknownInstance : .newNotAdmitted)
+                    }
+                    let unknown = tokens.filter { !known.contains($0.place) }
+                    if !unknown.isEmpty {
+                        try await transaction.keep(
+                            unknown, of: registration.id, sealedBy: keys,
+                            ifLaunchedBy: registration.launchedAt, at: now)
+                    }
+                    if unknown.contains(where: { $0.place.kind == "start" }) {
+                        try await transaction.trimTokens(
+                            "start", of: registration.id, to: Instance.maximumActivities)
+                    }
+                    guard let instance = try await transaction.instance(registration.id, at: now) else {
+                        throw PersistenceError.unreadable("instances")
+                    }
+                    return .registered(try await transaction.trimmed(instance), isNew: isNew)
+                }
+            }
+        } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
+            // Never there, or deleted a moment ago, maybe with the tenant.
+            return .refused(.unknownClip)
+        }
+    }
+
+    public func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance? {
+        try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app, .readOnly) {
+                try await $0.instance(id, at: Date())
+            }
+        }
+    }
+
+    public func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {
+        try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app) { try await $0.deleteInstance(id) }
+        }
+    }
+
+    public func setToken(
+        _ token: PushToken, ofActivity activity: String, for id: InstanceID, of tenant: TenantID, at now: Date
+    ) async throws -> Bool {
+        let keys = keys.of(tenant)
+        let given = GivenToken(.activity(activity), digests: keys.digests(of: token), token: token)
+        return try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+                // Held until the end: whoever deletes the instance waits, and takes the token with it.
+                let rows = try await transaction.execute(
+                    """
+                    SELECT FROM doorstep.instances
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) FOR KEY SHARE
+                    """)
+                guard !rows.isEmpty else { return false }
+                try await transaction.keep(
+                    [given], of: id, sealedBy: keys, ifLaunchedBy: .distantFuture, at: now)
+                try await transaction.trimTokens("activity", of: id, to: Instance.maximumActivities)
+                return true
+            }
+        }
+    }
+
+    public func removeActivity(
+        _ activity: String, for id: InstanceID, of tenant: TenantID
+    ) async throws -> Bool {
+        try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+                try await transaction.execute(
+                    """
+                    DELETE FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid)
+                        AND kind = 'activity' AND name = \(activity)
+                    """
+                ).affectedRows == 1
+            }
+        }
+    }
+}
+
+/// A token as it came, with what it is found by.
+private struct GivenToken: Sendable {
+    let place: TokenPlace
+    let token: PushToken
+    /// In hexadecimal, the newest secret's first.
+    let digests: [String]
+    /// Of whoever registers the same token.
+    let locks: [Int64]
+
+    init(_ place: TokenPlace, digests: [[UInt8]], token: PushToken) {
+        self.place = place
+        self.token = token
+        self.digests = digests.map(\.hexadecimal)
+        locks = digests.map { digest in
+            Int64(bitPattern: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        }
+    }
+}
+
+extension TenantTransaction {
+    /// Writes the instance and its launch, and notes of the tokens that are there already that they were given again.
+    /// - Returns: Whether the instance is new, and the places of those tokens; nil, with nothing written, when it is not
+    ///   known and cannot be added.
+    fileprivate func keep(
+        _ registration: InstanceRegistration, _ tokens: [GivenToken], mayBeNew: Bool, at now: Date
+    ) async throws -> (isNew: Bool, known: Set<TokenPlace>)? {
+        let launch = registration.launch
+        let mayBeNew = mayBeNew && registration.clip != nil
+        // A new row has no xmax, an updated one that of who locked it; and a row that is not changed is not returned.
+        let rows = try await execute(
+            """
+            WITH before AS MATERIALIZED (
+                SELECT coalesce(\(registration.clip?.text)::text, bundle_id) AS bundle_id,
+                    launched_at <= \(registration.launchedAt) AND (bundle_id, app, environment)
+                        <> (coalesce(\(registration.clip?.text)::text, bundle_id), \(registration.app.rawValue),
+                            \(registration.environment.rawValue))
+                    AS is_another
+                FROM doorstep.instances
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(registration.id.uuid)
+            ), kept AS MATERIALIZED (
+                SELECT bundle_id FROM before
+                UNION ALL
+                SELECT \(registration.clip?.text)::text WHERE \(mayBeNew) AND NOT EXISTS (SELECT FROM before)
+            ), outdated AS (
+                -- What the clip was known by is of no use for the app that took its place, and not given again.
+                UPDATE doorstep.push_tokens AS t SET retired_at = \(now)
+                FROM before
+                WHERE is_another AND t.tenant_id = \(tenant.uuid) AND t.instance_id = \(registration.id.uuid)
+                    AND t.retired_at IS NULL AND t.digest <> ALL (ARRAY(
+                        SELECT decode(digest, 'hex') FROM unnest(\(tokens.map { $0.digests[0] })::text[]) AS digest))
+            ), instance AS (
+                INSERT INTO doorstep.instances AS i
+                    (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
+                SELECT \(tenant.uuid), \(registration.id.uuid), bundle_id, \(registration.app.rawValue)::text,
+                    \(registration.environment.rawValue)::text, \(registration.permission.rawValue)::text,
+                    \(registration.launchedAt)
+                FROM kept
+                ON CONFLICT (tenant_id, instance_id) DO UPDATE
+                SET bundle_id = excluded.bundle_id, app = excluded.app, environment = excluded.environment,
+                    permission = excluded.permission, launched_at = excluded.launched_at, updated_at = now()
+                WHERE excluded.launched_at > i.launched_at
+                    OR excluded.launched_at = i.launched_at
+                        AND (excluded.bundle_id, excluded.app, excluded.environment, excluded.permission)
+                            <> (i.bundle_id, i.app, i.environment, i.permission)
+                RETURNING xmax = 0 AS is_new
+            ), launch AS (
+                INSERT INTO doorstep.launches AS l
+                    (tenant_id, instance_id, url, experience_url, location_identifier, launched_at, confirmed_at)
+                SELECT \(tenant.uuid), \(registration.id.uuid), \(launch?.url)::text, \(launch?.experience)::text,
+                    \(launch?.location?.text)::text, \(registration.launchedAt), \(launch?.confirmedAt)
+                FROM kept WHERE \(launch != nil)
+                ON CONFLICT (tenant_id, instance_id, url) DO UPDATE
+                SET launched_at = greatest(excluded.launched_at, l.launched_at),
+                    experience_url = CASE WHEN excluded.launched_at >= l.launched_at
+                        THEN excluded.experience_url ELSE l.experience_url END,
+                    location_identifier = CASE WHEN excluded.launched_at >= l.launched_at
+                        THEN excluded.location_identifier ELSE l.location_identifier END,
+                    -- A confirmation holds for its location as long as that is the launch's.
+                    confirmed_at = CASE
+                        WHEN excluded.location_identifier = l.location_identifier
+                            THEN greatest(excluded.confirmed_at, l.confirmed_at)
+                        WHEN excluded.launched_at >= l.launched_at THEN excluded.confirmed_at
+                        ELSE l.confirmed_at END
+                WHERE excluded.launched_at > l.launched_at
+                    OR excluded.confirmed_at > coalesce(l.confirmed_at, '-infinity')
+                    OR excluded.launched_at = l.launched_at
+                        AND (excluded.experience_url, excluded.location_identifier)
+                            IS DISTINCT FROM (l.experience_url, l.location_identifier)
+            ), known AS (
+                UPDATE doorstep.push_tokens AS t SET registered_at = greatest(t.registered_at, \(now))
+                FROM unnest(
+                    \(tokens.map(\.place.kind))::text[], \(tokens.map(\.place.name))::text[],
+                    \(tokens.map { $0.digests[0] })::text[]) AS given (kind, name, digest)
+                WHERE t.tenant_id = \(tenant.uuid) AND t.instance_id = \(registration.id.uuid)
+                    AND t.kind = given.kind AND t.name = given.name AND t.digest = decode(given.digest, 'hex')
+                    AND t.retired_at IS NULL
+                RETURNING t.kind, t.name
+            )
+            SELECT EXISTS (SELECT FROM kept), coalesce((SELECT is_new FROM instance), false),
+                ARRAY(SELECT kind FROM known ORDER BY kind, name), ARRAY(SELECT name FROM known ORDER BY kind, name)
+            """)
+        let (isKept, isNew, kinds, names) = try rows.one().decode(
+            Bool.self, Bool.self, [String].self, [String].self)
+        guard isKept else { return nil }
+        return (isNew, Set(zip(kinds, names).compactMap { TokenPlace(kind: $0, name: $1) }))
+    }
+
+    /// Writes tokens that the instance has not had, and retires them where another instance had them.
+    /// - Parameter launchedAt: Unless the instance has been launched later: then it has told of its tokens since.
+    fileprivate func keep(
+        _ tokens: [GivenToken], of instance: InstanceID, sealedBy keys: TenantSealingKeys,
+        ifLaunchedBy launchedAt: Date, at now: Date
+    ) async throws {
+        // Two instances that come with one token take turns, so that the second sees the first.
+        try await execute(
+            """
+            SELECT pg_advisory_xact_lock(lock) FROM unnest(\(Array(Set(tokens.flatMap(\.locks))).sorted())::bigint[]) AS lock
+            """)
+        let sealed = try tokens.map { given in
+            try keys.seal(given.token, for: instance, at: given.place).hexadecimal
+        }
+        let others = try await execute(
+            """
+            WITH instance AS (
+                SELECT launched_at <= \(launchedAt) AS is_as_reported FROM doorstep.instances
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid)
+            ), stored AS (
+                INSERT INTO doorstep.push_tokens AS t
+                    (tenant_id, instance_id, kind, name, digest, sealed, registered_at)
+                SELECT \(tenant.uuid), \(instance.uuid), kind, name, decode(digest, 'hex'), decode(sealed, 'hex'), \(now)
+                FROM unnest(
+                    \(tokens.map(\.place.kind))::text[], \(tokens.map(\.place.name))::text[],
+                    \(tokens.map { $0.digests[0] })::text[], \(sealed)::text[]
+                ) AS given (kind, name, digest, sealed), instance
+                WHERE is_as_reported
+                ON CONFLICT (tenant_id, instance_id, kind, name) DO UPDATE
+                SET digest = excluded.digest, sealed = excluded.sealed, registered_at = excluded.registered_at,
+                    retired_at = NULL
+            )
+            -- Each by its key in the index: of an array of them, or a join with them, the planner makes a filter for all
+            -- that the tenant has, where most tenants have little.
+            SELECT other.instance_id, other.kind, other.name
+            FROM instance, unnest(\(tokens.flatMap(\.digests))::text[]) AS hexadecimal,
+                decode(hexadecimal, 'hex') AS given, LATERAL (
+                    SELECT instance_id, kind, name FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND digest = given AND digest <> '' AND retired_at IS NULL
+                    OFFSET 0) AS other
+            WHERE is_as_reported AND other.instance_id <> \(instance.uuid)
+            ORDER BY other.instance_id, other.kind, other.name
+            """)
+        for row in others {
+            let (other, kind, name) = try row.decode(UUID.self, String.self, String.self)
+            try await execute(
+                """
+                UPDATE doorstep.push_tokens SET retired_at = \(now)
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(other) AND kind = \(kind) AND name = \(name)
+                    AND retired_at IS NULL AND digest = ANY (ARRAY(
+                        -- Of any secret: it may be sealed again at this moment.
+                        SELECT decode(digest, 'hex') FROM unnest(\(tokens.flatMap(\.digests))::text[]) AS digest))
+                """)
+        }
+    }
+
+    /// Nil when there is none.
+    fileprivate func instance(_ id: InstanceID, at now: Date) async throws -> Instance? {
+        let rows = try await execute(
+            """
+            SELECT i.bundle_id, i.app, i.environment, i.permission, i.launched_at, t.kinds, t.names, t.times,
+                l.url, l.experience_url, l.location_identifier, l.launched_at, l.confirmed_at
+            FROM doorstep.instances AS i LEFT JOIN doorstep.launches AS l USING (tenant_id, instance_id),
+                (SELECT coalesce(array_agg(kind ORDER BY kind, name), '{}') AS kinds,
+                    coalesce(array_agg(name ORDER BY kind, name), '{}') AS names,
+                    coalesce(array_agg(registered_at ORDER BY kind, name), '{}') AS times
+                FROM doorstep.push_tokens
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND retired_at IS NULL) AS t
+            WHERE i.tenant_id = \(tenant.uuid) AND i.instance_id = \(id.uuid)
+            ORDER BY l.launched_at DESC, l.url
+            """)
+        guard let first = rows.first else { return nil }
+        let (clip, app, environment, permission, launchedAt, kinds, names, times) = (
+            try first.decode(at: 0, as: String.self), try first.decode(at: 1, as: String.self),
+            try first.decode(at: 2, as: String.self), try first.decode(at: 3, as: String.self),
+            try first.decode(at: 4, as: Date.self), try first.decode(at: 5, as: [String].self),
+            try first.decode(at: 6, as: [String].self), try first.decode(at: 7, as: [Date].self)
+        )
+        let oldest = now.addingTimeInterval(-Instance.activityLifetime)
+        var (hasToken, types, activities) = (false, [String](), [String]())
+        for ((kind, name), registeredAt) in zip(zip(kinds, names), times) {
+            switch TokenPlace(kind: kind, name: name) {
+            case .device: hasToken = true
+            case .start(let type): types.append(type)
+            case .activity(let activity): if registeredAt > oldest { activities.append(activity) }
+            case nil: throw PersistenceError.unreadable("push_tokens")
+            }
+        }
+        let launches = try rows.compactMap { row -> Launch? in
+            guard let url = try row.decode(at: 8, as: String?.self) else { return nil }
+            let location = try row.decode(at: 10, as: String?.self)
+            return Launch(
+                url: url, experience: try row.decode(at: 9),
+                location: try PersistenceError.reading("launches") {
+                    try location.map { text in try LocationIdentifier(text) }
+                },
+                launchedAt: try row.decode(at: 11), confirmedAt: try row.decode(at: 12))
+        }
+        return try PersistenceError.reading("instances") {
+            guard let app = InstalledApp(rawValue: app),
+                let environment = APNsEnvironment(rawValue: environment),
+                let permission = NotificationPermission(rawValue: permission)
+            else { throw PersistenceError.unreadable("instances") }
+            return Instance(
+                id: id, clip: try BundleID(clip), app: app, environment: environment, permission: permission,
+                launchedAt: launchedAt, launches: launches, hasToken: hasToken, startableTypes: types,
+                activities: activities)
+        }
+    }
+
+    /// The instance without the oldest of too many launches, which are deleted.
+    fileprivate func trimmed(_ instance: Instance) async throws -> Instance {
+        let oldest = instance.launches.dropFirst(Instance.maximumLaunches)
+        guard !oldest.isEmpty else { return instance }
+        try await execute(
+            """
+            DELETE FROM doorstep.launches
+            WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.id.uuid) AND url = ANY (\(oldest.map(\.url)))
+            """)
+        return instance.with(launches: Array(instance.launches.prefix(Instance.maximumLaunches)))
+    }
+
+    /// Deletes the oldest of too many tokens of a kind.
+    fileprivate func trimTokens(_ kind: String, of instance: InstanceID, to maximum: Int) async throws {
+        try await execute(
+            """
+            DELETE FROM doorstep.push_tokens
+            WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND kind = \(kind)
+                AND name IN (
+                    SELECT name FROM doorstep.push_tokens
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(instance.uuid) AND kind = \(kind)
+                    ORDER BY registered_at DESC, name OFFSET \(maximum))
+            """)
+    }
+
+    /// - Returns: Whether there was one; its launches and tokens go with it.
+    func deleteInstance(_ id: InstanceID) async throws -> Bool {
+        try await execute(
+            "DELETE FROM doorstep.instances WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid)"
+        ).affectedRows == 1
+    }
+}
+
+extension TokenPlace {
+    /// Reads what ``kind`` and ``name`` say; nil for anything else.
+    init?(kind: String, name: String) {
+        switch kind {
+        case "device": self = .device
+        case "start": self = .start(attributesType: name)
+        case "activity": self = .activity(name)
+        default: return nil
+        }
+    }
+}
+
+extension [UInt8] {
+    /// In lower case, as PostgreSQL's `decode(…, 'hex')` reads it: an array of `bytea` cannot be bound.
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,99 @@
+import APNsClient
+import APNsPayload
+import Foundation
+import JSON
+import Notifications
+import Platform
+import Tenancy
+
+/// The file that says which key is used for which team: `{"keys": [{"team": …, "id": …, "file": …}]}`.
+///
+/// Each entry names a team, the ID of its key, the `.p8` file that Apple gave out (relative to the list, and readable by
+/// nobody but its owner and its group) and, for a key that is for one alone, its `environments`.
+struct APNsKeyList {
+    let path: String
+
+    private static let maximumLength = 1 << 20
+
+    /// A list's entry.
+    private struct Entry {
+        let team: TeamID
+        let id: String
+        let environments: Set<APNsEnvironment>
+        let file: SecretFile
+
+        func key() throws -> APNsKey {
+            let pem = String(decoding: try file.bytes(), as: UTF8.self)
+            return try APNsKey(team: team, id: id, pem: pem, environments: environments)
+        }
+    }
+
+    /// The keys, with their files read.
+    /// - Throws: `CommandError`, and `APNsClientError` for what is no key.
+    func keys() throws -> [APNsKey] { try entries().map { try $0.key() } }
+
+    /// The keys, with their files read.
+    /// - Parameter known: Versions of the files, the list's first, that need not be read again.
+    /// - Returns: Nil when the files are those versions still.
+    func read(
+        unlessVersionsAre known: [FileStatus?]?
+    ) throws -> (keys: [APNsKey], versions: [FileStatus?])? {
+        // Looked at before they are read: what changes in between is read again.
+        let version = FileStatus(path: path)
+        let entries = try entries()
+        let versions = [version] + entries.map { FileStatus(path: $0.file.path) }
+        if versions == known { return nil }
+        return (try entries.map { try $0.key() }, versions)
+    }
+
+    private func entries() throws -> [Entry] {
+        guard let file = FileHandle(forReadingAtPath: path),
+            let text = try? file.read(upToCount: Self.maximumLength), text.count < Self.maximumLength
+        else { throw CommandError.unreadableFile(path) }
+        guard case .object(let object)? = try? JSONValue(parsing: text) else {
+            throw CommandError.notAnObject(path)
+        }
+        do {
+            var reader = JSONObjectReader(object)
+            let keys = try reader.requiredArray("keys")
+            try reader.finish()
+            let entries = try keys.enumerated().map { number, key in
+                try entry(try JSONObjectReader(key, path: "keys[\(number)]"))
+            }
+            for (number, entry) in entries.enumerated()
+            where entries[..<number].contains(where: { $0.team == entry.team && $0.id == entry.id }) {
+                throw JSONFieldError.invalid(
+                    path: "keys[\(number)].id", reason: "must not be named twice for a team")
+            }
+            guard !entries.isEmpty else {
+                throw JSONFieldError.invalid(path: "keys", reason: "must not be empty")
+            }
+            return entries
+        } catch let error as JSONFieldError {
+            throw CommandError.invalidAPNsKeys(path, "\(error)")
+        }
+    }
+
+    private func entry(_ entry: JSONObjectReader) throws -> Entry {
+        var entry = entry
+        let team = try entry.requiredString("team")
+        let id = try entry.requiredString("id")
+        let file = try entry.requiredString("file")
+        let environments = try entry.optionalArray("environments")
+        try entry.finish()
+        guard let team = try? TeamID(team) else {
+            throw JSONFieldError.invalid(
+                path: entry.path(of: "team"), reason: "must be a team ID such as ABCDE12345")
+        }
+        let known = environments?.compactMap { $0.stringValue.flatMap(APNsEnvironment.init) }
+        guard known?.count == environments?.count, known?.isEmpty != true else {
+            throw JSONFieldError.invalid(
+                path: entry.path(of: "environments"), reason: "must be production, sandbox, or both")
+        }
+        let place = URL(
+            fileURLWithPath: file, relativeTo: URL(fileURLWithPath: path).deletingLastPathComponent())
+        return Entry(
+            team: team, id: id, environments: known.map(Set.init) ?? Set(APNsEnvironment.allCases),
+            file: SecretFile(path: place.path))
+    }
+}

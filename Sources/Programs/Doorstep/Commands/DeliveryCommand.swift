@@ -1,0 +1,173 @@
+import APNsPayload
+import Administration
+import ArgumentParser
+import Foundation
+import HTTPAPI
+import JSON
+import Notifications
+import Persistence
+import Tenancy
+
+struct DeliveryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delivery",
+        abstract: "Follow what was sent to a tenant's instances, and try again what was refused.",
+        discussion: """
+            A delivery is queued until it is sent, and then delivered, refused (a dead letter: APNs will not take it), \
+            uncertain (no answer came back) or expired. One that was skipped was never to be sent: its reason says why.
+            """,
+        subcommands: [List.self, Trace.self, Retry.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Option(help: "skipped, queued, sending, delivered, refused, uncertain or expired.") var state:
+            DeliveryState?
+        @Option(help: "The reason, such as Unregistered or window_closed.") var reason: String?
+        @Option(help: "Of notifications made since, as 2026-03-01T12:30:00Z.") var since: Moment?
+        @Option(help: "How many, at most.") var limit = 1_000
+
+        func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+        }
+
+        func run() async throws {
+            let selection = DeliverySelection(state: state, reason: reason, since: since?.date)
+            let deliveries = try await tenant.withPool { pool, _, tenant in
+                try await PostgresDeliveryLedger(pool).deliveries(selection, of: tenant.id, limit: limit)
+            }
+            output.print(
+                deliveries.map { JSONObject($0) },
+                columns: ["id", "createdAt", "instance", "state", "reason", "attempts", "expiresAt"])
+        }
+    }
+
+    struct Trace: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Answer GET /v1/notifications/{id}: all that is known of a notification, or of one delivery.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The ID of a notification or of a delivery.") var id: String
+        @Option(help: "The ID of the last delivery before those to print.") var after: String?
+        @Option(help: "How many deliveries, at most 1,000.") var limit = 1_000
+
+        func run() async throws {
+            do {
+                let answer = try await tenant.withPool { pool, _, tenant in
+                    let answers = NotificationAnswers(PostgresNotificationStore(pool))
+                    let delivery = UUID(text: id).map(DeliveryID.init)
+                    let ledger = PostgresDeliveryLedger(pool)
+                    if let delivery, let owner = try await ledger.notification(of: delivery, of: tenant.id) {
+                        return try await answers.trace(
+                            owner.description, after: delivery.predecessor.description, limit: "1",
+                            of: tenant.id)
+                    }
+                    return try await answers.trace(id, after: after, limit: String(limit), of: tenant.id)
+                }
+                try print(JSONValue(parsing: answer))
+            } catch let problem as Problem {
+                JSONValue.object(problem.json).printPretty()
+                throw problem
+            }
+        }
+
+        private func print(_ answer: JSONValue) throws {
+            guard output.format == .table, let object = answer.objectValue else {
+                return answer.printPretty()
+            }
+            var notification = object
+            notification["deliveries"] = nil
+            JSONValue.object(notification).printPretty()
+            let deliveries = object["deliveries"]?.arrayValue?.compactMap(\.objectValue) ?? []
+            Swift.print(
+                Table(
+                    deliveries,
+                    columns: [
+                        "id", "instance", "state", "reason", "target", "attempts", "expiresAt", "answers",
+                    ]
+                ))
+        }
+    }
+
+    struct Retry: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Have deliveries tried again that were refused, uncertain or expired.",
+            discussion: """
+                They keep their IDs; but what is uncertain may have been taken, and a device may show it twice then. \
+                What is too late stays as it is.
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "IDs of deliveries.") var ids: [String] = []
+        @Option(help: "All that are refused, uncertain or expired.") var state: DeliveryState?
+        @Option(help: "Only those with this reason, such as TooManyRequests.") var reason: String?
+        @Option(help: "Only of notifications made since, as 2026-03-01T12:30:00Z.") var since: Moment?
+
+        func validate() throws {
+            guard ids.isEmpty != (state == nil) else {
+                throw ValidationError("name deliveries by their IDs, or all of a --state")
+            }
+            guard ids.allSatisfy({ UUID(text: $0) != nil }) else {
+                throw ValidationError("a delivery's ID is a UUID")
+            }
+            guard state.map(DeliveryState.retriable.contains) ?? true else {
+                throw ValidationError("--state is refused, uncertain or expired")
+            }
+        }
+
+        func run() async throws {
+            let selection = DeliverySelection(
+                ids: ids.compactMap { UUID(text: $0).map(DeliveryID.init) }, state: state,
+                reason: reason,
+                since: since?.date)
+            let counts = try await tenant.withPool { pool, _, tenant in
+                try await PostgresDeliveryLedger(pool).retry(selection, of: tenant.id, at: Date())
+            }
+            output.print(
+                ["queued": JSONValue(counts.queued), "tooLate": JSONValue(counts.tooLate)],
+                line: "\(counts.queued) queued again, \(counts.tooLate) too late")
+        }
+    }
+}
+
+/// A date and time of RFC 3339.
+struct Moment: ExpressibleByArgument {
+    let date: Date
+
+    init?(argument: String) {
+        guard let date = Date(rfc3339: argument) else { return nil }
+        self.date = date
+    }
+}
+
+extension DeliveryID {
+    /// The ID right before this one.
+    fileprivate var predecessor: DeliveryID {
+        var bytes = withUnsafeBytes(of: uuid.uuid, Array.init)
+        for index in bytes.indices.reversed() {
+            bytes[index] &-= 1
+            if bytes[index] != .max { break }
+        }
+        return DeliveryID(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+    }
+}
+
+extension JSONObject {
+    fileprivate init(_ listed: ListedDelivery) {
+        let delivery = listed.delivery
+        self = [
+            "id": .string(delivery.id.description), "notification": .string(listed.notification.description),
+            "createdAt": .string(listed.createdAt.rfc3339WithMilliseconds),
+            "instance": delivery.instance.map { .string($0.description) } ?? .null,
+            "environment": .string(delivery.environment.rawValue), "state": .string(delivery.state.rawValue),
+            "reason": delivery.reason.map { .string($0) } ?? .null,
+            "target": delivery.target.map { .string($0) } ?? .null, "attempts": JSONValue(delivery.attempt),
+            "expiresAt": delivery.expiresAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null,
+        ]
+    }
+}

@@ -1,0 +1,127 @@
+import APNsPayload
+import Administration
+import ArgumentParser
+import Foundation
+import Invocation
+import JSON
+import Notifications
+import Persistence
+import Tenancy
+
+struct InstanceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "instance",
+        abstract: "List and delete the instances of clips that have told of their launches.",
+        discussion: """
+            An instance is an installation of a clip, or of the full app in its place. It goes when it has not been \
+            launched for the days that 'doorstep serve --instance-retention' says. No command shows push tokens.
+            """,
+        subcommands: [List.self, Delete.self, Reseal.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List instances, the latest launched first.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Option(help: "Those of the clip with this bundle ID.") var clip: BundleID?
+        @Option(help: "Those launched at the location with this identifier.") var location:
+            LocationIdentifier?
+        @Option(help: "Those launched by this URL, or by one that goes on after it.") var url: String?
+        @Option(help: "How many, at most.") var limit = 1_000
+
+        func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+        }
+
+        func run() async throws {
+            let selection = InstanceSelection(clip: clip, location: location, url: try url.map(Self.url))
+            let instances = try await tenant.withPool { pool, _, tenant in
+                try await PostgresInstanceCatalogue(pool).latest(selection, of: tenant.id, limit: limit)
+            }
+            output.print(
+                instances.map { JSONObject($0) },
+                columns: [
+                    "id", "clip", "app", "environment", "permission", "launched", "launches", "token",
+                    "activities",
+                ])
+        }
+
+        private static func url(_ text: String) throws(CommandError) -> InvocationURL {
+            do {
+                return try InvocationURL(text)
+            } catch {
+                throw .invalidOption("--url", "\(error)")
+            }
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget instances: their launches and their tokens.")
+
+        @OptionGroup var tenant: TenantOptions
+        @Argument(help: "The instances' IDs.") var ids: [InstanceID]
+
+        func run() async throws {
+            var unknown: [InstanceID] = []
+            try await tenant.withPool { pool, _, tenant in
+                let catalogue = PostgresInstanceCatalogue(pool)
+                for id in ids where try await !catalogue.delete(id, of: tenant.id) { unknown.append(id) }
+            }
+            guard unknown.isEmpty else { throw CommandError.unknownInstances(unknown) }
+        }
+    }
+
+    struct Reseal: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Seal push tokens, and the secrets of webhooks, again by the newest secret.",
+            discussion: """
+                To replace a secret: put the new one before it in DOORSTEP_TOKEN_SECRET, separated by a comma, restart \
+                the servers, run this command with the same value, and take the old one away. Works beside servers, \
+                and may be run again. DATABASE_URL's login needs to be a member of doorstep_admin and doorstep_app.
+                """)
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+        @Option(help: "One tenant's slug; all tenants without it.") var tenant: TenantSlug?
+
+        func run() async throws {
+            guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
+            let results = try await database.withPool { pool in
+                let store = PostgresAdministrationStore(pool, actor: TenantOptions.actor)
+                let tenants =
+                    if let tenant { [try await store.tenant(tenant)] } else { try await store.tenants() }
+                let resealing = TokenResealing(pool, keys: keys)
+                let webhooks = PostgresWebhookRegistry(pool, keys: keys, actor: TenantOptions.actor)
+                var results: [(tenant: Tenant, result: TokenResealing.Result)] = []
+                for tenant in tenants {
+                    let tokens = try await resealing.reseal(tenant.id)
+                    results.append((tenant, tokens + (try await webhooks.resealSecret(of: tenant.id))))
+                }
+                return results
+            }
+            output.print(
+                results.map { tenant, result in
+                    [
+                        "tenant": .string(tenant.slug.text), "resealed": JSONValue(result.resealed),
+                        "unreadable": JSONValue(result.unreadable),
+                    ]
+                }, columns: ["tenant", "resealed", "unreadable"])
+            let unreadable = results.reduce(0) { $0 + $1.result.unreadable }
+            guard unreadable == 0 else { throw CommandError.unreadableTokens(unreadable) }
+        }
+    }
+}
+
+extension JSONObject {
+    fileprivate init(_ instance: InstanceSummary) {
+        self = [
+            "id": .string(instance.id.description), "clip": .string(instance.clip.text),
+            "app": .string(instance.app.rawValue), "environment": .string(instance.environment.rawValue),
+            "permission": .string(instance.permission.rawValue), "launched": JSONValue(instance.launchedAt),
+            "launches": JSONValue(instance.launchCount), "token": .bool(instance.hasToken),
+            "activities": JSONValue(instance.activityCount),
+        ]
+    }
+}

@@ -1,0 +1,77 @@
+import APNsPayload
+public import Administration
+public import AppSiteAssociation
+public import ArgumentParser
+public import DomainProof
+import Foundation
+public import Invocation
+import JSON
+public import Locations
+public import Notifications
+public import RateLimiting
+public import Tenancy
+
+// What a command takes as an argument or option, parsed once, here.
+
+extension TenantSlug: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension BundleID: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension TeamID: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension AppIDPrefix: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension DomainName: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension WebhookURL: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension NameServer: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension AppID: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension LocationIdentifier: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension KeyID: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let uuid = UUID(text: argument) else { return nil }
+        self.init(uuid)
+    }
+}
+
+extension InstanceID: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let uuid = UUID(text: argument) else { return nil }
+        self.init(uuid)
+    }
+}
+
+extension KeyKind: ExpressibleByArgument {}
+extension ExperienceKind: ExpressibleByArgument {}
+extension InvocationSource: ExpressibleByArgument {}
+extension ConfirmationRequest.LocationAccess: ExpressibleByArgument {}
+extension Scope: ExpressibleByArgument {}
+extension APNsEnvironment: ExpressibleByArgument {}
+extension CollapsePolicy: ExpressibleByArgument {}
+extension DeliveryState: ExpressibleByArgument {}
+
+extension RateLimit: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}

@@ -1,0 +1,80 @@
+public import APNsPayload
+public import Foundation
+public import Tenancy
+
+/// Has APNs make and delete broadcast channels for tenants, and keeps whose they are: tenants that share a clip do not
+/// share its channels.
+public struct ChannelDirectory: Sendable {
+    private let manager: any ChannelManager
+    private let store: any ChannelStore
+
+    /// Why a channel was not made or deleted.
+    public enum Refusal: Error, Sendable, Hashable {
+        case unknownClip
+        case unknownChannel
+        /// APNs said no.
+        case refused(APNsAnswer)
+        /// APNs was not asked, or has certainly not done it.
+        case notSent(PushFailure)
+        /// No answer came: APNs may have done it.
+        case unanswered(PushFailure)
+    }
+
+    public init(_ manager: any ChannelManager, _ store: any ChannelStore) {
+        self.manager = manager
+        self.store = store
+    }
+
+    /// Has a channel made.
+    /// - Throws: ``Refusal``, and what the store throws; then APNs is asked to delete the channel again, so that none is
+    ///   left that nobody knows of.
+    public func create(
+        of clip: BundleID, _ environment: APNsEnvironment, storesLastMessage: Bool, of tenant: TenantID,
+        at now: Date
+    ) async throws -> BroadcastChannel {
+        guard let team = try await store.team(of: clip, of: tenant) else { throw Refusal.unknownClip }
+        let made = try await manager.createChannel(
+            of: clip, team: team, environment: environment, storesLastMessage: storesLastMessage
+        ).get()
+        guard let id = ChannelID(made) else { throw Refusal.refused(APNsAnswer(status: 200)) }
+        let channel = BroadcastChannel(
+            id: id, clip: clip, environment: environment, storesLastMessage: storesLastMessage, createdAt: now
+        )
+        do {
+            try await store.add(channel, of: tenant)
+        } catch {
+            _ = await manager.deleteChannel(made, of: clip, team: team, environment: environment)
+            throw error
+        }
+        return channel
+    }
+
+    public func channels(of tenant: TenantID) async throws -> [BroadcastChannel] {
+        try await store.channels(of: tenant)
+    }
+
+    /// Deletes a channel for ever; one that APNs does not know any more is forgotten here too.
+    public func delete(_ id: ChannelID, of tenant: TenantID) async throws {
+        guard let channel = try await store.channel(id, of: tenant),
+            let team = try await store.team(of: channel.clip, of: tenant)
+        else { throw Refusal.unknownChannel }
+        let outcome = await manager.deleteChannel(
+            id.text, of: channel.clip, team: team, environment: channel.environment)
+        switch outcome {
+        case .refused(let answer) where answer.reason == .channelNotRegistered: break
+        default: _ = try outcome.get()
+        }
+        try await store.remove(channel, of: tenant)
+    }
+}
+
+extension ChannelOutcome {
+    fileprivate func get() throws(ChannelDirectory.Refusal) -> Value {
+        switch self {
+        case .done(let value): return value
+        case .refused(let answer): throw .refused(answer)
+        case .notSent(let failure): throw .notSent(failure)
+        case .unanswered(let failure): throw .unanswered(failure)
+        }
+    }
+}

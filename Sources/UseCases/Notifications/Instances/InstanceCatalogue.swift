@@ -1,0 +1,60 @@
+public import APNsPayload
+public import Foundation
+public import Invocation
+public import Tenancy
+
+/// Which instances are meant; without any condition, all.
+public struct InstanceSelection: Sendable, Hashable {
+    public var clip: BundleID?
+    /// Launched at this business.
+    public var location: LocationIdentifier?
+    /// Launched by this URL, or by one that goes on after it with a path component, a query or a query item.
+    public var url: InvocationURL?
+
+    public init(clip: BundleID? = nil, location: LocationIdentifier? = nil, url: InvocationURL? = nil) {
+        self.clip = clip
+        self.location = location
+        self.url = url
+    }
+}
+
+/// An instance in a list.
+public struct InstanceSummary: Sendable, Hashable {
+    public let id: InstanceID
+    public let clip: BundleID
+    public let app: InstalledApp
+    public let environment: APNsEnvironment
+    public let permission: NotificationPermission
+    public let launchedAt: Date
+    public let launchCount: Int
+    public let hasToken: Bool
+    public let activityCount: Int
+
+    public init(
+        id: InstanceID, clip: BundleID, app: InstalledApp, environment: APNsEnvironment,
+        permission: NotificationPermission, launchedAt: Date, launchCount: Int, hasToken: Bool,
+        activityCount: Int
+    ) {
+        self.id = id
+        self.clip = clip
+        self.app = app
+        self.environment = environment
+        self.permission = permission
+        self.launchedAt = launchedAt
+        self.launchCount = launchCount
+        self.hasToken = hasToken
+        self.activityCount = activityCount
+    }
+}
+
+/// A tenant's instances, for who administers them; no token is seen here.
+public protocol InstanceCatalogue: Sendable {
+    /// The latest launched first.
+    func latest(
+        _ selection: InstanceSelection, of tenant: TenantID, limit: Int
+    ) async throws -> [InstanceSummary]
+
+    /// Forgets an instance: its launches and its tokens.
+    /// - Returns: Whether there was one.
+    func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool
+}

@@ -1,0 +1,142 @@
+public import APNsPayload
+public import Foundation
+import Invocation
+import Routing
+public import Tenancy
+
+/// Keeps what instances of clips tell: where they were launched, and what they may be sent.
+///
+/// Safe to use from many threads. What its functions throw is the store's: ``NotificationStoreError/unavailable`` when it
+/// does not answer.
+public struct InstanceRegistrar: Sendable {
+    private let store: any InstanceStore
+
+    public init(_ store: any InstanceStore) {
+        self.store = store
+    }
+
+    /// Takes down a launch.
+    ///
+    /// - A launch that a skewed clock puts in the future counts as one of now. [ours]
+    /// - A report that comes after one of a later launch adds its launch and changes nothing else. [ours]
+    /// - No coordinate is kept: a launch by a URL that carries a place has the registered URL of its experience, and no
+    ///   location.
+    /// - A launch without a URL renews the 8 hours of the instance, whose clip is known or named, and changes no business.
+    /// - A proof that rests on nothing confirms nothing.
+    /// - A token that another instance of the tenant was known by is now this one's: the clip was installed again.
+    /// - Parameters:
+    ///   - place: Where the report's URL leads; nil when no experience matches it, or there is none.
+    ///   - proof: That the person was there.
+    ///   - mayBeNew: Whether an instance that is not known is added.
+    ///   - now: The time of the request.
+    public func register(
+        _ report: LaunchReport, at place: LaunchPlace?, proof: PresenceProof? = nil, mayBeNew: Bool = true,
+        of tenant: TenantID, at now: Date
+    ) async throws -> Registration {
+        guard report.url == nil || place != nil else { return .refused(.doesNotMatch) }
+        if let clip = report.clip, let place, place.experience.clip != clip { return .refused(.otherClip) }
+        let location = place?.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
+        if let proof {
+            guard proof.isInRegion else { return .refused(.proof(.notInRegion)) }
+            guard location != nil else { return .refused(.proof(.noLocation)) }
+            guard proof.location == location else { return .refused(.proof(.otherLocation)) }
+        }
+        let launchedAt = min(report.launchedAt ?? now, now)
+        var launch: Launch?
+        if let url = report.url, let place {
+            launch = Launch(
+                url: place.carriesPlace ? place.experience.url : url.canonicalWithoutFragment,
+                experience: place.experience.url, location: location, launchedAt: launchedAt,
+                confirmedAt: proof.flatMap { $0.hasEvidence ? $0.minute : nil })
+        }
+        var tokens = Dictionary(
+            uniqueKeysWithValues: report.startTokens.map { (TokenPlace.start(attributesType: $0), $1) })
+        tokens[.device] = report.token
+        let registration = InstanceRegistration(
+            id: report.instance, clip: place?.experience.clip ?? report.clip, app: report.app,
+            environment: report.environment, permission: report.permission, launchedAt: launchedAt,
+            launch: launch, tokens: tokens)
+        let result = try await store.register(registration, mayBeNew: mayBeNew, of: tenant, at: now)
+        // With the clip of an experience that matched a moment ago, the experience is gone.
+        return result == .refused(.unknownClip) && place != nil ? .refused(.doesNotMatch) : result
+    }
+
+    /// Nil when the tenant has no such instance.
+    public func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance? {
+        try await store.instance(id, of: tenant)
+    }
+
+    /// Forgets an instance: its launches and its tokens.
+    /// - Returns: Whether the tenant had it.
+    public func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {
+        try await store.delete(id, of: tenant)
+    }
+
+    /// Takes down the token of a Live Activity, which replaces the one it had.
+    /// - Returns: Whether the tenant has the instance.
+    public func setToken(
+        _ token: PushToken, ofActivity activity: String, for id: InstanceID, of tenant: TenantID,
+        at now: Date
+    ) async throws -> Bool {
+        try await store.setToken(token, ofActivity: activity, for: id, of: tenant, at: now)
+    }
+
+    /// Forgets a Live Activity that has ended.
+    /// - Returns: Whether the tenant has the instance, and the instance the activity.
+    public func removeActivity(
+        _ activity: String, for id: InstanceID, of tenant: TenantID
+    ) async throws -> Bool {
+        try await store.removeActivity(activity, for: id, of: tenant)
+    }
+}
+
+extension LaunchPlace {
+    /// Whether the URL has coordinates in it, be they signed or not.
+    fileprivate var carriesPlace: Bool {
+        if case .rule(.coordinates) = experience.binding { return true }
+        return location?.isEncodedInURL == true
+    }
+}
+
+/// What became of a report.
+public enum Registration: Sendable, Hashable {
+    case registered(Instance, isNew: Bool)
+    case refused(RegistrationRefusal)
+}
+
+/// Why a report is not taken; nothing of it is kept.
+public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
+    /// No experience of the tenant matches the URL.
+    case doesNotMatch
+    /// Neither a URL nor the report itself names the clip of an instance that is not known.
+    case unknownInstance
+    /// The tenant has no such clip.
+    case unknownClip
+    /// The URL is of another clip than the report says.
+    case otherClip
+    /// The instance is not known, and none may be added now.
+    case newNotAdmitted
+    case proof(ProofDefect)
+
+    /// What a receipt does not prove.
+    public enum ProofDefect: String, Sendable, Hashable, CaseIterable {
+        case notInRegion = "not_in_region"
+        /// The URL leads to no location that a receipt could be for.
+        case noLocation = "no_location"
+        case otherLocation = "other_location"
+    }
+
+    public var description: String {
+        switch self {
+        case .doesNotMatch: "no experience matches the URL"
+        case .unknownInstance:
+            "there is no instance of this ID: a launch without a URL must name the clip of a new one"
+        case .unknownClip: "the tenant has no such clip"
+        case .otherClip: "the URL is of another clip than the one that is named"
+        case .newNotAdmitted: "no instance may be added now"
+        case .proof(.notInRegion): "the receipt says that the person was not seen at the location"
+        case .proof(.noLocation): "the URL leads to no location that a receipt could be for"
+        case .proof(.otherLocation): "the receipt is for another location than the URL's"
+        }
+    }
+}

@@ -1,0 +1,61 @@
+public import APNsPayload
+public import Foundation
+public import Tenancy
+
+/// What is to be kept of a launch.
+public struct InstanceRegistration: Sendable, Hashable {
+    public let id: InstanceID
+    /// Nil for the one that the instance is known by.
+    public let clip: BundleID?
+    public let app: InstalledApp
+    public let environment: APNsEnvironment
+    public let permission: NotificationPermission
+    public let launchedAt: Date
+    /// Nil for a launch without a URL, which was at no business.
+    public let launch: Launch?
+    public let tokens: [TokenPlace: PushToken]
+
+    public init(
+        id: InstanceID, clip: BundleID?, app: InstalledApp, environment: APNsEnvironment,
+        permission: NotificationPermission, launchedAt: Date, launch: Launch?,
+        tokens: [TokenPlace: PushToken]
+    ) {
+        self.id = id
+        self.clip = clip
+        self.app = app
+        self.environment = environment
+        self.permission = permission
+        self.launchedAt = launchedAt
+        self.launch = launch
+        self.tokens = tokens
+    }
+}
+
+/// Where instances are kept. Each function is done whole or not at all, and throws
+/// ``NotificationStoreError/unavailable`` when the store does not answer.
+///
+/// What a tenant's instance is, no other tenant's function sees.
+public protocol InstanceStore: Sendable {
+    /// Keeps a launch as ``InstanceRegistrar`` says.
+    /// - Parameter mayBeNew: Whether an instance that is not known is added.
+    /// - Returns: The instance as it is then, and whether there was none before; or `unknownInstance`, `unknownClip` when
+    ///   the tenant does not have the clip (any more), and `newNotAdmitted`.
+    func register(
+        _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
+    ) async throws -> Registration
+
+    func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance?
+
+    /// - Returns: Whether there was one.
+    func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool
+
+    /// - Returns: Whether the instance is there.
+    func setToken(
+        _ token: PushToken, ofActivity activity: String, for id: InstanceID, of tenant: TenantID, at now: Date
+    ) async throws -> Bool
+
+    /// - Returns: Whether it was there.
+    func removeActivity(
+        _ activity: String, for id: InstanceID, of tenant: TenantID
+    ) async throws -> Bool
+}

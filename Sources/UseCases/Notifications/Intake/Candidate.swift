@@ -1,0 +1,62 @@
+public import APNsPayload
+public import Foundation
+public import Tenancy
+
+/// An instance that a notification may go to, as it is when that is decided.
+public struct Candidate: Sendable, Hashable {
+    public let instance: InstanceID
+    public let clip: BundleID
+    public let app: InstalledApp
+    public let environment: APNsEnvironment
+    public let permission: NotificationPermission
+    /// The latest launch, by whatever URL.
+    public let launchedAt: Date
+    /// The latest launch at the target's business; nil when there was none.
+    public let launchedAtBusiness: Date?
+    /// By what it is told from other instances of the clip on its device; nil where it was never launched by a URL.
+    public let route: Route?
+    /// The latest confirmation at the target's location; nil when there was none.
+    public let confirmedAt: Date?
+    public let token: Token
+    /// Whether something of another business of the clip may still wait at APNs for the device.
+    public var hasOtherBusiness: Bool
+
+    /// How it stands with the token that the notification needs.
+    public enum Token: Sendable, Hashable {
+        case none
+        case good
+        /// APNs or a later registration has said that it is of no use.
+        case dead
+    }
+
+    /// A launch by a URL: the latest at the target's business or, where there was none, the latest of all.
+    public struct Route: Sendable, Hashable {
+        /// Canonical, without fragment.
+        public let url: String
+        /// The registered URL of the experience that was launched.
+        public let experienceURL: String
+
+        public init(url: String, experienceURL: String) {
+            self.url = url
+            self.experienceURL = experienceURL
+        }
+    }
+
+    public init(
+        instance: InstanceID, clip: BundleID, app: InstalledApp, environment: APNsEnvironment,
+        permission: NotificationPermission, launchedAt: Date, launchedAtBusiness: Date?,
+        route: Route? = nil, confirmedAt: Date?, token: Token, hasOtherBusiness: Bool
+    ) {
+        self.instance = instance
+        self.clip = clip
+        self.app = app
+        self.environment = environment
+        self.permission = permission
+        self.launchedAt = launchedAt
+        self.launchedAtBusiness = launchedAtBusiness
+        self.route = route
+        self.confirmedAt = confirmedAt
+        self.token = token
+        self.hasOtherBusiness = hasOtherBusiness
+    }
+}

@@ -1,0 +1,202 @@
+import APNsPayload
+public import Foundation
+
+/// What follows from one attempt of a delivery: for the delivery, and for the token it went to.
+///
+/// Pure. Source: Apple, "Handling notification responses from APNs", for what is tried again and what never is; the times,
+/// and all about lost replies, are ours.
+public struct DeliveryVerdict: Sendable, Hashable {
+    public let next: Next
+    /// What is told about the delivery; nil when APNs has taken it.
+    public let reason: String?
+    /// Of all attempts so far.
+    public let lostReplies: Int
+    public let token: TokenVerdict
+
+    public enum Next: Sendable, Hashable {
+        case delivered
+        /// Never again by itself; an operator may have it tried again.
+        case refused
+        /// - Parameter after: In how many seconds.
+        case retry(after: TimeInterval)
+        case uncertain
+        case expired
+
+        public var state: DeliveryState {
+            switch self {
+            case .delivered: .delivered
+            case .refused: .refused
+            case .retry: .queued
+            case .uncertain: .uncertain
+            case .expired: .expired
+            }
+        }
+    }
+
+    public enum TokenVerdict: Sendable, Hashable {
+        case good
+        /// APNs says that it is of no use, if so since when; a registration after that stands.
+        case dead(since: Date?)
+    }
+
+    /// So many replies may be lost; after the last it is not known what became of the delivery.
+    public static let maximumLostReplies = 3
+    /// So often APNs may ask to try again later; the next time is a refusal.
+    public static let maximumPostponements = 7
+    /// How long a notification without an expiration is tried to be handed to APNs.
+    public static let lifetime: TimeInterval = 24 * 60 * 60
+
+    private init(_ next: Next, _ reason: String?, lostReplies: Int, token: TokenVerdict = .good) {
+        self.next = next
+        self.reason = reason
+        self.lostReplies = lostReplies
+        self.token = token
+    }
+
+    /// - Parameter random: From 0 up to 1: spreads those that failed together.
+    public init(on outcome: PushOutcome, of delivery: ClaimedDelivery, at now: Date, random: Double) {
+        let attempt = Attempt(delivery, now, random)
+        switch outcome {
+        case .notSent(.noKey):
+            self.init(.refused, PushFailure.noKey.rawValue, lostReplies: delivery.lostReplies)
+        case .notSent(.shuttingDown):
+            self = attempt.again(in: 0, PushFailure.shuttingDown.rawValue)
+        case .notSent(let failure):
+            self = attempt.again(
+                in: attempt.backOff(from: 1, to: 300, doublings: delivery.attempt - 1), failure.rawValue)
+        case .unanswered(let failure):
+            let lost = delivery.lostReplies + 1
+            guard lost < Self.maximumLostReplies else {
+                self.init(.uncertain, failure.rawValue, lostReplies: lost)
+                return
+            }
+            self = attempt.again(
+                in: attempt.backOff(from: 5, to: 300, doublings: lost - 1), failure.rawValue, lost: lost)
+        case .answered(let answer):
+            self = attempt.verdict(on: answer)
+        }
+    }
+
+    /// The verdict on a delivery that is not sent at all; nil when it is to be sent.
+    public init?(before delivery: ClaimedDelivery, at now: Date) {
+        let attempt = Attempt(delivery, now, 0)
+        if delivery.lostReplies >= Self.maximumLostReplies {
+            self.init(.uncertain, Self.serverLost, lostReplies: delivery.lostReplies)
+        } else if now >= attempt.end {
+            self = attempt.over(delivery.lostReplies > 0 ? Self.serverLost : nil)
+        } else if case .nowhere(Self.tokenUnreadable) = delivery.destination {
+            // Another server may have the secret that sealed it, and this one once it is started again.
+            self = attempt.again(
+                in: attempt.backOff(from: 60, to: 900, doublings: delivery.attempt - 1), Self.tokenUnreadable)
+        } else if case .nowhere(let reason) = delivery.destination {
+            // An earlier attempt may have arrived.
+            self.init(
+                delivery.lostReplies > 0 ? .uncertain : .refused, reason, lostReplies: delivery.lostReplies)
+        } else {
+            return nil
+        }
+    }
+
+    /// The verdict on a delivery that was taken and is given back untouched.
+    static func givenBack(_ delivery: ClaimedDelivery) -> DeliveryVerdict {
+        DeliveryVerdict(.retry(after: 0), nil, lostReplies: delivery.lostReplies)
+    }
+
+    /// A payload that its own headers refuse; nothing that is stored makes one.
+    static func unsendable(_ delivery: ClaimedDelivery, code: String) -> DeliveryVerdict {
+        DeliveryVerdict(.refused, code, lostReplies: delivery.lostReplies)
+    }
+
+    /// The token was sealed with a secret that this server does not have.
+    public static let tokenUnreadable = "token_unreadable"
+
+    /// A server was lent the delivery and never said what became of it.
+    static let serverLost = "server_lost"
+
+    /// What APNs' reasons ask for.
+    enum Remedy {
+        /// Nothing helps.
+        case none
+        case newToken
+        /// Soon: the next connection or provider token is another.
+        case soon
+        /// From a minute on: too much was asked at once.
+        case minutes
+        /// From 15 minutes on: APNs has trouble.
+        case quarterHours
+
+        init(_ answer: APNsAnswer) {
+            switch answer.reason {
+            case .badDeviceToken?, .deviceTokenNotForTopic?, .expiredToken?, .unregistered?: self = .newToken
+            case .expiredProviderToken?, .unrelatedKeyIdInToken?, .idleTimeout?: self = .soon
+            case .tooManyRequests?, .tooManyProviderTokenUpdates?: self = .minutes
+            case .internalServerError?, .serviceUnavailable?, .shutdown?: self = .quarterHours
+            default:
+                switch answer.status {
+                case 410: self = .newToken
+                case 429: self = .minutes
+                case 500...599: self = .quarterHours
+                default: self = .none
+                }
+            }
+        }
+    }
+
+    /// One attempt, and the time.
+    private struct Attempt {
+        let delivery: ClaimedDelivery
+        let now: Date
+        let random: Double
+
+        init(_ delivery: ClaimedDelivery, _ now: Date, _ random: Double) {
+            self.delivery = delivery
+            self.now = now
+            self.random = random
+        }
+
+        /// When there is no more point in sending.
+        var end: Date {
+            delivery.expiresAt ?? delivery.notification.createdAt.addingTimeInterval(lifetime)
+        }
+
+        func verdict(on answer: APNsAnswer) -> DeliveryVerdict {
+            if answer.status == 200 {
+                return DeliveryVerdict(.delivered, nil, lostReplies: delivery.lostReplies)
+            }
+            let reason = answer.reason?.rawValue ?? "status_\(answer.status)"
+            let doublings = delivery.postponements
+            switch Remedy(answer) {
+            case .none: return refused(reason)
+            case .newToken: return refused(reason, token: .dead(since: answer.invalidSince))
+            case .soon: return postponed(backOff(from: 5, to: 300, doublings: doublings), reason)
+            case .minutes: return postponed(backOff(from: 60, to: 3_600, doublings: doublings), reason)
+            case .quarterHours: return postponed(backOff(from: 900, to: 14_400, doublings: doublings), reason)
+            }
+        }
+
+        private func refused(_ reason: String, token: TokenVerdict = .good) -> DeliveryVerdict {
+            DeliveryVerdict(.refused, reason, lostReplies: delivery.lostReplies, token: token)
+        }
+
+        private func postponed(_ wait: TimeInterval, _ reason: String) -> DeliveryVerdict {
+            delivery.postponements < maximumPostponements ? again(in: wait, reason) : refused(reason)
+        }
+
+        /// Tried again, unless that would be too late.
+        func again(in wait: TimeInterval, _ reason: String, lost: Int? = nil) -> DeliveryVerdict {
+            guard now.addingTimeInterval(wait) < end else { return over(reason, lost: lost) }
+            return DeliveryVerdict(.retry(after: wait), reason, lostReplies: lost ?? delivery.lostReplies)
+        }
+
+        /// Too late: not delivered, unless a reply was lost.
+        func over(_ reason: String?, lost: Int? = nil) -> DeliveryVerdict {
+            let lost = lost ?? delivery.lostReplies
+            return DeliveryVerdict(lost > 0 ? .uncertain : .expired, reason, lostReplies: lost)
+        }
+
+        /// Doubled so many times, and up to a quarter longer; never shorter than the first wait, which may be Apple's.
+        func backOff(from first: TimeInterval, to last: TimeInterval, doublings: Int) -> TimeInterval {
+            min(last, first * pow(2, Double(min(doublings, 30)))) * (1 + random / 4)
+        }
+    }
+}

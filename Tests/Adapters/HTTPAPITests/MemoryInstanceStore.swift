@@ -1,0 +1,104 @@
+import APNsPayload
+import Foundation
+import Notifications
+import Synchronization
+import Tenancy
+
+/// Keeps instances as they were registered last, with all their launches.
+final class MemoryInstanceStore: InstanceStore {
+    private struct Key: Hashable {
+        let tenant: TenantID
+        let id: InstanceID
+    }
+
+    private struct State {
+        var instances: [Key: Instance] = [:]
+        var registrations: [InstanceRegistration] = []
+        var isAway = false
+    }
+
+    private let state = Mutex(State())
+    /// The one that no tenant has.
+    static let unknownClip = "com.example.Other.Clip"
+
+    var registrations: [InstanceRegistration] { state.withLock { $0.registrations } }
+    var count: Int { state.withLock { $0.instances.count } }
+
+    /// From now on nothing answers.
+    func goAway() {
+        state.withLock { $0.isAway = true }
+    }
+
+    private func change<R: Sendable>(_ body: (inout State) -> sending R) throws -> R {
+        try state.withLock { state in
+            guard !state.isAway else { throw NotificationStoreError.unavailable }
+            return body(&state)
+        }
+    }
+
+    func register(
+        _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
+    ) async throws -> Registration {
+        try change { state in
+            let key = Key(tenant: tenant, id: registration.id)
+            let known = state.instances[key]
+            guard let clip = registration.clip ?? known?.clip else { return .refused(.unknownInstance) }
+            guard mayBeNew || known != nil else { return .refused(.newNotAdmitted) }
+            guard clip.text != Self.unknownClip else { return .refused(.unknownClip) }
+            state.registrations.append(registration)
+            let others = known?.launches.filter { $0.url != registration.launch?.url } ?? []
+            let instance = Instance(
+                id: registration.id, clip: clip, app: registration.app,
+                environment: registration.environment, permission: registration.permission,
+                launchedAt: registration.launchedAt,
+                launches: (registration.launch.map { [$0] } ?? []) + others,
+                hasToken: registration.tokens[.device] != nil,
+                startableTypes: registration.tokens.keys.filter { $0.kind == "start" }.map(\.name).sorted(),
+                activities: known?.activities ?? [])
+            state.instances[key] = instance
+            return .registered(instance, isNew: known == nil)
+        }
+    }
+
+    func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance? {
+        try change { $0.instances[Key(tenant: tenant, id: id)] }
+    }
+
+    func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {
+        try change { $0.instances.removeValue(forKey: Key(tenant: tenant, id: id)) != nil }
+    }
+
+    func setToken(
+        _ token: PushToken, ofActivity activity: String, for id: InstanceID, of tenant: TenantID, at now: Date
+    ) async throws -> Bool {
+        try change { state in
+            let key = Key(tenant: tenant, id: id)
+            guard let instance = state.instances[key] else { return false }
+            state.instances[key] = instance.with(activities: instance.activities + [activity])
+            return true
+        }
+    }
+
+    func removeActivity(
+        _ activity: String, for id: InstanceID, of tenant: TenantID
+    ) async throws -> Bool {
+        try change { state in
+            let key = Key(tenant: tenant, id: id)
+            guard let instance = state.instances[key], instance.activities.contains(activity) else {
+                return false
+            }
+            state.instances[key] = instance.with(
+                activities: instance.activities.filter { $0 != activity })
+            return true
+        }
+    }
+}
+
+extension Instance {
+    fileprivate func with(activities: [String]) -> Instance {
+        Instance(
+            id: id, clip: clip, app: app, environment: environment, permission: permission,
+            launchedAt: launchedAt, launches: launches, hasToken: hasToken, startableTypes: startableTypes,
+            activities: activities)
+    }
+}

@@ -1,0 +1,603 @@
+import APNsPayload
+import Foundation
+import Invocation
+import Notifications
+import Persistence
+import PostgreSQL
+import PropertyTesting
+import Tenancy
+import TestSupport
+import Testing
+
+/// What is kept of instances, as the server's role keeps it.
+@Suite struct InstanceStoreTests {
+    private typealias Instances = RegisteredInstances
+    private static let now = RegisteredInstances.now
+    private let id = InstanceID(UUID())
+
+    @Test func aRepeatChangesNothing() async throws {
+        try await Instances.with { instances in
+            let registration = try Instances.registration(
+                id, confirmedAt: Self.now, tokens: [.device: Instances.token(1)])
+            let first = try await instances.register(registration)
+            #expect(first.isNew)
+            #expect(first.instance.hasToken && first.instance.launchedAt == Self.now)
+            #expect(first.instance.reachableUntil == Self.now.addingTimeInterval(8 * 3_600))
+            #expect(first.instance.launches == [try #require(registration.launch)])
+            let rows: Query = """
+                SELECT count(*) FROM doorstep.instances AS i JOIN doorstep.launches AS l USING (tenant_id, instance_id)
+                WHERE i.xmin = l.xmin AND i.updated_at = i.created_at
+                """
+            let second = try await instances.register(registration, at: Self.now.addingTimeInterval(60))
+            #expect(!second.isNew && second.instance == first.instance)
+            #expect(try await instances.stores.count(rows) == 1)
+            #expect(try await instances.tokens(of: id) == ["device "])
+        }
+    }
+
+    @Test func whatIsNewIsTakenAndWhatIsOldIsNot() async throws {
+        try await Instances.with { instances in
+            try await instances.register(
+                Instances.registration(id, tokens: [.device: Instances.token(1)]))
+            let later = Self.now.addingTimeInterval(100)
+            let second = try await instances.register(
+                Instances.registration(
+                    id, url: "https://example.com/b", location: "b", at: later, permission: .denied,
+                    tokens: [.device: Instances.token(2)]))
+            #expect(second.instance.permission == .denied && second.instance.launchedAt == later)
+            #expect(second.instance.reachableUntil == nil)
+            #expect(
+                second.instance.launches.map(\.url) == ["https://example.com/b", "https://example.com/a"])
+
+            // Sent before and come after: a launch of its own, and nothing else.
+            let earlier = Self.now.addingTimeInterval(50)
+            let third = try await instances.register(
+                Instances.registration(
+                    id, url: "https://example.com/c", location: nil, at: earlier, permission: .authorized,
+                    tokens: [.device: Instances.token(1), .start(attributesType: "X"): Instances.token(3)]))
+            #expect(third.instance.permission == .denied && third.instance.launchedAt == later)
+            #expect(third.instance.launches.map { String($0.url.last ?? " ") } == ["b", "c", "a"])
+            #expect(third.instance.startableTypes == [])
+
+            // Nor does it move a launch by the same URL backwards.
+            let fourth = try await instances.register(
+                Instances.registration(id, url: "https://example.com/b", location: "z", at: earlier))
+            #expect(fourth.instance.launches == third.instance.launches)
+        }
+    }
+
+    /// From a notification or the App Switcher: it renews the 8 hours, and was at no business.
+    @Test func aLaunchWithoutAURLRenewsTheWindowAndNothingElse() async throws {
+        try await Instances.with { instances in
+            let unknown = try Instances.registration(id, url: nil, clip: nil)
+            #expect(
+                try await instances.store.register(unknown, of: instances.tenant, at: Self.now)
+                    == .refused(.unknownInstance))
+            let token = try Instances.token(1)
+            let first = try await instances.register(
+                Instances.registration(id, confirmedAt: Self.now, tokens: [.device: token]))
+            for (number, clip) in [nil, Instances.clip].enumerated() {
+                let later = Self.now.addingTimeInterval(Double(number + 1) * 3_600)
+                let renewed = try await instances.register(
+                    Instances.registration(
+                        id, url: nil, at: later, clip: clip, permission: .provisional))
+                #expect(!renewed.isNew && renewed.instance.launchedAt == later)
+                #expect(renewed.instance.clip.text == Instances.clip)
+                #expect(renewed.instance.permission == .provisional && renewed.instance.hasToken)
+                #expect(renewed.instance.launches == first.instance.launches)
+            }
+            // One of before changes nothing.
+            let late = try await instances.register(
+                Instances.registration(id, url: nil, clip: nil, permission: .notDetermined))
+            #expect(late.instance.permission == .provisional)
+            #expect(late.instance.launchedAt == Self.now.addingTimeInterval(7_200))
+            // The full app in the clip's place: its tokens are of no use to it.
+            let full = try await instances.register(
+                Instances.registration(
+                    id, url: nil, at: Self.now.addingTimeInterval(9_000), clip: nil, app: .full,
+                    permission: .notDetermined))
+            #expect(full.instance.app == .full && !full.instance.hasToken)
+            #expect(full.instance.permission == .notDetermined)
+        }
+    }
+
+    @Test func anInstanceBeginsWithoutAURLWhereItsClipIsNamed() async throws {
+        try await Instances.with { instances in
+            let registration = try Instances.registration(
+                id, url: nil, tokens: [.device: Instances.token(1)])
+            let first = try await instances.register(registration)
+            #expect(first.isNew && first.instance.launches == [] && first.instance.hasToken)
+            #expect(first.instance.reachableUntil == Self.now.addingTimeInterval(8 * 3_600))
+            #expect(try await !instances.register(registration).isNew)
+            let other = try Instances.registration(
+                InstanceID(UUID()), url: nil, clip: "com.example.Other.Clip")
+            #expect(
+                try await instances.store.register(other, of: instances.tenant, at: Self.now)
+                    == .refused(.unknownClip))
+            #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.instances") == 1)
+            #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.launches") == 0)
+            let catalogue = PostgresInstanceCatalogue(instances.stores.adminPool)
+            let listed = try await catalogue.latest(InstanceSelection(), of: instances.tenant, limit: 10)
+            #expect(listed.map(\.launchCount) == [0])
+        }
+    }
+
+    @Test func whereNoneMayBeNewOnlyThoseThatAreKnownAreKept() async throws {
+        try await Instances.with { instances in
+            func register(_ registration: InstanceRegistration, mayBeNew: Bool) async throws -> Registration {
+                try await instances.store.register(
+                    registration, mayBeNew: mayBeNew, of: instances.tenant, at: Self.now)
+            }
+            let registration = try Instances.registration(id, tokens: [.device: Instances.token(1)])
+            #expect(try await register(registration, mayBeNew: false) == .refused(.newNotAdmitted))
+            for table in ["instances", "launches", "push_tokens"] {
+                let query: Query = "SELECT count(*) FROM doorstep.\(identifier: table)"
+                #expect(try await instances.stores.count(query) == 0)
+            }
+            #expect(try await register(registration, mayBeNew: true).stored?.isNew == true)
+            let later = try Instances.registration(
+                id, url: "https://example.com/b", at: Self.now.addingTimeInterval(60),
+                tokens: [.device: Instances.token(2)])
+            let known = try #require(try await register(later, mayBeNew: false).stored)
+            #expect(!known.isNew && known.instance.launches.count == 2)
+        }
+    }
+
+    /// However reports are delayed, repeated and mixed up on their way, what is kept is the same.
+    @Test(arguments: 1...8) func theOrderOfArrivalDoesNotMatter(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let reports = try (0..<24).map { number in
+            let place = random.below(6)
+            return try Instances.registration(
+                id, url: "https://example.com/\(place)", location: place == 0 ? nil : "\(place)",
+                at: Self.now.addingTimeInterval(Double(number)),
+                confirmedAt: place == 0 || random.oneIn(2)
+                    ? nil : Self.now.addingTimeInterval(60 * Double(random.below(5))),
+                permission: random.pick(NotificationPermission.allCases))
+        }
+        let (shuffled, again) = (reports.shuffled(using: &random), reports.shuffled(using: &random))
+        try await Instances.with { instances in
+            for report in reports { try await instances.register(report) }
+            let inOrder = try #require(try await instances.store.instance(id, of: instances.tenant))
+            #expect(inOrder.permission == reports.last?.permission)
+            _ = try await instances.store.delete(id, of: instances.tenant)
+            for report in shuffled + again { try await instances.register(report) }
+            let mixed = try #require(try await instances.store.instance(id, of: instances.tenant))
+            #expect(mixed == inOrder, "seed \(seed)")
+        }
+    }
+
+    @Test func aConfirmationHoldsForItsLocation() async throws {
+        try await Instances.with { instances in
+            let minute = Date(timeIntervalSince1970: 1_772_368_200)
+            func confirmed(_ location: String?, _ seconds: Double, _ confirmedAt: Date?) async throws -> Date?
+            {
+                try await instances.register(
+                    Instances.registration(
+                        id, location: location, at: Self.now.addingTimeInterval(seconds),
+                        confirmedAt: confirmedAt)
+                ).instance.launches.first?.confirmedAt
+            }
+            let (before, after) = (minute.addingTimeInterval(-60), minute.addingTimeInterval(60))
+            for (location, seconds, given, expected) in [
+                ("a", 0, nil, nil), ("a", 0, minute, minute), ("a", 60, nil, minute),
+                ("a", 60, before, minute), ("a", 0, after, after),
+                // Another business has taken the place.
+                ("b", 120, nil, nil), (nil, 180, nil, nil),
+            ] as [(String?, Double, Date?, Date?)] {
+                let stored = try await confirmed(location, seconds, given)
+                #expect(stored == expected, "\(location ?? "nowhere") after \(seconds) s")
+            }
+        }
+    }
+
+    @Test func theOldestOfTooManyLaunchesGo() async throws {
+        try await Instances.with { instances in
+            for number in 0..<Instance.maximumLaunches + 3 {
+                try await instances.register(
+                    Instances.registration(
+                        id, url: "https://example.com/\(number)",
+                        at: Self.now.addingTimeInterval(Double(number))))
+            }
+            let kept = try #require(try await instances.store.instance(id, of: instances.tenant)).launches
+            #expect(kept.count == Instance.maximumLaunches)
+            #expect(kept.last?.url == "https://example.com/3")
+            // One that is older than all of them is not kept.
+            let answer = try await instances.register(
+                Instances.registration(
+                    id, url: "https://example.com/old", at: Self.now.addingTimeInterval(-1)))
+            #expect(answer.instance.launches == kept)
+            #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.launches") == kept.count)
+        }
+    }
+
+    @Test func aTokenGoesWithTheDevice() async throws {
+        try await Instances.with { instances in
+            let other = InstanceID(UUID())
+            let token = try Instances.token(1)
+            try await instances.register(Instances.registration(id, tokens: [.device: token]))
+            let answer = try await instances.register(
+                Instances.registration(other, tokens: [.device: token]))
+            #expect(answer.isNew && answer.instance.hasToken)
+            #expect(try await instances.tokens(of: id) == ["-device "])
+            #expect(try await instances.tokens(of: other) == ["device "])
+            // It is there again when the first comes back.
+            let back = try await instances.register(
+                Instances.registration(id, at: Self.now.addingTimeInterval(1), tokens: [.device: token]))
+            #expect(!back.isNew && back.instance.hasToken)
+            #expect(try await instances.tokens(of: other) == ["-device "])
+        }
+    }
+
+    @Test func aNewTokenTakesThePlaceOfOneThatIsRetired() async throws {
+        try await Instances.with { instances in
+            let registration = try Instances.registration(id, tokens: [.device: Instances.token(1)])
+            try await instances.register(registration)
+            try await instances.execute("UPDATE doorstep.push_tokens SET retired_at = now()")
+            #expect(
+                try await instances.store.instance(id, of: instances.tenant)?.hasToken == false)
+            #expect(try await instances.register(registration).instance.hasToken)
+            // None given, none taken away.
+            #expect(
+                try await instances.register(
+                    Instances.registration(id, at: Self.now.addingTimeInterval(1), permission: .denied)
+                ).instance.hasToken)
+        }
+    }
+
+    @Test func activitiesComeAndGo() async throws {
+        try await Instances.with { instances in
+            let (store, tenant) = (instances.store, instances.tenant)
+            // As the store reads it.
+            let now = Date()
+            #expect(
+                try await !store.setToken(
+                    Instances.token(1), ofActivity: "a", for: id, of: tenant, at: now))
+            try await instances.register(
+                Instances.registration(id, tokens: [.start(attributesType: "Order"): Instances.token(9)]))
+            for number in 0..<Instance.maximumActivities + 2 {
+                #expect(
+                    try await store.setToken(
+                        Instances.token(100 + number), ofActivity: "activity-\(number)", for: id, of: tenant,
+                        at: now.addingTimeInterval(Double(number) - 60)))
+            }
+            let instance = try #require(try await store.instance(id, of: tenant))
+            #expect(instance.startableTypes == ["Order"])
+            #expect(
+                Set(instance.activities)
+                    == Set((2..<Instance.maximumActivities + 2).map { "activity-\($0)" }))
+            #expect(try await store.removeActivity("activity-5", for: id, of: tenant))
+            #expect(try await !store.removeActivity("activity-5", for: id, of: tenant))
+            #expect(try await store.instance(id, of: tenant)?.activities.contains("activity-5") == false)
+            // What is over is not shown, even before it is pruned.
+            #expect(
+                try await store.setToken(
+                    Instances.token(7), ofActivity: "over", for: id, of: tenant,
+                    at: now.addingTimeInterval(-Instance.activityLifetime - 60)))
+            #expect(try await store.instance(id, of: tenant)?.activities.contains("over") == false)
+        }
+    }
+
+    @Test func theFullAppDoesNotHaveTheClipsTokens() async throws {
+        try await Instances.with { instances in
+            try await instances.register(
+                Instances.registration(
+                    id,
+                    tokens: [.device: Instances.token(1), .start(attributesType: "X"): Instances.token(2)]))
+            let later = Self.now.addingTimeInterval(10)
+            let full = try await instances.register(Instances.registration(id, at: later, app: .full))
+            #expect(full.instance.app == .full && !full.instance.hasToken)
+            #expect(full.instance.startableTypes == [])
+            let given = try await instances.register(
+                Instances.registration(
+                    id, at: later.addingTimeInterval(1), app: .full, tokens: [.device: Instances.token(3)]))
+            #expect(given.instance.hasToken)
+            // What is given again stays.
+            let clip = try await instances.register(
+                Instances.registration(
+                    id, at: later.addingTimeInterval(2), tokens: [.device: Instances.token(3)]))
+            #expect(clip.instance.app == .clip && clip.instance.hasToken)
+        }
+    }
+
+    @Test func theOldestOfTooManyStartTokensGo() async throws {
+        try await Instances.with { instances in
+            for number in 0..<20 {
+                try await instances.register(
+                    Instances.registration(
+                        id, at: Self.now.addingTimeInterval(Double(number)),
+                        tokens: [.start(attributesType: "T\(number)"): Instances.token(number)]),
+                    at: Self.now.addingTimeInterval(Double(number)))
+            }
+            let types = try #require(try await instances.store.instance(id, of: instances.tenant))
+                .startableTypes
+            #expect(Set(types) == Set((4..<20).map { "T\($0)" }))
+        }
+    }
+
+    @Test func whatIsDeletedIsGone() async throws {
+        try await Instances.with { instances in
+            let (store, tenant) = (instances.store, instances.tenant)
+            try await instances.register(
+                Instances.registration(id, tokens: [.device: Instances.token(1)]))
+            #expect(try await store.delete(id, of: tenant))
+            #expect(try await !store.delete(id, of: tenant))
+            #expect(try await store.instance(id, of: tenant) == nil)
+            for table in ["instances", "launches", "push_tokens"] {
+                #expect(
+                    try await instances.stores.count("SELECT count(*) FROM doorstep.\(identifier: table)")
+                        == 0)
+            }
+        }
+    }
+
+    @Test func anotherTenantsInstanceIsNotThere() async throws {
+        try await Instances.with { instances in
+            let (stores, store) = (instances.stores, instances.store)
+            let other = try await stores.createTenant("other")
+            try await stores.createClip(of: other)
+            let token = try Instances.token(1)
+            let registration = try Instances.registration(id, tokens: [.device: token])
+            try await instances.register(registration)
+            #expect(try await store.instance(id, of: other) == nil)
+            #expect(try await !store.delete(id, of: other))
+            #expect(try await !store.setToken(token, ofActivity: "a", for: id, of: other, at: Self.now))
+            #expect(try await !store.removeActivity("a", for: id, of: other))
+            // The same ID and token are another instance there, and the first is left alone.
+            let theirs = try #require(
+                try await store.register(registration, of: other, at: Self.now).stored)
+            #expect(theirs.isNew)
+            #expect(try await instances.tokens(of: id) == ["device ", "device "])
+            #expect(try await store.delete(id, of: other))
+            #expect(try await store.instance(id, of: instances.tenant)?.hasToken == true)
+        }
+    }
+
+    @Test func aClipOrTenantThatIsGoneTakesNothing() async throws {
+        try await Instances.with { instances in
+            for (clip, tenant) in [
+                ("com.example.Other.Clip", instances.tenant), (Instances.clip, TenantID(UUID())),
+            ] {
+                let stored = try await instances.store.register(
+                    Instances.registration(id, clip: clip), of: tenant, at: Self.now)
+                #expect(stored == .refused(.unknownClip))
+            }
+            #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.instances") == 0)
+        }
+    }
+
+    @Test func aDatabaseThatDoesNotAnswerIsNamedAsSuch() async throws {
+        try await Instances.with { instances in
+            let keys = try #require(SealingKeys(secrets: [Instances.secret]))
+            // Nobody listens there.
+            let nowhere = PoolConfiguration(
+                conninfo: "host=127.0.0.1 port=1 dbname=nothing", maximumConnections: 1,
+                acquireTimeout: .seconds(5))
+            try await ConnectionPool.withPool(nowhere) { pool in
+                let store = PostgresInstanceStore(pool, keys: keys)
+                await #expect(throws: NotificationStoreError.unavailable) {
+                    try await store.instance(id, of: instances.tenant)
+                }
+                await #expect(throws: NotificationStoreError.unavailable) {
+                    try await store.register(
+                        Instances.registration(id), of: instances.tenant, at: Self.now)
+                }
+            }
+        }
+    }
+
+    // MARK: Races
+
+    @Test func manyReportsOfOneInstanceMakeOne() async throws {
+        try await Instances.with { instances in
+            let new = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<40 {
+                    group.addTask {
+                        try await instances.register(
+                            Instances.registration(
+                                id, url: "https://example.com/\(number % 10)",
+                                at: Self.now.addingTimeInterval(Double(number)),
+                                tokens: [.device: Instances.token(number % 3)])
+                        ).isNew
+                    }
+                }
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(new == 1)
+            let instance = try #require(try await instances.store.instance(id, of: instances.tenant))
+            #expect(instance.launchedAt == Self.now.addingTimeInterval(39))
+            #expect(
+                instance.launches.map(\.launchedAt)
+                    == (30..<40).reversed().map { Self.now.addingTimeInterval(Double($0)) })
+        }
+    }
+
+    /// However they come, one of the instances has the token in the end.
+    @Test func oneTokenIsOneInstances() async throws {
+        try await Instances.with { instances in
+            let ids = (0..<12).map { _ in InstanceID(UUID()) }
+            let token = try Instances.token(1)
+            try await withThrowingTaskGroup { group in
+                for id in ids {
+                    group.addTask {
+                        try await instances.register(
+                            Instances.registration(id, tokens: [.device: token]))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(
+                try await instances.stores.count(
+                    "SELECT count(*) FROM doorstep.push_tokens WHERE retired_at IS NULL") == 1)
+            #expect(try await instances.stores.count("SELECT count(*) FROM doorstep.push_tokens") == 12)
+        }
+    }
+
+    // MARK: Secrecy
+
+    /// Nothing of a token is in any row, log of the database's included, in any spelling.
+    @Test func noRowHoldsAToken() async throws {
+        try await Instances.with { instances in
+            let canary = try #require(PushToken(hex: "c0ffee15bad1dea5c0ffee15bad1dea5"))
+            try await instances.register(
+                Instances.registration(
+                    id, tokens: [.device: canary, .start(attributesType: "Order"): canary]))
+            _ = try await instances.store.setToken(
+                canary, ofActivity: "a", for: id, of: instances.tenant, at: Date())
+            try await instances.stores.database.withSuperuser { pool in
+                try await pool.withTransaction { transaction in
+                    var dump = ""
+                    for table in try await transaction.tenantTables() {
+                        for row in try await transaction.execute(
+                            "SELECT t::text FROM doorstep.\(identifier: table) AS t")
+                        {
+                            dump += try row.decode(at: 0, as: String.self) + "\n"
+                        }
+                    }
+                    #expect(dump.contains(id.description) && dump.contains("Order"))
+                    let base64 = Data(canary.bytes).base64EncodedString()
+                    for text in [canary.hex, canary.hex.uppercased(), String(base64.prefix(16))] {
+                        #expect(!dump.contains(text))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func whoAdministersCannotReadTokens() async throws {
+        try await Instances.with { instances in
+            try await instances.register(
+                Instances.registration(id, tokens: [.device: Instances.token(1)]))
+            for column in ["sealed", "digest"] {
+                let state = try await sqlState {
+                    try await instances.stores.administer(
+                        instances.tenant, "SELECT \(column) FROM doorstep.push_tokens")
+                }
+                #expect(state == "42501", "\(column)")
+            }
+        }
+    }
+
+    // MARK: Rotation
+
+    @Test func aSecretIsReplacedWhileInstancesComeBack() async throws {
+        try await Instances.with { instances in
+            let (stores, tenant) = (instances.stores, instances.tenant)
+            let ids = (0..<1_200).map { _ in InstanceID(UUID()) }
+            for (number, id) in ids.enumerated() {
+                try await instances.register(
+                    Instances.registration(id, tokens: [.device: Instances.token(number)]))
+            }
+            let secrets = [String(repeating: "t", count: 32), Instances.secret]
+            let rotated = try Instances(stores, tenant, secrets: secrets)
+            // The same token under a digest of another secret: found, and sealed anew.
+            let moved = InstanceID(UUID())
+            try await rotated.register(
+                Instances.registration(moved, tokens: [.device: Instances.token(0)]))
+            #expect(try await instances.tokens(of: ids[0]) == ["-device "])
+            try await rotated.register(
+                Instances.registration(ids[1], tokens: [.device: Instances.token(1)]))
+
+            let keys = try #require(SealingKeys(secrets: secrets))
+            let resealing = TokenResealing(stores.appPool, keys: keys)
+            #expect(try await resealing.reseal(tenant) == .init(resealed: 1_199))
+            #expect(try await resealing.reseal(tenant) == .init())
+            // The old secret is not needed any more.
+            let newest = try #require(SealingKeys(secrets: [secrets[0]]))
+            let sealed = try await stores.appPool.withTransaction { transaction in
+                try await transaction.setTenant(tenant.description)
+                return try await transaction.execute(
+                    "SELECT instance_id, sealed, digest FROM doorstep.push_tokens"
+                ).map { try $0.decode(UUID.self, [UInt8].self, [UInt8].self) }
+            }
+            #expect(sealed.count == 1_201)
+            for (id, sealed, digest) in sealed {
+                let token = try #require(
+                    newest.of(tenant).openToken(sealed, for: InstanceID(id), at: .device))
+                #expect(newest.of(tenant).digests(of: token) == [digest])
+            }
+            // Without the secret that sealed them, they are counted and left.
+            let stranger = try #require(SealingKeys(secrets: [String(repeating: "x", count: 32)]))
+            #expect(
+                try await TokenResealing(stores.appPool, keys: stranger).reseal(tenant)
+                    == .init(unreadable: 1_201))
+        }
+    }
+
+    /// The row is found by the old secret's digest, and has the new one's when its lock is had.
+    @Test func aTokenThatIsSealedAgainMeanwhileStillHasOneInstance() async throws {
+        try await Instances.with { instances in
+            let (stores, tenant) = (instances.stores, instances.tenant)
+            let (first, second) = (InstanceID(UUID()), InstanceID(UUID()))
+            let token = try Instances.token(1)
+            try await instances.register(Instances.registration(first, tokens: [.device: token]))
+            let secrets = [String(repeating: "t", count: 32), Instances.secret]
+            let rotated = try Instances(stores, tenant, secrets: secrets)
+            let digest = try #require(SealingKeys(secrets: secrets)).of(tenant).digests(of: token)[0]
+            try await withThrowingTaskGroup { group in
+                try await stores.appPool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute(
+                        "UPDATE doorstep.push_tokens SET digest = \(digest) WHERE instance_id = \(first.uuid)"
+                    )
+                    group.addTask {
+                        try await rotated.register(
+                            Instances.registration(second, tokens: [.device: token]))
+                    }
+                    let waiting: Query = """
+                        SELECT count(*) FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock'
+                        """
+                    let deadline = ContinuousClock.now + .seconds(60)
+                    while try await stores.count(waiting) == 0 {
+                        try #require(ContinuousClock.now < deadline)
+                        try await Task.sleep(for: .milliseconds(10))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await instances.tokens(of: first) == ["-device "])
+            #expect(try await instances.tokens(of: second) == ["device "])
+        }
+    }
+
+    // MARK: For who administers
+
+    @Test func instancesAreListedByWhereTheyWereLaunched() async throws {
+        try await Instances.with { instances in
+            let catalogue = PostgresInstanceCatalogue(instances.stores.adminPool)
+            let paths = ["a", "a/order/1", "a?x=1", "a?x=1&y=2", "ab", "b"]
+            var ids: [String: InstanceID] = [:]
+            for (number, path) in paths.enumerated() {
+                let id = InstanceID(UUID())
+                ids[path] = id
+                try await instances.register(
+                    Instances.registration(
+                        id, url: "https://example.com/\(path)", location: path == "b" ? "b" : "a",
+                        at: Self.now.addingTimeInterval(Double(number)),
+                        tokens: path == "b" ? [.device: Instances.token(1)] : [:]))
+            }
+            func list(_ selection: InstanceSelection) async throws -> [String] {
+                try await catalogue.latest(selection, of: instances.tenant, limit: 10).compactMap { found in
+                    ids.first { $0.value == found.id }?.key
+                }
+            }
+            #expect(try await list(InstanceSelection()) == paths.reversed())
+            #expect(try await list(InstanceSelection(location: LocationIdentifier("b"))) == ["b"])
+            #expect(try await list(InstanceSelection(clip: BundleID("com.example.Other.Clip"))) == [])
+            for (url, expected) in [
+                ("a", ["a?x=1&y=2", "a?x=1", "a/order/1", "a"]), ("a?x=1", ["a?x=1&y=2", "a?x=1"]),
+                ("a/order", ["a/order/1"]), ("ab", ["ab"]), ("c", []),
+            ] {
+                let selection = InstanceSelection(url: try InvocationURL("https://example.com/\(url)"))
+                #expect(try await list(selection) == expected, "\(url)")
+            }
+            let b = try #require(
+                try await catalogue.latest(InstanceSelection(), of: instances.tenant, limit: 1).first)
+            #expect(b.hasToken && b.launchCount == 1 && b.activityCount == 0)
+            #expect(try await catalogue.delete(b.id, of: instances.tenant))
+            #expect(try await !catalogue.delete(b.id, of: instances.tenant))
+            #expect(try await instances.tokens(of: b.id) == [])
+        }
+    }
+}

@@ -1,0 +1,269 @@
+import APNsPayload
+import Administration
+import Foundation
+import Invocation
+import JSON
+import Notifications
+import PostgreSQL
+import Routing
+import Synchronization
+import Tenancy
+import TestSupport
+import Testing
+
+@testable import Persistence
+
+/// A tenant whose clip serves two restaurants, and those who have launched it.
+struct Restaurants: Sendable {
+    static let clip = "com.example.MyApp.Clip"
+    static let a = "https://example.com/restaurants/a"
+    static let b = "https://example.com/restaurants/b"
+    static let keys = SealingKeys(secrets: ["the secret of a test is 32 bytes long"])!
+
+    let stores: Stores
+    let tenant: TenantID
+    let table: RoutingTable
+    /// Of the server's login.
+    let pool: ConnectionPool
+    let now = Date()
+
+    /// How much of an audience is taken in at once.
+    var partSize = AudiencePartSize()
+
+    var notifications: PostgresNotificationStore { PostgresNotificationStore(pool, partSize: partSize) }
+    var intake: NotificationIntake { NotificationIntake(notifications) }
+    var outbox: PostgresOutbox { PostgresOutbox(pool, keys: Self.keys) }
+
+    @discardableResult
+    static func withRestaurants<R: Sendable>(
+        connections: Int = 4, _ body: (Restaurants) async throws -> R
+    ) async throws -> R {
+        try await Stores.withTenant { stores, tenant in
+            try await open(of: tenant, stores)
+            let table = try await stores.loadTable()
+            return try await stores.database.withPool(as: .serve, { $0.maximumConnections = connections }) {
+                try await body(Restaurants(stores: stores, tenant: tenant, table: table, pool: $0))
+            }
+        }
+    }
+
+    static func open(of tenant: TenantID, _ stores: Stores) async throws {
+        try await stores.createClip(clip, multiBusiness: true, of: tenant)
+        try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
+        try await stores.importExperiences(
+            [.sample(a, location: "a"), .sample(b, location: "b")], of: tenant)
+    }
+
+    /// An instance as the clip reports it.
+    struct Instance: Sendable {
+        var id = InstanceID(UUID())
+        var app = InstalledApp.clip
+        var environment = APNsEnvironment.production
+        var permission = NotificationPermission.ephemeral
+        /// Before now.
+        var launched: TimeInterval = 60
+        var url = Restaurants.a
+        var location = "a"
+        /// Nil for that of the location.
+        var experience: String?
+        var confirmed: TimeInterval?
+        var place = TokenPlace.device
+        /// Nil for an instance without one.
+        var token: PushToken? = .random()
+        var isRetired = false
+    }
+
+    @discardableResult
+    func register(_ instance: Instance, of other: TenantID? = nil) async throws -> InstanceID {
+        let tenant = other ?? tenant
+        let launchedAt = now.addingTimeInterval(-instance.launched)
+        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.instances
+                    (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
+                VALUES (\(tenant.uuid), \(instance.id.uuid), \(Self.clip), \(instance.app.rawValue),
+                    \(instance.environment.rawValue), \(instance.permission.rawValue), \(launchedAt))
+                ON CONFLICT DO NOTHING
+                """)
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.launches
+                    (tenant_id, instance_id, url, experience_url, location_identifier, launched_at, confirmed_at)
+                VALUES (\(tenant.uuid), \(instance.id.uuid), \(instance.url),
+                    \(instance.experience ?? "https://example.com/restaurants/" + instance.location),
+                    \(instance.location), \(launchedAt), \(instance.confirmed.map { now.addingTimeInterval(-$0) }))
+                """)
+            guard let token = instance.token else { return }
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.push_tokens
+                    (tenant_id, instance_id, kind, name, digest, sealed, registered_at, retired_at)
+                VALUES (\(tenant.uuid), \(instance.id.uuid), \(instance.place.kind), \(instance.place.name),
+                    \(Self.keys.of(tenant).digests(of: token)[0]),
+                    \(try Self.keys.of(tenant).seal(token, for: instance.id, at: instance.place)),
+                    \(launchedAt), \(instance.isRetired ? now : nil))
+                ON CONFLICT DO NOTHING
+                """)
+        }
+        return instance.id
+    }
+
+    /// Many that were launched at one of the restaurants, with the same token all of them.
+    func registerMany(_ count: Int, location: String = "a", of other: TenantID? = nil) async throws {
+        let tenant = other ?? tenant
+        let ids = (0..<count).map { _ in UUID() }
+        let token = PushToken.random()
+        let keys = Self.keys.of(tenant)
+        let sealed = try ids.map {
+            try keys.seal(token, for: InstanceID($0), at: .device)
+        }.map { Self.hex($0) }
+        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.instances
+                    (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
+                SELECT \(tenant.uuid), id, \(Self.clip), 'clip', 'production', 'ephemeral', now() FROM unnest(\(ids)) AS id
+                """)
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.launches
+                    (tenant_id, instance_id, url, experience_url, location_identifier, launched_at)
+                SELECT \(tenant.uuid), id, 'https://example.com/restaurants/' || \(location),
+                    'https://example.com/restaurants/' || \(location), \(location), now()
+                FROM unnest(\(ids)) AS id
+                """)
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.push_tokens (tenant_id, instance_id, kind, digest, sealed, registered_at)
+                SELECT \(tenant.uuid), id, 'device', sha256('d'), decode(sealed, 'hex'), now()
+                FROM unnest(\(ids), \(sealed)) AS t (id, sealed)
+                """)
+        }
+        try await stores.database.withSuperuser { pool in
+            try await pool.withConnection { try await $0.execute(script: "ANALYZE") }
+        }
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    // MARK: Sending
+
+    func submission(
+        _ url: String = Restaurants.a, to audience: Audience = .business,
+        aps: JSONObject = ["alert": "Ready."],
+        headers: JSONObject = [:], confirmedOnly: Bool = false, environment: APNsEnvironment? = nil,
+        key: IdempotencyKey? = nil
+    ) throws -> NotificationSubmission {
+        let isBroadcast = if case .channel = audience { true } else { false }
+        return NotificationSubmission(
+            NotificationRequest(
+                url: try InvocationURL(url), aps: aps, headers: headers, isBroadcast: isBroadcast),
+            to: audience, confirmedOnly: confirmedOnly, environment: environment, idempotencyKey: key)
+    }
+
+    func accept(
+        _ submission: NotificationSubmission, of other: TenantID? = nil
+    ) async throws -> NotificationIntake.Outcome {
+        try await intake.accept(submission, of: other ?? tenant, in: table, at: now)
+    }
+
+    @discardableResult
+    func send(
+        _ url: String = Restaurants.a, to audience: Audience = .business, headers: JSONObject = [:],
+        of other: TenantID? = nil
+    ) async throws -> NotificationTrace {
+        try #require(try await accept(try submission(url, to: audience, headers: headers), of: other).trace)
+    }
+
+    /// The same with parts of another size.
+    func takingIn(_ size: AudiencePartSize) -> Restaurants {
+        var restaurants = self
+        restaurants.partSize = size
+        return restaurants
+    }
+
+    /// Takes in what is left of audiences.
+    /// - Returns: The parts.
+    @discardableResult
+    func continueAudiences() async throws -> [AudiencePart] {
+        var parts: [AudiencePart] = []
+        while let part = try await notifications.continueAudience(of: tenant) { parts.append(part) }
+        return parts
+    }
+
+    /// As it is stored now.
+    func trace(_ trace: NotificationTrace) async throws -> NotificationTrace {
+        try #require(
+            try await notifications.trace(trace.notification.id, of: tenant, after: nil, limit: 1_000))
+    }
+
+    /// Makes everything due that is lent or waits.
+    func passTime() async throws {
+        try await stores.database.withSuperuser { pool in
+            try await pool.withConnection {
+                try await $0.execute(
+                    "UPDATE doorstep.deliveries SET due_at = now() - interval '1 second' WHERE due_at IS NOT NULL"
+                )
+            }
+        }
+    }
+}
+
+extension PushToken {
+    static func random() -> PushToken {
+        PushToken((0..<32).map { _ in UInt8.random(in: .min ... .max) })!
+    }
+}
+
+extension NotificationIntake.Outcome {
+    var trace: NotificationTrace? {
+        switch self {
+        case .accepted(let trace), .repeated(let trace): trace
+        case .refused: nil
+        }
+    }
+
+    var refusal: String? {
+        if case .refused(let refusal) = self { refusal.code } else { nil }
+    }
+
+    var isRepeated: Bool {
+        if case .repeated = self { true } else { false }
+    }
+}
+
+extension NotificationTrace {
+    /// Each instance's state, or why it was skipped.
+    var decisions: [InstanceID: String] {
+        Dictionary(
+            deliveries.compactMap { delivery in
+                delivery.instance.map {
+                    ($0, delivery.state == .skipped ? delivery.reason ?? "" : delivery.state.rawValue)
+                }
+            }, uniquingKeysWith: { $1 })
+    }
+}
+
+/// Answers as the test says, and keeps what it was asked.
+final class ScriptedSender: PushSender {
+    private let requests = Mutex<[PushRequest]>([])
+    private let answer: @Sendable (PushRequest) async -> PushOutcome
+
+    init(
+        _ answer: @escaping @Sendable (PushRequest) async -> PushOutcome = { _ in
+            .answered(APNsAnswer(status: 200))
+        }
+    ) {
+        self.answer = answer
+    }
+
+    var sent: [PushRequest] { requests.withLock { $0 } }
+
+    func send(_ request: PushRequest) async -> PushOutcome {
+        requests.withLock { $0.append(request) }
+        return await answer(request)
+    }
+}

@@ -1,0 +1,144 @@
+import APNsPayload
+import Foundation
+import Invocation
+import Notifications
+import Routing
+import RoutingSupport
+import Synchronization
+import Tenancy
+import Testing
+
+/// What is decided of a report, apart from where it comes from and where it is kept.
+@Suite struct InstanceRegistrarTests {
+    /// Keeps what it is given, and says that the clip is gone.
+    private final class Recorder: InstanceStore {
+        let kept = Mutex<[InstanceRegistration]>([])
+
+        func register(
+            _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
+        ) async throws -> Registration {
+            kept.withLock { $0.append(registration) }
+            return .refused(.unknownClip)
+        }
+
+        func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance? { nil }
+        func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool { false }
+        func setToken(
+            _ token: PushToken, ofActivity activity: String, for id: InstanceID, of tenant: TenantID,
+            at now: Date
+        ) async throws -> Bool { false }
+        func removeActivity(
+            _ activity: String, for id: InstanceID, of tenant: TenantID
+        ) async throws -> Bool { false }
+    }
+
+    private let court: FoodCourt
+
+    init() throws {
+        court = try FoodCourt()
+    }
+
+    /// What is kept of a report, or why it is refused.
+    private func decide(
+        _ url: String?, clip: String? = nil, launchedAt: Date? = nil, proof: PresenceProof? = nil
+    ) async throws -> (InstanceRegistration?, Registration) {
+        let store = Recorder()
+        let invocation = try url.map { try InvocationURL($0) }
+        let report = LaunchReport(
+            instance: InstanceID(UUID()), url: invocation, clip: try clip.map { try BundleID($0) },
+            app: .clip, environment: .sandbox,
+            permission: .ephemeral, token: PushToken([UInt8](repeating: 1, count: 32)),
+            startTokens: ["Order": try #require(PushToken([UInt8](repeating: 2, count: 32)))],
+            launchedAt: launchedAt)
+        let place = invocation.flatMap { court.table.match($0, of: court.tenant) }.map {
+            LaunchPlace(experience: court.table.experience($0), location: nil)
+        }
+        let result = try await InstanceRegistrar(store).register(
+            report, at: place, proof: proof, of: court.tenant, at: court.now)
+        return (store.kept.withLock { $0.first }, result)
+    }
+
+    @Test func theLaunchIsOfTheExperiencesClip() async throws {
+        let (kept, _) = try await decide("HTTPS://Example.com/restaurants/restaurant_a/order/1234/#top")
+        let registration = try #require(kept)
+        #expect(registration.clip?.text == FoodCourt.clip)
+        #expect(registration.launch?.url == FoodCourt.order)
+        #expect(registration.launch?.experience == "https://example.com/restaurants/restaurant_a/order")
+        #expect(Set(registration.tokens.keys) == [.device, .start(attributesType: "Order")])
+    }
+
+    @Test func aClockThatIsAheadCountsAsNow() async throws {
+        for (offset, expected) in [(nil, 0.0), (-60, -60), (0, 0), (1, 0), (86_400, 0)] as [(Double?, Double)]
+        {
+            let launchedAt = offset.map { court.now.addingTimeInterval($0) }
+            let (kept, _) = try await decide(FoodCourt.order, launchedAt: launchedAt)
+            #expect(kept?.launch?.launchedAt == court.now.addingTimeInterval(expected))
+            #expect(kept?.launchedAt == court.now.addingTimeInterval(expected))
+        }
+    }
+
+    /// As from a notification or the App Switcher: of the clip that is named or known, and at no business.
+    @Test func aLaunchWithoutAURLChangesNoBusiness() async throws {
+        for clip in [nil, FoodCourt.clip, "com.example.Other.Clip"] {
+            let (kept, result) = try await decide(nil, clip: clip, launchedAt: court.now - 60)
+            let registration = try #require(kept)
+            #expect(registration.clip?.text == clip && registration.launch == nil)
+            #expect(registration.launchedAt == court.now - 60)
+            #expect(result == .refused(.unknownClip))
+        }
+        let (named, _) = try await decide(FoodCourt.order, clip: FoodCourt.clip)
+        #expect(named?.clip?.text == FoodCourt.clip && named?.launch?.url == FoodCourt.order)
+        let (kept, result) = try await decide(FoodCourt.order, clip: "com.example.Other.Clip")
+        #expect(kept == nil && result == .refused(.otherClip))
+    }
+
+    /// A receipt of a server that did not say yet what it rests on, too.
+    @Test(arguments: [true, false]) func aProofThatRestsOnNothingConfirmsNothing(
+        hasEvidence: Bool
+    ) async throws {
+        var table = court.table
+        try table.set(.locations, .location(court.tenant, "restaurant_a"))
+        let location = try #require(try table.location(LocationIdentifier("restaurant_a"), of: court.tenant))
+        let url = try InvocationURL(FoodCourt.order)
+        let match = try #require(court.table.match(url, of: court.tenant))
+        let store = Recorder()
+        let report = LaunchReport(
+            instance: InstanceID(UUID()), url: url, clip: nil, app: .clip, environment: .sandbox,
+            permission: .ephemeral, token: nil, startTokens: [:], launchedAt: nil)
+        _ = try await InstanceRegistrar(store).register(
+            report, at: LaunchPlace(experience: court.table.experience(match), location: location),
+            proof: PresenceProof(
+                location: location.identifier, isInRegion: true, hasEvidence: hasEvidence,
+                minute: court.now - 60),
+            of: court.tenant, at: court.now)
+        let launch = try #require(store.kept.withLock { $0.first }?.launch)
+        #expect(launch.confirmedAt == (hasEvidence ? court.now - 60 : nil))
+    }
+
+    /// Not even where the signature does not hold, so that no location is found.
+    @Test func aPlaceInAURLIsNotKept() async throws {
+        let (kept, _) = try await decide("https://example.com/place?lat=1&lon=2&sig=AAAA")
+        #expect(kept?.launch?.url == "https://example.com/place")
+    }
+
+    @Test func whatIsRefusedIsNotKept() async throws {
+        let (kept, result) = try await decide("https://nobody.example/")
+        #expect(kept == nil && result == .refused(.doesNotMatch))
+        for (isInRegion, defect) in [
+            (false, RegistrationRefusal.ProofDefect.notInRegion), (true, .noLocation),
+        ] {
+            let proof = PresenceProof(
+                location: nil, isInRegion: isInRegion, hasEvidence: true, minute: court.now)
+            let (kept, result) = try await decide(FoodCourt.order, proof: proof)
+            #expect(kept == nil && result == .refused(.proof(defect)))
+            // Without a URL there is nothing that it could be for.
+            let (launch, refusal) = try await decide(nil, clip: FoodCourt.clip, proof: proof)
+            #expect(launch == nil && refusal == .refused(.proof(defect)))
+        }
+    }
+
+    /// The store's word for a clip that was deleted a moment ago.
+    @Test func aClipThatIsGoneMatchesNothing() async throws {
+        #expect(try await decide(FoodCourt.order).1 == .refused(.doesNotMatch))
+    }
+}
