@@ -32,7 +32,7 @@ struct LinearWorkTests {
         let work: @Sendable (Int) throws -> () -> Void
 
         init(
-            _ name: String, from size: Int = 3, upTo limit: UInt64 = 14,
+            _ name: String, from size: Int = 2, upTo limit: UInt64 = 13,
             _ work: @escaping @Sendable (Int) throws -> () -> Void
         ) {
             testDescription = name
@@ -54,7 +54,7 @@ struct LinearWorkTests {
 
     /// Each name compared with all before it, as the query's parameters once were.
     @Test func seesWhatComparesEachWithAll() throws {
-        let growth = Steps.growth(from: 3, upTo: 14) { count in
+        let growth = Steps.growth(from: 3, upTo: 13) { count in
             let names = Self.names(count)
             return {
                 var known: [String] = []
@@ -63,27 +63,27 @@ struct LinearWorkTests {
                 }
             }
         }
-        #expect(growth >= 14)
+        #expect(growth >= 13)
     }
 
-    /// Removing from an array's front is one call of the standard library, and a copy of all that is behind.
+    /// The same by one call of the standard library, whose loop is none of ours.
     @Test func seesWhatTheStandardLibraryDoes() throws {
-        let growth = Steps.growth(from: 150, upTo: 14) { count in
-            let numbers = Array(0..<count)
+        let growth = Steps.growth(from: 6, upTo: 13) { count in
+            let names = Self.names(count)
             return {
-                var rest = numbers
-                while rest.count > count / 2 { rest.removeFirst() }
+                var known: [String] = []
+                for name in names where !known.contains(name) { known.append(name) }
             }
         }
-        #expect(growth >= 14)
+        #expect(growth >= 13)
     }
 
     @Test func findsWhatIsLinearLinear() throws {
-        let growth = Steps.growth(from: 8, upTo: 14) { count in
+        let growth = Steps.growth(from: 8, upTo: 13) { count in
             let names = Self.names(count)
             return { _ = Set(names) }
         }
-        #expect((6..<14).contains(growth))
+        #expect((7..<13).contains(growth))
     }
 
     // MARK: Header fields
@@ -152,7 +152,7 @@ struct LinearWorkTests {
     // MARK: Heads of requests
 
     private static let heads: [Subject] = [
-        Subject("header fields", from: 3) { count in
+        Subject("header fields") { count in
             head((0..<count).map { "X-\($0): a\r\n" }.joined())
         },
         Subject("a long header field", from: 8) { head("X: " + repeated("a", $0) + "\r\n") },
@@ -174,14 +174,13 @@ struct LinearWorkTests {
 
     private static let bodies: [Subject] = [
         // Members are sorted.
-        Subject("members of an object", upTo: 22) { parse(object(names($0))) },
-        Subject("keys that differ at their ends", upTo: 22) { count in
+        Subject("members of an object", upTo: 20) { parse(object(names($0))) },
+        Subject("keys that differ at their ends", upTo: 20) { count in
             parse(object(names(count).map { repeated("a", 20) + $0 }))
         },
-        Subject("one key again and again", upTo: 22) { parse(object(Array(repeating: "a", count: $0))) },
         Subject("a long key twice") { parse(object(Array(repeating: repeated("a", $0), count: 2))) },
         Subject("elements of an array") { parse("[" + repeated("1,", $0) + "1]") },
-        Subject("arrays in arrays", from: 3) { parse(repeated("[", $0) + repeated("]", $0)) },
+        Subject("arrays in arrays") { parse(repeated("[", $0) + repeated("]", $0)) },
         Subject("arrays that do not end") { parse(repeated("[", $0)) },
         Subject("a whole number") { parse(repeated("1", $0)) },
         Subject("a number's fraction") { parse("0." + repeated("1", $0)) },
@@ -196,11 +195,11 @@ struct LinearWorkTests {
         Subject("surrogates") { parse("\"" + repeated("\\ud83d\\ude00", $0) + "\"") },
         Subject("combining marks") { parse("\"a" + repeated("\u{301}", $0) + "\"") },
         Subject("white space") { parse(repeated(" ", $0) + "1") },
-        Subject("unknown fields", upTo: 22) { count in
+        Subject("unknown fields", upTo: 20) { count in
             let object = try members(names(count))
             return { try? JSONObjectReader(object).finish() }
         },
-        Subject("fields read one by one", upTo: 22) { count in
+        Subject("fields read one by one", upTo: 20) { count in
             let names = names(count)
             let object = try members(names)
             return {
@@ -209,7 +208,7 @@ struct LinearWorkTests {
                 try? reader.finish()
             }
         },
-        Subject("a body's unknown fields", from: 3, upTo: 22) { count in
+        Subject("a body's unknown fields", upTo: 20) { count in
             let api = TestAPI()
             guard let table = api.table.current?.table else { return {} }
             let object = try members(names(count))
@@ -218,7 +217,7 @@ struct LinearWorkTests {
                     object, of: TenantID(number: 1), in: table, at: Date())
             }
         },
-        Subject("a payload's own members", from: 3, upTo: 22) { count in
+        Subject("a payload's own members", upTo: 20) { count in
             var aps: JSONObject = ["alert": "a"]
             let custom = try members(names(count))
             aps["badge"] = 1
@@ -263,34 +262,33 @@ struct LinearWorkTests {
 
     private static let urls: [Subject] = [
         Subject("path components", from: 4) { url("/" + repeated("a/", $0)) },
-        Subject("dot segments", from: 3) { url(repeated("/..", $0)) },
-        Subject("dot segments behind components", from: 3) { url(repeated("/a", $0) + repeated("/..", $0)) },
-        Subject("encoded dot segments", from: 3) { url(repeated("/%2e%2E", $0)) },
+        Subject("dot segments behind components") { url(repeated("/a", $0) + repeated("/..", $0)) },
+        Subject("encoded dot segments") { url(repeated("/%2e%2E", $0)) },
         Subject("slashes", from: 6) { url(repeated("/", $0)) },
         Subject("query items", from: 4) { url("?" + repeated("a&", $0)) },
         Subject("empty query items of a URL", from: 14) { url("?" + repeated("&", $0)) },
         Subject("what must be encoded", from: 4) { url("/" + repeated("\"", $0)) },
-        Subject("other characters than ASCII", from: 3) { url("/" + repeated("ü", $0)) },
+        Subject("other characters than ASCII") { url("/" + repeated("ü", $0)) },
         Subject("a fragment", from: 14) { url("#" + repeated("a", $0)) },
-        Subject("labels of a host", from: 3) { host(repeated("a.", $0) + "example") },
+        Subject("labels of a host") { host(repeated("a.", $0) + "example") },
         Subject("labels of a host that is too long", from: 4) { host(repeated("a.", $0) + "example") },
-        Subject("a host that is encoded", from: 3) { host(repeated("ü", $0)) },
+        Subject("a host that is encoded") { host(repeated("ü", $0)) },
         Subject("a host that is too long to be encoded", from: 7) { host(repeated("ü", $0)) },
-        Subject("flags for a host", from: 3) { host(repeated("🇩🇪", $0)) },
+        Subject("flags for a host") { host(repeated("🇩🇪", $0)) },
         Subject("a scheme", from: 14) { count in
             let text = repeated("a", count) + "://example.com"
             return { _ = try? InvocationURL(text) }
         },
-        Subject("items of a query that no experience has", from: 3) {
+        Subject("items of a query that no experience has") {
             try match(try table(["/?z=1"]), names($0))
         },
-        Subject("items of a query, each of which an experience has", from: 3) { count in
+        Subject("items of a query, each of which an experience has") { count in
             try match(try table(names(count).map { "/?" + $0 }), names(count))
         },
-        Subject("one item of a query again and again", from: 3) {
+        Subject("one item of a query again and again") {
             try match(try table(["/?a", "/?a&b"]), Array(repeating: "a", count: $0))
         },
-        Subject("components of a path, each of which an experience has", from: 3) { count in
+        Subject("components of a path, each of which an experience has") { count in
             let table = try table((1...count).map { repeated("/a", $0) })
             let url = try InvocationURL("https://example.com" + repeated("/a", count) + "/b")
             return { _ = table.mostSpecific(for: url) }
@@ -324,14 +322,6 @@ struct LinearWorkTests {
     // MARK: Times, tokens and receipts
 
     private static let tokens: [Subject] = [
-        Subject("a date's fraction") { count in
-            let text = "2026-03-01T12:30:00." + repeated("0", count) + "Z"
-            return { _ = Date(rfc3339: text) }
-        },
-        Subject("a date that does not end") { count in
-            let text = "2026-03-01T12:30:00." + repeated("0", count)
-            return { _ = Date(rfc3339: text) }
-        },
         Subject("base64") { count in
             let text = repeated("AAAA", count)
             return { _ = Base64URL.bytes(text) }
@@ -361,7 +351,7 @@ struct LinearWorkTests {
         Subject("lines of CSV") { csv("a,b\n" + repeated("1,2\n", $0)) },
         Subject("lines of CSV that are refused") { csv("a,b\n" + repeated("1\n", $0)) },
         Subject("columns of CSV") { csv(names($0).joined(separator: ",") + "\n") },
-        Subject("columns that look alike", from: 3) { csv("b," + alike($0).joined(separator: ",") + "\n") },
+        Subject("columns that look alike") { csv("b," + alike($0).joined(separator: ",") + "\n") },
         Subject("a quoted field of CSV", from: 8) { csv("a\n\"" + repeated("\"\"", $0) + "\"\n") },
         Subject("a quote that never closes", from: 8) { csv("a\n\"" + repeated("\n", $0)) },
         Subject("lines of an archive", from: 1) { archive(repeated("{\"kind\":\"nothing\"}\n", $0)) },
