@@ -10,6 +10,9 @@ extension PostgreSQLError {
         }
     }
 
+    /// Whether a statement of ours takes longer than it may.
+    var isSlowStatement: Bool { if case .timeout(.statement) = self { true } else { false } }
+
     /// Whether a row has no partition, or another than when it set out.
     ///
     /// A partition's bounds are the one check that has no name (PostgreSQL, `ExecFindPartition` and

@@ -118,9 +118,10 @@ public struct PostgresNotificationStore: NotificationStore {
                 current.withLock { $0 = cursor.notification }
                 return try await transaction.takePart(at: cursor, partSize)
             }
-        } catch let error as PostgreSQLError where error.isNoAnswer {
+        } catch let error as PostgreSQLError where error.isNoAnswer && !error.isSlowStatement {
             throw NotificationStoreError.unavailable
         } catch {
+            // Else it would be the first again, and whatever is wrong with it hold up all others.
             if let notification = current.withLock({ $0 }) {
                 try await pool.withTenantTransaction(tenant, as: .app) {
                     try await $0.postpone(notification, by: Self.pause)
@@ -315,6 +316,9 @@ extension TenantTransaction {
         var (room, launchesLeft) = (size.reachable, size.launches)
         var skippedLeft = cursor == nil ? size.skipped : 0
         var count = cursor?.deliveryCount ?? 0
+        // Who is launched there again while an audience is gone through is met again: in this part, since each statement
+        // sees what is committed by then, or behind the parts before it.
+        var met: Set<UUID> = []
         while part.hasMore, launchesLeft > 0, room > size.reachable / 10 {
             let limit = min(room, launchesLeft)
             var found = try await candidates(
@@ -325,8 +329,8 @@ extension TenantTransaction {
             skippedLeft -= found.members.count - found.reachable
             part.place = found.last ?? part.place
             part.hasMore = found.hasMore
+            found.members.removeAll { !met.insert($0.instance.uuid).inserted }
             if let cursor {
-                // Who is launched there again while an audience is gone through is met again.
                 let decided = try await instancesDecided(
                     among: found.members.map(\.instance.uuid), of: cursor.notification, cursor.createdAt)
                 found.members.removeAll { decided.contains($0.instance.uuid) }

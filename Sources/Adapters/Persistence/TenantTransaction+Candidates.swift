@@ -112,7 +112,7 @@ extension TenantTransaction {
                         AND kind = \(router.receiver.kind) AND name = \(router.receiver.name)
                     OFFSET 0) AS t ON true
                 -- Other clips may serve the same location.
-                WHERE (i.bundle_id = \(router.clip.text) OR NOT \(distribution.audience.isOfLaunches))
+                WHERE s.is_meant AND (i.bundle_id = \(router.clip.text) OR NOT \(distribution.audience.isOfLaunches))
                     AND \(isFirstOf: distribution.audience, tenant, askedAt: askedAt)
             ), numbered AS (
                 SELECT m.*, row_number() OVER w AS number,
@@ -263,7 +263,7 @@ extension Query.StringInterpolation {
         case .instance(let id), .activity(let id, _):
             appendLiteral("SELECT ")
             appendInterpolation(id.uuid)
-            appendLiteral(" AS instance_id, now() AS launched_at, '' AS url")
+            appendLiteral(" AS instance_id, now() AS launched_at, '' AS url, true AS is_meant")
         case .business:
             appendLaunches(tenant, askedAt)
             appendLiteral(" AND s.launched_at > ")
@@ -279,13 +279,15 @@ extension Query.StringInterpolation {
             }
             appendEnd(distribution.audience, limit)
         case .urlPrefix(let prefix):
-            appendLiteral("SELECT s.instance_id, s.launched_at, s.url FROM (")
+            // What the index does not tell is told of each launch that is looked at, so that these are bounded.
+            appendLiteral("SELECT s.instance_id, s.launched_at, s.url, true")
+            appendInterpolation(queryItems: prefix, of: "s.url")
+            appendLiteral(" AS is_meant FROM (")
             for (index, range) in URLRange.ranges(of: prefix).enumerated() {
                 appendLiteral(index > 0 ? " UNION ALL (" : "(")
                 appendLaunches(tenant, askedAt)
                 appendLiteral(" AND ")
                 appendInterpolation(range: range, of: "s.url")
-                appendInterpolation(queryItems: prefix, of: "s.url")
                 if let place {
                     appendLiteral(" AND (s.url, s.instance_id) > (")
                     appendInterpolation(place.url)
@@ -300,14 +302,17 @@ extension Query.StringInterpolation {
             appendEnd(distribution.audience, limit)
         case .channel:
             // Nobody knows who follows one.
-            appendLiteral("SELECT NULL::uuid AS instance_id, now() AS launched_at, '' AS url WHERE false")
+            appendLiteral(
+                "SELECT NULL::uuid AS instance_id, now() AS launched_at, '' AS url, true AS is_meant WHERE false"
+            )
         }
     }
 
     /// The beginning of a statement that gives launches.
     private mutating func appendLaunches(_ tenant: TenantID, _ askedAt: Date?) {
         appendLiteral(
-            "SELECT s.instance_id, s.launched_at, s.url FROM doorstep.launches s WHERE s.tenant_id = ")
+            "SELECT s.instance_id, s.launched_at, s.url, true AS is_meant FROM doorstep.launches s WHERE s.tenant_id = "
+        )
         appendInterpolation(tenant.uuid)
         appendLiteral(" AND ")
         appendInterpolation(knownAt: askedAt)

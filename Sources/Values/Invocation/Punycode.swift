@@ -26,10 +26,11 @@ enum Punycode {
             guard !overflow else { return nil }
             let length = output.count + 1
             bias = adapt(delta, length, isFirst: index == 0)
-            codePoint += sum / length
-            guard let value = UInt32(exactly: codePoint), let scalar = Unicode.Scalar(value) else {
+            let (next, isTooLarge) = codePoint.addingReportingOverflow(sum / length)
+            guard !isTooLarge, let value = UInt32(exactly: next), let scalar = Unicode.Scalar(value) else {
                 return nil
             }
+            codePoint = next
             index = sum % length
             output.insert(scalar, at: index)
             index += 1

@@ -97,6 +97,49 @@ import Testing
         }
     }
 
+    /// Each look within a part sees what is committed by then.
+    @Test(.timeLimit(.minutes(5))) func whoIsLaunchedAgainWithinAPartIsToldOnce() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let restaurants = restaurants.takingIn(Self.size(reachable: 20))
+            // Half can be reached, so that there is room for another look.
+            var reachable: [InstanceID] = []
+            for number in 0..<20 {
+                let launched = 3_600 - TimeInterval(number)
+                if number.isMultiple(of: 2) {
+                    reachable.append(try await restaurants.register(.init(launched: launched)))
+                } else {
+                    try await restaurants.register(.init(launched: launched, token: nil))
+                }
+            }
+            let again = reachable[3]
+            let trace = try await withThrowingTaskGroup(of: NotificationTrace.self) { group in
+                try await restaurants.stores.database.withSuperuser { pool in
+                    try await pool.withTransaction { transaction in
+                        // What may still wait at APNs is read there, between two looks.
+                        try await transaction.execute(
+                            "LOCK TABLE doorstep.deliveries IN ACCESS EXCLUSIVE MODE")
+                        group.addTask { try await restaurants.send() }
+                        try await restaurants.stores.waitForWaiter()
+                        try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) {
+                            _ = try await $0.execute(
+                                """
+                                UPDATE doorstep.launches SET launched_at = now()
+                                WHERE instance_id = \(again.uuid)
+                                """)
+                        }
+                    }
+                }
+                return try #require(try await group.next())
+            }
+            #expect(trace.isComplete)
+            #expect(
+                trace.deliveries.filter { $0.state == .queued }.compactMap(\.instance).sorted {
+                    "\($0)" < "\($1)"
+                }
+                    == reachable.sorted { "\($0)" < "\($1)" })
+        }
+    }
+
     /// Backends are killed all the while, and two servers are at it at once: in the end everybody has one delivery.
     @Test func nobodyIsLeftOutOrTakenInTwiceThroughCrashes() async throws {
         try await Restaurants.withRestaurants { restaurants in
@@ -240,6 +283,23 @@ import Testing
                 ])
             #expect(whole.deliveries.count == 101)
             #expect(whole.decisions[real] == "queued")
+        }
+    }
+
+    /// What the index does not tell of a launch is looked for in no more of them either.
+    @Test func aPrefixWithAQueryLooksAtNoMore() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let restaurants = restaurants.takingIn(Self.size(reachable: 200, launches: 400))
+            try await Self.makeUp(1_500, restaurants)
+            let table = Restaurants.a + "?table=5"
+            let real = try await restaurants.register(.init(url: table))
+            let submission = try restaurants.submission(table, to: .urlPrefix(try URLPrefix(table)))
+            let trace = try #require(try await restaurants.accept(submission).trace)
+            #expect(!trace.isComplete && trace.counts == [])
+            let parts = try await restaurants.continueAudiences()
+            #expect(parts.map(\.isLast) == [false, false, true])
+            let whole = try await restaurants.trace(trace)
+            #expect(whole.isComplete && whole.decisions == [real: "queued"])
         }
     }
 

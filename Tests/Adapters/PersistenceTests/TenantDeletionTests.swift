@@ -49,18 +49,6 @@ import Testing
         }
     }
 
-    /// Waits until somebody waits for a lock of this database.
-    private static func waitForWaiter(_ stores: Stores) async throws {
-        while try await stores.count(
-            """
-            SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
-            WHERE NOT granted AND datname = current_database()
-            """
-        ) == 0 {
-            try Task.checkCancellation()
-        }
-    }
-
     /// The deletion waits, and then deletes what was imported.
     @Test(.timeLimit(.minutes(5))) func aDeletionDuringAnImport() async throws {
         try await Stores.withTenant { stores, tenant in
@@ -68,7 +56,7 @@ import Testing
                 let outcome = try await stores.administration.importLocations(of: tenant) { sink in
                     try await sink.append(.sample("a"), line: 2)
                     group.addTask { try await stores.administration.deleteTenant(TenantSlug("acme")) }
-                    try await Self.waitForWaiter(stores)
+                    try await stores.waitForWaiter()
                     try await sink.append(.sample("b"), line: 3)
                     return ImportProblems()
                 }
@@ -104,7 +92,7 @@ import Testing
                         _ = try await store.createKey(key, scopes: nil, expiresAt: nil, of: tenant)
                     }
                 }
-                try await Self.waitForWaiter(stores)
+                try await stores.waitForWaiter()
                 return task
             }
             await #expect(throws: AdministrationError.tenantDeleted) { try await task.value }

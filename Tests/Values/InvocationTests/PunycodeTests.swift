@@ -48,6 +48,8 @@ import Testing
         // Grows beyond U+10FFFF, or to a surrogate or a control character.
         "xn--99999999", "xn--99999999999999999999999999999999999999999999999999999999999", "xn--ib9b",
         "xn--a", "xn--abc-d", "xn--a-b-c",
+        // Grows beyond what a machine's word holds, at the very first number.
+        "xn--hz767205604493046e", "xn--uv767205604493046e",
         // Enclosed, full-width and upper-case letters, and what is not composed: UTS 46 has others for them.
         "xn--pokxncvks", "XN--POKXNCVKS", "xn--8i7caa", "xn--u-ccb", "xn--cafe-yvc",
     ])

@@ -27,6 +27,10 @@ extension AudienceContinuation.Event {
         case .failed(let error):
             logger.warning(
                 "an audience is not taken in whole yet: trying again", metadata: ["error": "\(error)"])
+        case .unavailable(let error):
+            logger.warning(
+                "which audiences are not taken in whole is not known: asking again",
+                metadata: ["error": "\(error)"])
         }
     }
 }

@@ -8,8 +8,10 @@ public final class AudienceContinuation: Sendable {
     /// What happens, for logs and metrics.
     public enum Event: Sendable {
         case taken(AudiencePart)
-        /// Something did not work, and is tried again.
+        /// A part was not taken in, and is tried again.
         case failed(any Error)
+        /// It cannot be told which audiences there are to go on with, and is asked again. Said once.
+        case unavailable(any Error)
     }
 
     private let store: any NotificationStore
@@ -37,27 +39,36 @@ public final class AudienceContinuation: Sendable {
             group.addTask {
                 while (try? await self.clock.sleep(for: self.pollInterval)) != nil { self.due.raise() }
             }
+            var isUnavailable = false
             while !Task.isCancelled {
-                if await !takeParts(onEvent) { await due.wait() }
+                do {
+                    let tenants = try await store.tenantsWithAudiencesToContinue()
+                    isUnavailable = false
+                    if await takeParts(of: tenants, onEvent) { continue }
+                } catch {
+                    if !isUnavailable, !Task.isCancelled { onEvent(.unavailable(error)) }
+                    isUnavailable = true
+                }
+                await due.wait()
             }
             group.cancelAll()
         }
     }
 
-    /// One part of each tenant that has any.
-    /// - Returns: Whether there was one, and nothing failed.
-    private func takeParts(_ onEvent: (Event) -> Void) async -> Bool {
+    /// One part of each tenant.
+    /// - Returns: Whether one was taken.
+    private func takeParts(of tenants: [TenantID], _ onEvent: (Event) -> Void) async -> Bool {
         var hasTaken = false
-        do {
-            for tenant in try await store.tenantsWithAudiencesToContinue() where !Task.isCancelled {
+        for tenant in tenants where !Task.isCancelled {
+            do {
                 guard let part = try await store.continueAudience(of: tenant) else { continue }
                 hasTaken = true
                 onEvent(.taken(part))
+            } catch {
+                // One tenant's does not hold up the others'.
+                if !Task.isCancelled { onEvent(.failed(error)) }
             }
-            return hasTaken
-        } catch {
-            if !Task.isCancelled { onEvent(.failed(error)) }
-            return false
         }
+        return hasTaken
     }
 }

@@ -1,0 +1,83 @@
+import Foundation
+import Notifications
+import Synchronization
+import Tenancy
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct AudienceContinuationTests {
+    private struct Broken: Error {}
+
+    /// Has one part for each of three tenants, where it does not fail.
+    private final class Store: NotificationStore {
+        private let state: Mutex<(failures: Int, left: [TenantID])>
+        private let broken: TenantID?
+
+        /// - Parameters:
+        ///   - failures: How often it cannot be told who has an audience.
+        ///   - broken: Whose part cannot be taken in.
+        init(_ tenants: [TenantID], failures: Int = 0, broken: TenantID? = nil) {
+            state = Mutex((failures, tenants))
+            self.broken = broken
+        }
+
+        func tenantsWithAudiencesToContinue() async throws -> [TenantID] {
+            try state.withLock { state in
+                guard state.failures == 0 else {
+                    state.failures -= 1
+                    throw Broken()
+                }
+                return state.left
+            }
+        }
+
+        func continueAudience(of tenant: TenantID) async throws -> AudiencePart? {
+            guard tenant != broken else { throw Broken() }
+            return state.withLock { state in
+                guard state.left.contains(tenant) else { return nil }
+                state.left.removeAll { $0 == tenant }
+                return AudiencePart(notification: NotificationID(tenant.uuid), counts: [], isLast: true)
+            }
+        }
+
+        func add(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition { throw Broken() }
+        func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition? { nil }
+        func trace(
+            _ id: NotificationID, of tenant: TenantID, after last: DeliveryID?, limit: Int
+        ) async throws -> NotificationTrace? { nil }
+    }
+
+    /// What happens until so many parts are taken.
+    private func events(_ store: Store, until parts: Int) async -> [String] {
+        let events = Mutex<[String]>([])
+        let gate = Gate()
+        let continuation = AudienceContinuation(store, pollInterval: .milliseconds(1))
+        // Cancelled when this returns.
+        async let _: Void = continuation.run { event in
+            let isEnough = events.withLock { events in
+                switch event {
+                case .taken(let part): events.append("taken \(part.notification)")
+                case .failed: events.append("failed")
+                case .unavailable: events.append("unavailable")
+                }
+                return events.count { $0.hasPrefix("taken") } == parts
+            }
+            if isEnough { gate.open() }
+        }
+        await gate.pass()
+        return events.withLock { $0 }
+    }
+
+    private let tenants = (0..<3).map { _ in TenantID(UUID()) }
+
+    private func taken(_ tenant: TenantID) -> String { "taken \(NotificationID(tenant.uuid))" }
+
+    @Test func onePartThatFailsDoesNotHoldUpTheOthers() async {
+        let events = await events(Store(tenants, broken: tenants[0]), until: 2)
+        #expect(events.prefix(3) == ["failed", taken(tenants[1]), taken(tenants[2])])
+    }
+
+    @Test func thatNothingIsKnownIsSaidOnce() async {
+        let events = await events(Store([tenants[0]], failures: 3), until: 1)
+        #expect(events == ["unavailable", taken(tenants[0])])
+    }
+}
