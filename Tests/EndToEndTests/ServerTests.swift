@@ -76,6 +76,8 @@ import Testing
                 let answer = try await server.lookUp(MainPathTests.order, key: installation.publishable)
                 #expect(answer.status == 200)
                 #expect(answer.version == "HTTP/2.0")
+                let routed = try await server.get("/livez")
+                #expect(routed.status == 200 && routed.version == "HTTP/2.0")
             }
             #expect(status == 0)
         }

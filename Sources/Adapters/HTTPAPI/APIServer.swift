@@ -2,7 +2,6 @@ public import Administration
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-import HummingbirdHTTP2
 public import Logging
 import NIOCore
 import NIOSSL
@@ -101,7 +100,8 @@ public struct APIServer: Service {
         let connections = OpenConnections(maximum: settings.maximumConnections, logger: logger)
         let application = Application(
             responder: Self.routes(settings, dependencies, service, observer).buildResponder(),
-            server: try server(service, observer, connections),
+            server: try Self.builder(
+                ExchangeService(service, observer, settings, logger: logger), settings, connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024,
                 availableConnectionsDelegate: connections),
@@ -126,39 +126,26 @@ public struct APIServer: Service {
 
     static let name = "Doorstep"
 
-    /// The largest header: of one field, of all together, and how many fields.
-    static let headerLimits = HTTP1Channel.Configuration.DecoderConfiguration(
-        maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)
-
-    private func server(
-        _ service: AnswerService, _ observer: RequestObserver, _ connections: OpenConnections
+    /// What builds the server, with the router behind the exchanges.
+    static func builder(
+        _ exchanges: ExchangeService, _ settings: Settings, _ connections: OpenConnections
     ) throws -> HTTPServerBuilder {
-        let answerTimeout = TimeAmount(settings.answerTimeout)
-        var connection = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [AnswerDeadlineHandler(timeout: answerTimeout), ExchangeHandler()],
-            idleTimeout: TimeAmount(settings.idleTimeout))
-        connection.httpDecoder = Self.headerLimits
+        let timeouts = ConnectionTimeouts(
+            idle: TimeAmount(settings.idleTimeout), handshake: TimeAmount(settings.handshakeTimeout),
+            answer: TimeAmount(settings.answerTimeout))
         guard let tls = settings.tls else {
-            let front = FrontHandler.Factory(
-                service: service, proxies: TrustedProxies(settings.trustedProxies), observer: observer,
-                logger: logger, headTimeout: TimeAmount(settings.bodyTimeout))
-            return .frontedHTTP1(
-                front, connection, idleTimeout: TimeAmount(settings.idleTimeout), connections)
+            return HTTPServerBuilder { responder in
+                KnownChannel(
+                    library: HTTP1Connection(exchanges, timeouts, responder), connections: connections)
+            }
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMFile(tls.certificate).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(file: tls.key, format: .pem)))
         configuration.minimumTLSVersion = .tlsv12
-        return .init { [configuration, connection, settings] responder in
+        return HTTPServerBuilder { [configuration] responder in
             KnownChannel(
-                library: BoundedTLSChannel(
-                    library: try HTTP2UpgradeChannel(
-                        tlsConfiguration: configuration,
-                        configuration: HTTP2UpgradeChannel.Configuration(
-                            idleTimeout: settings.idleTimeout, streamConfiguration: connection),
-                        responder: responder),
-                    handshakeTimeout: TimeAmount(settings.handshakeTimeout),
-                    silenceTimeout: TimeAmount(settings.idleTimeout) + .seconds(10)),
+                library: try TLSConnection(configuration, exchanges, timeouts, responder),
                 connections: connections)
         }
     }

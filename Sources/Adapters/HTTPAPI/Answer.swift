@@ -42,20 +42,20 @@ struct Answer {
     }
 
     /// The answer with its validator, or 304 when the client has it (RFC 9110 §13.1.2).
-    init(cacheable body: [UInt8], ifNoneMatch: Span<UInt8>?) {
+    init(cacheable body: [UInt8], ifNoneMatch: String?) {
         let tag = Self.tag(of: body)
         self.init(body, tag, .tagged(tag), ifNoneMatch: ifNoneMatch)
     }
 
     /// The same, for everyone.
-    init(shared body: [UInt8], ifNoneMatch: Span<UInt8>?) {
+    init(shared body: [UInt8], ifNoneMatch: String?) {
         let tag = Self.tag(of: body)
         self.init(body, tag, .shared(tag), ifNoneMatch: ifNoneMatch)
     }
 
-    private init(_ body: [UInt8], _ tag: String, _ caching: Caching, ifNoneMatch: Span<UInt8>?) {
+    private init(_ body: [UInt8], _ tag: String, _ caching: Caching, ifNoneMatch: String?) {
         self.caching = caching
-        if let ifNoneMatch, Self.matches(ifNoneMatch, tag) {
+        if let ifNoneMatch, Self.matches(ifNoneMatch.utf8.span, tag) {
             status = .notModified
         } else {
             self.body = body
@@ -69,6 +69,36 @@ struct Answer {
         self.problem = problem
         standing = problem.standing
     }
+
+    /// What the header says of it, whichever way it is sent.
+    typealias Header = [(name: HTTPField.Name, value: String)]
+
+    var header: Header {
+        var header: Header = []
+        header.reserveCapacity(12)
+        for field in problem?.headers ?? headers { header.append((field.name, field.value)) }
+        if body != nil {
+            header.append((.contentType, problem == nil ? "application/json" : "application/problem+json"))
+        }
+        switch caching {
+        case .none: header.append((.cacheControl, "no-store"))
+        case .tagged(let tag):
+            header.append((.eTag, tag))
+            header.append((.cacheControl, Self.privateCaching))
+            header.append((.vary, "Authorization"))
+        case .shared(let tag):
+            header.append((.eTag, tag))
+            header.append((.cacheControl, Self.sharedCaching))
+        }
+        if let policy = standing.policy, let remaining = standing.remaining {
+            header.append((.rateLimitPolicy, policy))
+            header.append((.rateLimit, remaining))
+        }
+        return header
+    }
+
+    private static let privateCaching = "private, max-age=\(maximumAge)"
+    private static let sharedCaching = "public, max-age=\(sharedMaximumAge)"
 
     /// The same for the same bytes on every server; 64 bits tell answers apart that nobody makes alike on purpose.
     private static func tag(of body: [UInt8]) -> String {
@@ -94,5 +124,12 @@ struct Answer {
             return !isFound
         }
         return isFound
+    }
+}
+
+extension HTTPFields {
+    init(_ header: Answer.Header) {
+        self.init()
+        for (name, value) in header { append(HTTPField(name: name, value: value)) }
     }
 }

@@ -30,6 +30,22 @@ enum AnswerRoute: CaseIterable {
         }
     }
 
+    /// The route that a request asks for in so many letters, and its query; whatever is written otherwise is the router's to
+    /// understand.
+    static func find(
+        _ method: String, _ target: String, in routes: [AnswerRoute] = allCases
+    ) -> (route: AnswerRoute, query: Substring)? {
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        guard
+            let route = routes.first(where: {
+                $0.path.utf8.elementsEqual(path) && $0.method.rawValue == method
+            }),
+            // Visible ASCII, and no fragment.
+            target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
+        else { return nil }
+        return (route, target[path.endIndex...].dropFirst())
+    }
+
     /// The largest body that is read, 64 KiB: sixteen times the largest payload APNs takes.
     static let maximumBodyLength = 65_536
 }

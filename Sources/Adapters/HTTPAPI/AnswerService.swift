@@ -33,7 +33,8 @@ struct AnswerService: Sendable {
         _ request: AnswerRequest, at now: Date
     ) throws(Problem) -> Admission {
         guard let state = table.current else { throw .unavailable }
-        guard let caller = request.authorization.flatMap({ Self.holder($0, in: state.table, at: now) }) else {
+        guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state.table, at: now) })
+        else {
             try limiter.admitStranger(from: request.client)
             throw .unauthorized
         }
@@ -52,8 +53,10 @@ struct AnswerService: Sendable {
         guard !caller.tenantIsSuspended else { throw .tenantSuspended }
         guard caller.scopes.contains(request.access.scope) else { throw .keyLacksScope }
         if request.access.takesBody {
-            guard request.contentType.map(isJSON) == true else { throw .unsupportedMediaType }
-            if let length = request.contentLength, length > AnswerRoute.maximumBodyLength {
+            guard request.fields.contentType.map(isJSON) == true else { throw .unsupportedMediaType }
+            if let length = request.fields.contentLength.flatMap({ Int($0) }),
+                length > AnswerRoute.maximumBodyLength
+            {
                 throw .bodyTooLarge
             }
         }
@@ -78,12 +81,12 @@ struct AnswerService: Sendable {
         switch route {
         case .lookUp:
             let parameters = try QueryParameters(
-                admission.request.query.readableBytesUInt8Span, named: "url")
+                admission.request.query.utf8.span, named: "url")
             let text = try parameters.required("url")
             let url = try InvocationURL(requested: text.span)
             return Answer(
                 cacheable: try answers.lookUp(url, of: tenant, in: table),
-                ifNoneMatch: admission.request.ifNoneMatch?.readableBytesUInt8Span)
+                ifNoneMatch: admission.request.fields.ifNoneMatch)
         case .confirm:
             let body = try JSONObject(body: body)
             return Answer(uncached: try answers.confirm(body, of: tenant, in: table, at: now))
@@ -97,16 +100,13 @@ struct AnswerService: Sendable {
     /// (RFC 9110 §11.1).
     ///
     /// A key's checksum is for those who would have to ask a database: here it costs more than it saves.
-    private static func holder(_ field: ByteBuffer, in table: RoutingTable, at now: Date) -> KeyHolder? {
-        let field = field.readableBytesUInt8Span
+    private static func holder(_ field: String, in table: RoutingTable, at now: Date) -> KeyHolder? {
+        let field = field.utf8.span
         guard field.count > scheme.count else { return nil }
         for (index, letter) in scheme.enumerated() where field[index] | 0x20 != letter | 0x20 { return nil }
-        var start = scheme.count
-        var end = field.count
-        while start < end, field[start] == UInt8(ascii: " ") { start += 1 }
-        while end > start, field[end - 1] == UInt8(ascii: " ") { end -= 1 }
-        guard end - start == APIKey.length else { return nil }
-        let digest = field.extracting(start..<end).withUnsafeBytes { SHA256.hash(data: $0) }
+        let token = field.trimmingBlanks(scheme.count..<field.count)
+        guard token.count == APIKey.length else { return nil }
+        let digest = field.extracting(token).withUnsafeBytes { SHA256.hash(data: $0) }
         return digest.withUnsafeBytes { digest in
             table.keyHolder(digest: Span(_unsafeBytes: digest), at: now)
         }
@@ -115,8 +115,8 @@ struct AnswerService: Sendable {
     private static let scheme = Array("bearer ".utf8)
 
     /// `application/json`, with no charset or with UTF-8: RFC 8259 §8.1 knows no other encoding.
-    private static func isJSON(_ contentType: ByteBuffer) -> Bool {
-        let field = contentType.readableBytesUInt8Span
+    private static func isJSON(_ contentType: String) -> Bool {
+        let field = contentType.utf8.span
         var isFirst = true
         var isJSON = false
         field.forEachPart(separatedBy: UInt8(ascii: ";")) { part in

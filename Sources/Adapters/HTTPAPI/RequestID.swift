@@ -5,6 +5,11 @@ enum RequestID {
     private static let next = Atomic<UInt64>(.random(in: .min ... .max))
     private static let process = UInt64.random(in: .min ... .max)
 
+    /// The caller's own ID where it is safe to repeat, or one of ours.
+    static func of(_ field: String?) -> String {
+        field.flatMap { isAcceptable($0.utf8.span) ? $0 : nil } ?? make()
+    }
+
     /// 32 hexadecimal digits that no other request of any server has.
     static func make() -> String {
         let number = next.wrappingAdd(1, ordering: .relaxed).newValue

@@ -64,7 +64,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
 
     @Test func aChannelIsMadeListedAndDeleted() async throws {
         let api = TestAPI()
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let made = try await client.post("/v1/channels", Self.clip)
             #expect(made.status == 201 && made["environment"] == "production")
             #expect(made["storesLastMessage"] == true && made["clip"] == "com.example.MyApp.Clip")
@@ -92,7 +92,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
             BroadcastChannel(
                 id: id, clip: try BundleID("com.example.MyApp.Clip"), environment: .production,
                 storesLastMessage: false, createdAt: Date()), of: other)
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             #expect(try await client.send(.get, "/v1/channels", key: api.secret)["channels"] == [])
             let theirs = try await client.send(.delete, "/v1/channels/\(id.pathComponent)", key: api.secret)
             let nobodys = try await client.send(.delete, "/v1/channels/bm9ib2R5", key: api.secret)
@@ -106,7 +106,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
     }
 
     @Test func whatIsAskedWronglyIsRefused() async throws {
-        try await TestAPI().test(over: [.library]) { client in
+        try await TestAPI().test(over: [.router]) { client in
             for (body, status, code) in [
                 ([:], 400, "missing_field"), (["clip": 1], 400, "invalid_field"),
                 (["clip": "com.example.MyApp.Clip", "name": "x"], 400, "unknown_field"),
@@ -123,7 +123,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
 
     @Test func whatAPNsSaysIsSaid() async throws {
         let api = TestAPI()
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             api.channels.refuse(.refused(APNsAnswer(status: 400, reason: .cannotCreateChannelConfig)))
             let refused = try await client.post("/v1/channels", Self.clip)
             #expect(refused.status == 502 && refused.code == "apns_refused")
@@ -139,7 +139,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
     @Test func withoutKeysForAPNsNothingIsMade() async throws {
         var api = TestAPI()
         api.hasNotifications = false
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let answer = try await client.post("/v1/channels", Self.clip)
             #expect(answer.status == 503 && answer.code == "notifications_not_configured")
         }

@@ -53,7 +53,7 @@ import Testing
     func theClientBehindProxies(_ field: String?, _ client: String) throws {
         let range = try #require(AddressRange("10.0.0.0/8"))
         let found = TrustedProxies([range]).client(
-            behind: IPAddress("10.0.0.1"), forwardedFor: field.map { ByteBuffer(string: $0) })
+            behind: IPAddress("10.0.0.1"), forwardedFor: field)
         #expect(found.address == Client.Address(IPAddress(client)))
         #expect(found.isBehindProxy)
     }

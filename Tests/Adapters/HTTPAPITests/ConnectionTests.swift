@@ -15,7 +15,7 @@ import Testing
 
     /// A connection, or a stream, whose client takes what is flushed and nothing else.
     private static func channel(timeout: TimeAmount = .seconds(30)) throws -> EmbeddedChannel {
-        let channel = EmbeddedChannel(handler: AnswerDeadlineHandler(timeout: timeout))
+        let channel = EmbeddedChannel(handler: AnswerDeadlineHandler<HTTP2Wire>(timeout: timeout))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
     }

@@ -134,7 +134,7 @@ import Testing
 
     @Test func whatIsLeftOutHasItsDefault() async throws {
         let api = TestAPI()
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let start = Date()
             let future = Date(timeIntervalSinceNow: 86_400).rfc3339
             for changes in [

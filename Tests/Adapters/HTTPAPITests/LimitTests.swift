@@ -75,7 +75,7 @@ import Testing
         var api = TestAPI(limits: limits)
         api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
         // Without a connection nobody is believed.
-        try await api.test(over: [.front]) { client in
+        try await api.test(over: [.connection]) { client in
             func lookUp(from address: String) async throws -> TestAPI.Answer {
                 var headers = HTTPFields()
                 headers[try #require(HTTPField.Name("X-Forwarded-For"))] = address
@@ -221,7 +221,7 @@ import Testing
         var api = TestAPI(limits: limits)
         api.settings.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
         let (instances, settings) = (api.instances, api.settings)
-        try await api.test(over: [.front]) { client in
+        try await api.test(over: [.connection]) { client in
             let known = (0..<2).map { _ in UUID() }
             for id in known { #expect(try await Self.register(client, id).status == 201) }
             for _ in 0..<3 {
@@ -269,7 +269,7 @@ import Testing
         let limits = RequestLimits(newInstances: try Self.limit(9), clientNewInstances: try Self.limit(5))
         let api = TestAPI(limits: limits)
         // In the process, so that no request waits for the one before.
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let answers = try await withThrowingTaskGroup(of: (KeyKind, Int).self) { group in
                 for key in [client.api.publishable, client.api.secret] {
                     for _ in 0..<20 {

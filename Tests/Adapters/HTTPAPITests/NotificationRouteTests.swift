@@ -38,7 +38,7 @@ import Testing
         let reached = try Candidate.sample()
         let denied = try Candidate.sample(permission: .denied)
         api.notifications.reach([reached, denied], of: Self.tenant)
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let answer = try await Self.send(to: client)
             #expect(answer.status == 201)
             let id = try #require(answer["id"]?.stringValue)
@@ -102,7 +102,7 @@ import Testing
     @Test func aRepeatedRequestIsAnsweredAsBefore() async throws {
         let api = TestAPI()
         api.notifications.reach([try .sample()], of: Self.tenant)
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let first = try await Self.send(idempotencyKey: "k", to: client)
             let again = try await Self.send(idempotencyKey: "k", to: client)
             #expect(first.status == 201 && again.status == 200)
@@ -156,7 +156,7 @@ import Testing
         change: JSONObject, status: Int, code: String, field: String?
     ) async throws {
         let api = TestAPI()
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             var body = Self.body
             for (key, value) in change { body[key] = value }
             let answer = try await Self.send(body, to: client)
@@ -169,7 +169,7 @@ import Testing
         let api = TestAPI()
         api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
         api.notifications.limitParts(to: 2)
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let answer = try await Self.send(to: client)
             #expect(answer.status == 201)
             #expect(answer["complete"] == false)
@@ -196,7 +196,7 @@ import Testing
                 url: Self.url + "/x", experienceURL: "https://example.com/restaurants/restaurant_a"))
         let other = try Candidate.sample(route: .init(url: short + "?x=1", experienceURL: short))
         api.notifications.reach([same, other], of: Self.tenant)
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let answer = try await Self.send(to: client)
             let id = try #require(answer["id"]?.stringValue)
             let trace = try await client.send(.get, "/v1/notifications/\(id)", key: api.secret)
@@ -215,7 +215,7 @@ import Testing
 
     @Test func nobodyIsAnAnswer() async throws {
         let api = TestAPI()
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let answer = try await Self.send(to: client)
             #expect(answer.status == 201)
             #expect(answer["deliveries"] == [] && answer["counts"] == ["queued": 0, "skipped": [:]])
@@ -226,7 +226,7 @@ import Testing
     @Test func pagesAreAskedForByTheLastDelivery() async throws {
         let api = TestAPI()
         api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let id = try #require(try await Self.send(to: client)["id"]?.stringValue)
             var ids: [JSONValue?] = []
             var after: String?
@@ -256,7 +256,7 @@ import Testing
         var generator = SystemRandomNumberGenerator()
         let key = APIKey.generate(.secret, using: &generator)
         try api.admit(key, of: neighbour)
-        try await api.test(over: [.library]) { client in
+        try await api.test(over: [.router]) { client in
             let id = try #require(try await Self.send(idempotencyKey: "k", to: client)["id"]?.stringValue)
             var headers = HTTPFields()
             headers[try #require(HTTPField.Name("X-Request-ID"))] = "probe"
@@ -280,7 +280,7 @@ import Testing
     @Test func withoutAStoreItIsSaid() async throws {
         var api = TestAPI()
         api.hasNotifications = false
-        try await api.test(over: [.library]) { [api] client in
+        try await api.test(over: [.router]) { [api] client in
             let answer = try await Self.send(to: client)
             #expect(answer.status == 503 && answer.code == "notifications_not_configured")
             let id = UUID().uuidString
@@ -290,7 +290,7 @@ import Testing
         }
         let away = TestAPI()
         away.notifications.goAway()
-        try await away.test(over: [.library]) { client in
+        try await away.test(over: [.router]) { client in
             let answer = try await Self.send(to: client)
             #expect(answer.status == 503 && answer.code == "unavailable")
         }

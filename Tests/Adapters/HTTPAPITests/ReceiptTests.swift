@@ -248,7 +248,7 @@ import Testing
         let registry = PrometheusRegistry()
         let api = TestAPI(
             receipts: ReceiptIssuer("doorstep", keys: ReceiptKeySet(at: Self.now)), metrics: registry)
-        try await api.test(over: [.front]) { client in
+        try await api.test(over: [.connection]) { client in
             for changes in [[:], [:], ["source": "maps"], ["source": "radio"]] as [JSONObject] {
                 _ = try await client.post("/v1/confirmations", Self.body(changes))
             }

@@ -25,10 +25,10 @@ import Tenancy
 struct TestAPI: Sendable {
     /// The two ways that a request can take to its answer.
     enum Path: CaseIterable {
-        /// Through the HTTP library's router.
-        case library
-        /// Over a connection of a real server, by what stands before the library.
-        case front
+        /// In the process.
+        case router
+        /// Over a connection of a real server, by what stands before the router.
+        case connection
     }
 
     let publishable = Self.key(.publishable)
@@ -76,13 +76,13 @@ struct TestAPI: Sendable {
         over paths: [Path] = Path.allCases, _ body: @escaping @Sendable (Client) async throws -> Void
     ) async throws {
         for path in paths {
-            try await application(path).test(path == .front ? .live : .router) { client in
+            try await application().test(path == .connection ? .live : .router) { client in
                 try await body(Client(client: client, api: self))
             }
         }
     }
 
-    private func application(_ path: Path) -> some ApplicationProtocol {
+    private func application() throws -> some ApplicationProtocol {
         var settings = settings
         settings.bodyTimeout = .seconds(5)
         let log = log
@@ -91,14 +91,11 @@ struct TestAPI: Sendable {
         let start = ContinuousClock.now
         // Nothing refills.
         let service = AnswerService(settings, dependencies, now: { start })
-        let front = FrontHandler.Factory(
-            service: service, proxies: TrustedProxies(settings.trustedProxies), observer: observer,
-            logger: logger, headTimeout: .seconds(5))
         return Application(
             responder: APIServer.routes(settings, dependencies, service, observer).buildResponder(),
-            server: .frontedHTTP1(
-                front, HTTP1Channel.Configuration(additionalChannelHandlers: [ExchangeHandler()]),
-                idleTimeout: .seconds(60), OpenConnections(maximum: 1_000, logger: logger)),
+            server: try APIServer.builder(
+                ExchangeService(service, observer, settings, logger: logger), settings,
+                OpenConnections(maximum: 1_000, logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)), logger: logger)
     }
 

@@ -1,13 +1,12 @@
 import NIOCore
-import NIOHTTPTypes
 
 /// Gives up answers that nobody reads: a connection, or a stream of HTTP/2, that takes nothing of an answer for a while is
 /// closed, and what waited for it is let go.
 ///
 /// A body goes on in pieces, each of which gives time for the next: who reads a long one slowly reads.
-final class AnswerDeadlineHandler: ChannelOutboundHandler, RemovableChannelHandler {
-    typealias OutboundIn = HTTPResponsePart
-    typealias OutboundOut = HTTPResponsePart
+final class AnswerDeadlineHandler<Wire: HTTPWire>: ChannelOutboundHandler, RemovableChannelHandler {
+    typealias OutboundIn = Wire.ResponsePart
+    typealias OutboundOut = Wire.ResponsePart
 
     private let timeout: TimeAmount
     /// How many parts are written here and not yet taken.
@@ -17,7 +16,7 @@ final class AnswerDeadlineHandler: ChannelOutboundHandler, RemovableChannelHandl
     /// There is at most one, however many answers there are in its time.
     private var check: Scheduled<Void>?
 
-    private static let pieceLength = 16_384
+    private static var pieceLength: Int { 16_384 }
 
     /// - Parameter timeout: how long nothing may be taken.
     init(timeout: TimeAmount) {
@@ -25,30 +24,29 @@ final class AnswerDeadlineHandler: ChannelOutboundHandler, RemovableChannelHandl
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        let part = unwrapOutboundIn(data)
-        if case .body(var rest) = part {
+        switch Wire.piece(unwrapOutboundIn(data)) {
+        // It is taken with what follows it.
+        case .head: context.write(data, promise: promise)
+        case .body(var rest) where rest.readableBytes > Self.pieceLength:
             while rest.readableBytes > Self.pieceLength, let piece = rest.readSlice(length: Self.pieceLength)
             {
-                write(.body(piece), nil, context)
+                write(wrapOutboundOut(Wire.body(piece)), nil, context)
             }
-            write(.body(rest), promise, context)
-        } else {
-            write(part, promise, context)
+            write(wrapOutboundOut(Wire.body(rest)), promise, context)
+        case .body, .end: write(data, promise, context)
         }
     }
 
-    private func write(
-        _ part: HTTPResponsePart, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
-    ) {
-        let taken = promise ?? context.eventLoop.makePromise()
-        if untaken == 0 { lastProgress = context.eventLoop.now }
-        untaken += 1
+    private func write(_ part: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
         let eventLoop = context.eventLoop
+        let taken = promise ?? eventLoop.makePromise()
+        if untaken == 0 { lastProgress = eventLoop.now }
+        untaken += 1
         taken.futureResult.assumeIsolated().whenComplete { _ in
             self.untaken -= 1
             self.lastProgress = eventLoop.now
         }
-        context.write(wrapOutboundOut(part), promise: taken)
+        context.write(part, promise: taken)
         if check == nil { scheduleCheck(in: timeout, context) }
     }
 

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
 
 /// Whom a request came from, as far as limits tell clients apart.
 struct Client: Sendable {
@@ -35,18 +34,17 @@ struct TrustedProxies: Sendable {
     /// Whom a request came from that the HTTP library has read.
     func client(of request: Request, _ peer: IPAddress?) -> Client {
         guard contains(peer) else { return Client(address: Client.Address(peer), isBehindProxy: false) }
-        let forwardedFor = HTTPField.Name("X-Forwarded-For").flatMap { request.headers[$0] }
-        return client(behind: peer, forwardedFor: forwardedFor.map { ByteBuffer(string: $0) })
+        return client(behind: peer, forwardedFor: request.headers[.forwardedFor])
     }
 
     /// The client behind a connection of a trusted proxy, or of several in a row.
     ///
     /// Each proxy adds the address that it was connected from to the end of `X-Forwarded-For`. So the last one that is no
     /// trusted proxy's is the client's; what stands before it, the client may have made up.
-    func client(behind proxy: IPAddress?, forwardedFor: ByteBuffer?) -> Client {
+    func client(behind proxy: IPAddress?, forwardedFor: String?) -> Client {
         var nearest = proxy
         if let forwardedFor {
-            let field = forwardedFor.readableBytesUInt8Span
+            let field = forwardedFor.utf8.span
             var end = field.count
             while end > 0 {
                 var start = end

@@ -148,26 +148,27 @@ struct RequestStanding: Sendable, Equatable {
 
     /// Each limit's name, how many requests it admits at once (`q`) and in how many seconds these are there again (`w`);
     /// nil when there is no limit.
-    var policy: String? {
-        Self.list(("client", client), ("key", key)) { "q=\($0.limit.burst);w=\($0.limit.window)" }
-    }
+    var policy: String? { list { ("q", Int($0.limit.burst), "w", $0.limit.window) } }
 
     /// Of each limit, how many requests may follow at once (`r`), and in how many seconds all may again (`t`).
-    var remaining: String? {
-        Self.list(("client", client), ("key", key)) { "r=\($0.remaining);t=\($0.secondsUntilFull)" }
-    }
+    var remaining: String? { list { ("r", $0.remaining, "t", $0.secondsUntilFull) } }
 
-    private static func list(
-        _ one: (String, RateLimitState?), _ other: (String, RateLimitState?),
-        _ parameters: (RateLimitState) -> String
-    ) -> String? {
-        switch (one.1, other.1) {
-        case (nil, nil): nil
-        case (let state?, nil): "\"\(one.0)\";\(parameters(state))"
-        case (nil, let state?): "\"\(other.0)\";\(parameters(state))"
-        case (let first?, let second?):
-            "\"\(one.0)\";\(parameters(first)), \"\(other.0)\";\(parameters(second))"
+    /// Made with each answer: put together piece by piece, which costs far less than interpolation.
+    private func list(_ parameters: (RateLimitState) -> (String, Int, String, Int)) -> String? {
+        var list = ""
+        for (name, state) in [("\"client\";", client), ("\"key\";", key)] {
+            guard let state else { continue }
+            let (first, value, second, time) = parameters(state)
+            list += list.isEmpty ? name : ", " + name
+            list += first
+            list += "="
+            list += String(value)
+            list += ";"
+            list += second
+            list += "="
+            list += String(time)
         }
+        return list.isEmpty ? nil : list
     }
 }
 

@@ -16,7 +16,7 @@ struct ObservationMiddleware: RouterMiddleware {
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         var context = context
-        context.requestID = request.headers.acceptableRequestID ?? RequestID.make()
+        context.requestID = RequestID.of(request.headers[.requestID])
         context.logger[metadataKey: "request_id"] = "\(context.requestID)"
         context.logger[metadataKey: "hb.request.id"] = nil
 
@@ -27,26 +27,11 @@ struct ObservationMiddleware: RouterMiddleware {
         var response = try await next(request, context)
         // The router takes the body from answers of GET routes only; a body after HEAD would be read as the next answer.
         if request.method == .head { response = response.createHeadResponse() }
-        response.headers.requestID = context.requestID
+        response.headers[.requestID] = context.requestID
         observer.record(
             response.status, request.method, route: context.endpointPath ?? "none", caller: context.caller,
             limit: context.limit, requestID: context.requestID, duration: start.duration(to: clock.now),
             context.logger)
         return response
-    }
-}
-
-extension HTTPFields {
-    /// `X-Request-ID`, which proxies and clients agree on without a standard.
-    fileprivate var requestID: String? {
-        get { HTTPField.Name("X-Request-ID").flatMap { self[$0] } }
-        set {
-            guard let name = HTTPField.Name("X-Request-ID") else { return }
-            self[name] = newValue
-        }
-    }
-
-    fileprivate var acceptableRequestID: String? {
-        requestID.flatMap { RequestID.isAcceptable($0.utf8.span) ? $0 : nil }
     }
 }

@@ -46,7 +46,9 @@ struct AnswerRoutes {
         let client = proxies.client(of: request, context.peer)
         do {
             let admission = try service.admit(
-                AnswerRequest(request, access: access, from: client), at: Date())
+                AnswerRequest(
+                    access: access, client: client, query: (request.uri.query ?? "")[...],
+                    fields: RequestFields(request.headers)), at: Date())
             context.caller = admission.caller
             guard waits else { return Response(try await answer(admission, ByteBuffer())) }
             let isClient = admission.caller.kind == .publishable
@@ -60,17 +62,5 @@ struct AnswerRoutes {
             context.caller = problem.caller ?? context.caller
             throw service.limiter.holdingBack(problem, from: client)
         }
-    }
-}
-
-extension AnswerRequest {
-    fileprivate init(_ request: Request, access: RouteAccess, from client: Client) {
-        let authorization = request.headers[values: .authorization]
-        self.init(
-            access: access, client: client, query: ByteBuffer(string: request.uri.query ?? ""),
-            authorization: authorization.count == 1 ? ByteBuffer(string: authorization[0]) : nil,
-            contentType: request.headers[.contentType].map { ByteBuffer(string: $0) },
-            ifNoneMatch: request.headers[.ifNoneMatch].map { ByteBuffer(string: $0) },
-            contentLength: request.headers[.contentLength].flatMap { Int($0) })
     }
 }

@@ -1,7 +1,6 @@
 import AppSiteAssociation
 import Hummingbird
 import Invocation
-import NIOCore
 import Routing
 
 /// The association file of each host that a tenant has proved, which anyone may fetch, by whatever User-Agent.
@@ -23,8 +22,7 @@ struct SiteAssociationRoutes {
         else {
             throw Problem.unknownHost
         }
-        let ifNoneMatch = request.headers[.ifNoneMatch].map { ByteBuffer(string: $0) }
-        return Response(Answer(shared: file, ifNoneMatch: ifNoneMatch?.readableBytesUInt8Span))
+        return Response(Answer(shared: file, ifNoneMatch: request.headers[.ifNoneMatch]))
     }
 
     /// A domain name, the dot behind it, and a port.

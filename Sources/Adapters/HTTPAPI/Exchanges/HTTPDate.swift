@@ -1,17 +1,16 @@
 import Foundation
+import Synchronization
 
-/// The `Date` field, made once a second (RFC 9110 §5.6.7).
-struct HTTPDate {
-    private var second: Int = .min
-    private var text = ""
+/// The `Date` field, made once a second for all connections (RFC 9110 §5.6.7).
+enum HTTPDate {
+    private static let latest = Mutex((second: Int.min, text: ""))
 
-    mutating func text(at now: Date) -> String {
+    static func text(at now: Date) -> String {
         let second = Int(now.timeIntervalSince1970.rounded(.down))
-        if second != self.second {
-            self.second = second
-            text = Self.format(second)
+        return latest.withLock { latest in
+            if second != latest.second { latest = (second, format(second)) }
+            return latest.text
         }
-        return text
     }
 
     private static func format(_ second: Int) -> String {

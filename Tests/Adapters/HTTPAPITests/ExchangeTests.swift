@@ -14,8 +14,8 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Whole connections, byte for byte, to the server with what stands before the library and to the library alone.
-@Suite struct FrontTests {
+/// Whole connections, byte for byte: to the server, and to one whose router answers everything.
+@Suite struct ExchangeTests {
     /// One request on the wire.
     struct Exchange: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -49,7 +49,7 @@ import Testing
         "coordinate":{"latitude":37.33475,"longitude":-122.0089}}
         """
 
-    static let answerable: [Exchange] = [
+    static let fromMemory: [Exchange] = [
         exchange("found", "GET \(found)"),
         exchange("not-modified", "GET \(found)", ["If-None-Match: *"]),
         exchange("does-not-match", "GET /v1/locations?url=https://other.example"),
@@ -64,7 +64,7 @@ import Testing
         exchange("refused", "POST /v1/payloads", [json], body: #"{"url":"https://other.example","aps":{}}"#),
         exchange("invalid-id", "GET /v1/locations?url=%zz", ["A:  b\t"]),
     ]
-    static let librarys: [Exchange] = [
+    static let routed: [Exchange] = [
         exchange("livez", "GET /livez"),
         exchange("head", "HEAD \(found)"),
         exchange("method", "DELETE /v1/locations"),
@@ -88,7 +88,7 @@ import Testing
         exchange("unknown-method", "BREW /livez", isLast: true),
         exchange("long-url", "GET /v1/locations?url=\(String(repeating: "a", count: 17_000))", isLast: true),
         Exchange(testDescription: "1.0", text: "GET /livez HTTP/1.0\r\n\r\n", isLast: true),
-        Exchange(testDescription: "no-host", text: "GET /livez HTTP/1.1\r\n\r\n"),
+        Exchange(testDescription: "no-host", text: "GET /livez HTTP/1.1\r\n\r\n", isLast: true),
         Exchange(testDescription: "line-feeds", text: "GET /livez HTTP/1.1\nHost: a\n\n", isLast: true),
         Exchange(testDescription: "nonsense", text: "\u{1}", isLast: true),
         Exchange(testDescription: "half-a-head", text: "GET /v1/loc", isLast: true),
@@ -99,42 +99,42 @@ import Testing
             isLast: true),
     ]
 
-    @Test func eachRequestIsAnsweredAsByTheLibrary() async throws {
-        for exchange in Self.answerable + Self.librarys + Self.unusual {
+    @Test func eachRequestIsAnsweredAsByTheRouter() async throws {
+        for exchange in Self.fromMemory + Self.routed + Self.unusual {
             let answers = try await Self.answers(to: [exchange])
-            #expect(answers.front == answers.library, "\(exchange.testDescription)")
-            #expect(!answers.front.isEmpty, "\(exchange.testDescription)")
+            #expect(answers.memory == answers.router, "\(exchange.testDescription)")
+            #expect(!answers.memory.isEmpty, "\(exchange.testDescription)")
         }
     }
 
     @Test(arguments: 0..<4)
-    func pipelinesAreAnsweredAsByTheLibrary(seed: Int) async throws {
+    func pipelinesAreAnsweredAsByTheRouter(seed: Int) async throws {
         var generator = SplitMix64(seed: UInt64(seed))
         for _ in 0..<12 {
             var pipeline = (0..<generator.below(12)).map { _ in
-                generator.pick(generator.oneIn(2) ? Self.answerable : Self.librarys)
+                generator.pick(generator.oneIn(2) ? Self.fromMemory : Self.routed)
             }
             // The body of what is refused early is a race between the client and the server's patience.
             pipeline.removeAll { $0.testDescription == "too-large" }
-            pipeline.append(generator.pick(Self.answerable + Self.unusual))
+            pipeline.append(generator.pick(Self.fromMemory + Self.unusual))
             let answers = try await Self.answers(to: pipeline)
-            #expect(answers.front == answers.library, "\(pipeline.map(\.testDescription))")
-            #expect(answers.front.count >= pipeline.count - 1, "\(pipeline.map(\.testDescription))")
+            #expect(answers.memory == answers.router, "\(pipeline.map(\.testDescription))")
+            #expect(answers.memory.count >= pipeline.count - 1, "\(pipeline.map(\.testDescription))")
         }
     }
 
     @Test func withoutATableBothSayTheSame() async throws {
-        let answers = try await Self.answers(to: Self.answerable, api: TestAPI(hasTable: false))
-        #expect(answers.front == answers.library)
-        #expect(answers.front.map(\.status) == Self.answerable.map { _ in 503 })
+        let answers = try await Self.answers(to: Self.fromMemory, api: TestAPI(hasTable: false))
+        #expect(answers.memory == answers.router)
+        #expect(answers.memory.map(\.status) == Self.fromMemory.map { _ in 503 })
     }
 
     @Test func theLogIsTheSame() async throws {
-        func lines(behindFront: Bool) async throws -> [String] {
+        func lines(fromMemory isFromMemory: Bool) async throws -> [String] {
             let log = LogCapture()
             let logger = Logger(label: "test") { _ in log }
-            try await Self.serve(Self.api, behindFront: behindFront, logger: logger) { port in
-                _ = try await Self.send([Self.answerable.map(\.text).joined()], to: port)
+            try await Self.serve(Self.api, fromMemory: isFromMemory, logger: logger) { port in
+                _ = try await Self.send([Self.fromMemory.map(\.text).joined()], to: port)
             }
             return log.lines.withLock { $0 }.filter { $0.contains(" answered ") }.map { line in
                 line.components(separatedBy: CharacterSet(charactersIn: "[], ")).filter { !$0.isEmpty }
@@ -142,13 +142,13 @@ import Testing
                     .sorted().joined(separator: " ")
             }
         }
-        let front = try await lines(behindFront: true)
-        #expect(front.count == Self.answerable.count)
-        let library = try await lines(behindFront: false)
-        #expect(front == library)
+        let memory = try await lines(fromMemory: true)
+        #expect(memory.count == Self.fromMemory.count)
+        let router = try await lines(fromMemory: false)
+        #expect(memory == router)
     }
 
-    /// The network may join the parts again; `FrontHandlerTests` splits for certain.
+    /// The network may join the parts again; `ExchangeHandlerTests` splits for certain.
     @Test func itDoesNotMatterWhereBytesAreSplit() async throws {
         let pipeline = [
             Self.exchange("1", "GET \(Self.found)", ["If-None-Match: *"]),
@@ -158,7 +158,7 @@ import Testing
         ]
         let text = pipeline.map(\.text).joined()
         let bytes = Array(text.utf8)
-        try await Self.serve(Self.api, behindFront: true) { port in
+        try await Self.serve(Self.api, fromMemory: true) { port in
             let whole = Self.parse(try await Self.send([text], to: port), pipeline)
             #expect(whole.map(\.status) == [304, 200, 400, 400])
             for index in 1..<bytes.count {
@@ -175,7 +175,7 @@ import Testing
         let pipeline = (0..<3_000).map {
             Self.exchange("\($0)", "GET \($0 % 50 == 7 ? "/livez" : Self.found)")
         }
-        try await Self.serve(Self.api, behindFront: true) { port in
+        try await Self.serve(Self.api, fromMemory: true) { port in
             let text = try await Self.send([pipeline.map(\.text).joined()], to: port)
             let ids = Self.parse(text, pipeline).map { $0.fields["x-request-id"] }
             #expect(ids == (0..<3_000).map { "\($0)" })
@@ -184,18 +184,18 @@ import Testing
 
     @Test(arguments: ["", "GET", "GET \(found) HTTP/1.1\r\n", "POST /v1/payloads HTTP/1.1\r\n", "\r\n"])
     func aSilentConnectionIsClosed(start: String) async throws {
-        try await Self.serve(Self.api, behindFront: true, idleTimeout: .milliseconds(50)) { port in
+        try await Self.serve(Self.api, fromMemory: true, idleTimeout: .milliseconds(50)) { port in
             let answer = try await Self.send([start], to: port, thenClosing: false)
             #expect(answer.isEmpty)
         }
     }
 
-    @Test func shuttingDownClosesConnectionsThatWereAnsweredHere() async throws {
+    @Test func shuttingDownClosesConnectionsThatWereAnsweredFromMemory() async throws {
         let shutdown = Mutex<Task<String, any Error>?>(nil)
-        try await Self.serve(Self.api, behindFront: true) { port in
+        try await Self.serve(Self.api, fromMemory: true) { port in
             let answered = AsyncStream<Void>.makeStream()
             let client = Task {
-                try await Self.send([Self.answerable[0].text], to: port, thenClosing: false) {
+                try await Self.send([Self.fromMemory[0].text], to: port, thenClosing: false) {
                     answered.continuation.finish()
                 }
             }
@@ -217,20 +217,20 @@ import Testing
 
     static func answers(
         to pipeline: [Exchange], api: TestAPI = api
-    ) async throws -> (front: [Message], library: [Message]) {
+    ) async throws -> (memory: [Message], router: [Message]) {
         let text = pipeline.map(\.text).joined()
         let found = Mutex<[Bool: [Message]]>([:])
-        for behindFront in [true, false] {
-            try await serve(api, behindFront: behindFront) { port in
+        for isFromMemory in [true, false] {
+            try await serve(api, fromMemory: isFromMemory) { port in
                 let messages = parse(try await send([text], to: port), pipeline)
-                found.withLock { $0[behindFront] = messages }
+                found.withLock { $0[isFromMemory] = messages }
             }
         }
         return found.withLock { ($0[true] ?? [], $0[false] ?? []) }
     }
 
     static func serve(
-        _ api: TestAPI, behindFront: Bool, idleTimeout: Duration = .seconds(60),
+        _ api: TestAPI, fromMemory: Bool, idleTimeout: Duration = .seconds(60),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
@@ -241,16 +241,15 @@ import Testing
         let listening = AsyncStream<Int>.makeStream()
         let onListening: @Sendable (Int) async -> Void = { listening.continuation.yield($0) }
         let service: any Service
-        if behindFront {
+        if fromMemory {
             service = APIServer(settings, api.dependencies, logger: logger, onListening: onListening)
         } else {
-            var connection = HTTP1Channel.Configuration(additionalChannelHandlers: [ExchangeHandler()])
-            connection.httpDecoder = APIServer.headerLimits
+            let (observer, answers) = (RequestObserver(), AnswerService(settings, api.dependencies))
             service = Application(
-                responder: APIServer.routes(
-                    settings, api.dependencies, AnswerService(settings, api.dependencies), RequestObserver()
-                ).buildResponder(),
-                server: .http1(configuration: connection),
+                responder: APIServer.routes(settings, api.dependencies, answers, observer).buildResponder(),
+                server: try APIServer.builder(
+                    ExchangeService(answers, observer, settings, logger: logger, routes: []), settings,
+                    OpenConnections(maximum: 1_000, logger: logger)),
                 configuration: ApplicationConfiguration(
                     address: .hostname("127.0.0.1", port: 0), serverName: APIServer.name),
                 onServerRunning: { await onListening($0.localAddress?.port ?? 0) }, logger: logger)

@@ -1,0 +1,55 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// The library's connection of HTTP/1.1, whose exchanges are ours.
+struct HTTP1Connection: ServerChildChannel {
+    let library: HTTP1Channel
+    let exchanges: ExchangeService
+    let timeouts: ConnectionTimeouts
+
+    init(
+        _ exchanges: ExchangeService, _ timeouts: ConnectionTimeouts,
+        _ responder: @escaping HTTPChannelHandler.Responder
+    ) {
+        // The library sees nothing of what is answered before it, so that who is idle is decided there.
+        var configuration = HTTP1Channel.Configuration(idleTimeout: nil)
+        configuration.httpDecoder = Self.headerLimits
+        library = HTTP1Channel(responder: responder, configuration: configuration)
+        self.exchanges = exchanges
+        self.timeouts = timeouts
+    }
+
+    /// The largest header: of one field, of all together, and how many fields.
+    static let headerLimits = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100)
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        library.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(IdleStateHandler(readTimeout: timeouts.idle), position: .before(decoder))
+            try pipeline.addHandlers(
+                [
+                    AnswerDeadlineHandler<HTTP1Wire>(timeout: timeouts.answer),
+                    ExchangeHandler<HTTP1Wire>(exchanges),
+                ],
+                position: .after(decoder))
+            return value
+        }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        await library.handle(value: value, logger: logger)
+    }
+}
+
+/// How long a connection, or the one at its other end, may do nothing.
+struct ConnectionTimeouts {
+    let idle: TimeAmount
+    /// While TLS is agreed on.
+    let handshake: TimeAmount
+    /// While an answer waits to be read.
+    let answer: TimeAmount
+}

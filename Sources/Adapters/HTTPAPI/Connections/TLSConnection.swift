@@ -1,0 +1,118 @@
+import HummingbirdCore
+import HummingbirdHTTP2
+import Logging
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// A connection over TLS, of HTTP/2 or HTTP/1.1, which does not last longer than somebody uses it.
+///
+/// The library ends what is idle once HTTP is spoken, but waits for ever for the end of a handshake, and for the answer to
+/// its good-bye in HTTP/2.
+struct TLSConnection: ServerChildChannel {
+    struct Value: ServerChildChannelValue {
+        let http: EventLoopFuture<HTTP>
+        let channel: any Channel
+    }
+
+    /// What both sides have agreed on.
+    enum HTTP: Sendable {
+        case one(HTTP1Channel.Value)
+        case two(HTTP2Channel.Value)
+    }
+
+    private let tls: NIOSSLContext
+    private let http1: HTTP1Connection
+    private let http2: HTTP2Channel
+    private let timeouts: ConnectionTimeouts
+
+    init(
+        _ tls: TLSConfiguration, _ exchanges: ExchangeService, _ timeouts: ConnectionTimeouts,
+        _ responder: @escaping HTTPChannelHandler.Responder
+    ) throws {
+        var tls = tls
+        tls.applicationProtocols = ["h2", "http/1.1"]
+        self.tls = try NIOSSLContext(configuration: tls)
+        self.timeouts = timeouts
+        http1 = HTTP1Connection(exchanges, timeouts, responder)
+        http2 = HTTP2Channel(
+            responder: responder,
+            configuration: HTTP2Channel.Configuration(
+                idleTimeout: .nanoseconds(timeouts.idle.nanoseconds),
+                streamConfiguration: HTTP1Channel.Configuration(
+                    additionalChannelHandlers: [
+                        AnswerDeadlineHandler<HTTP2Wire>(timeout: timeouts.answer),
+                        ExchangeHandler<HTTP2Wire>(exchanges),
+                    ], idleTimeout: timeouts.idle)))
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let negotiation = NIOTypedApplicationProtocolNegotiationHandler<HTTP> { result, channel in
+                switch result {
+                case .negotiated("h2"): http2.setup(channel: channel, logger: logger).map { .two($0) }
+                case .negotiated, .fallback:
+                    http1.setup(channel: channel, logger: logger).map { .one($0) }
+                }
+            }
+            try channel.pipeline.syncOperations.addHandlers(
+                // Longer than the library waits, so that it can say good-bye.
+                IdleStateHandler(allTimeout: timeouts.idle + .seconds(10)),
+                NIOSSLServerHandler(context: tls), TLSDeadlineHandler(timeouts.handshake), negotiation)
+            return Value(http: negotiation.protocolNegotiationResult, channel: channel)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        switch try? await value.http.get() {
+        case .one(let channel): await http1.handle(value: channel, logger: logger)
+        case .two(let channel): await http2.handle(value: channel, logger: logger)
+        // Cut, or closed, before both sides had agreed.
+        case nil: break
+        }
+    }
+}
+
+/// Cuts a connection on which TLS is not agreed on in time, or nothing moves any more.
+private final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let timeout: TimeAmount
+    private var deadline: Scheduled<Void>?
+
+    init(_ timeout: TimeAmount) {
+        self.timeout = timeout
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { context.channel.cut() }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { handshakeHasEnded() }
+
+    private func handshakeHasEnded() {
+        deadline?.cancel()
+        deadline = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case TLSUserEvent.handshakeCompleted: handshakeHasEnded()
+        case is IdleStateHandler.IdleStateEvent: return context.channel.cut()
+        // Nothing has been asked for yet.
+        case is ChannelShouldQuiesceEvent where deadline != nil: return context.channel.cut()
+        default: break
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+}
+
+extension Channel {
+    /// Closes the connection at once, from below TLS: its good-bye would wait for an answer.
+    ///
+    /// To be called on the channel's event loop.
+    func cut() {
+        let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+        if let tls { tls.close(promise: nil) } else { close(promise: nil) }
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// Where one request ends and the next begins: whatever a client, or a proxy before us, makes of these bytes, each has the
+/// answers below, and no others.
+///
+/// How lengths, chunks and heads are read is the choice of NIO's decoder (llhttp, strict), unless a comment says otherwise.
+@Suite(.timeLimit(.minutes(5))) struct DesynchronisationTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let bytes: String
+        /// The status of each answer, and its request's ID, or the code of a refusal that has none.
+        let answers: [String]
+
+        init(_ name: String, _ bytes: String, _ answers: String...) {
+            testDescription = name
+            self.bytes = bytes
+            self.answers = answers
+        }
+    }
+
+    private static let key = "Authorization: Bearer \(ExchangeTests.api.secret.text)\r\n"
+    /// Follows in each case, and is answered where it is seen to be a request.
+    private static let next = "GET /livez HTTP/1.1\r\nHost: a\r\nX-Request-ID: next\r\n\r\n"
+    private static let malformed = "400 malformed_request"
+
+    /// A request for what is in memory.
+    private static func get(
+        _ lines: String = "", id: String = "first", target: String = ExchangeTests.found
+    ) -> String {
+        "GET \(target) HTTP/1.1\r\nHost: a\r\nX-Request-ID: \(id)\r\n\(key)\(lines)\r\n"
+    }
+
+    /// A request for what is in memory, whose body is refused: it has none of the fields.
+    private static func post(_ lines: String, _ body: String = "") -> String {
+        "POST /v1/confirmations HTTP/1.1\r\nHost: a\r\nX-Request-ID: first\r\n\(key)Content-Type: application/json\r\n"
+            + "\(lines)\r\n\(body)"
+    }
+
+    private static func line(_ line: String, _ lines: String = "Host: a\r\n", id: String = "first") -> String
+    {
+        "\(line)\r\nX-Request-ID: \(id)\r\n\(lines)\r\n"
+    }
+
+    static let lengths = [
+        Case("length", post("Content-Length: 2\r\n", "{}"), "400 first", "200 next"),
+        Case(
+            "length and chunks", post("Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+            malformed),
+        Case(
+            "chunks and length", post("Transfer-Encoding: chunked\r\nContent-Length: 6\r\n", "0\r\n\r\n"),
+            malformed),
+        Case("length twice", post("Content-Length: 2\r\nContent-Length: 2\r\n", "{}"), malformed),
+        Case("two lengths", post("Content-Length: 2\r\nContent-Length: 0\r\n", "{}"), malformed),
+        Case("a list of lengths", post("Content-Length: 2, 2\r\n", "{}"), malformed),
+        Case("length with plus", post("Content-Length: +2\r\n", "{}"), malformed),
+        Case("length with minus", post("Content-Length: -2\r\n", "{}"), malformed),
+        Case("length in hexadecimal", post("Content-Length: 0x2\r\n", "{}"), malformed),
+        Case("length with an exponent", post("Content-Length: 2e0\r\n", "{}"), malformed),
+        Case("length in two words", post("Content-Length: 2 2\r\n", "{}"), malformed),
+        Case("empty length", post("Content-Length:\r\n", "{}"), malformed),
+        Case("length beyond 64 bits", post("Content-Length: 18446744073709551618\r\n", "{}"), malformed),
+        Case("length with zeros", post("Content-Length: 0002\r\n", "{}"), "400 first", "200 next"),
+        Case("length with a blank behind", post("Content-Length: 2 \r\n", "{}"), "400 first", "200 next"),
+        Case("length with a tab behind", post("Content-Length: 2\t\r\n", "{}"), malformed),
+        Case("length folded", post("Content-Length:\r\n 2\r\n", "{}"), malformed),
+        Case("length behind a blank", post("Content-Length : 2\r\n", "{}"), malformed),
+        Case("length behind another name", post("Content_Length: 2\r\n", ""), "400 first", "200 next"),
+    ]
+
+    static let chunks = [
+        Case(
+            "chunks", post("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"), "400 first", "200 next"),
+        Case(
+            "Chunked", post("transfer-encoding: Chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"), "400 first", "200 next"
+        ),
+        Case(
+            "chunked twice",
+            post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"), malformed),
+        Case("chunked, chunked", post("Transfer-Encoding: chunked, chunked\r\n", "0\r\n\r\n"), malformed),
+        Case("identity", post("Transfer-Encoding: identity\r\n", "{}"), malformed),
+        Case("chunked, identity", post("Transfer-Encoding: chunked, identity\r\n", "0\r\n\r\n"), malformed),
+        Case("xchunked", post("Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"), malformed),
+        Case("chunked folded", post("Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n"), malformed),
+        Case("chunked behind a blank", post("Transfer-Encoding : chunked\r\n", "0\r\n\r\n"), malformed),
+        Case(
+            "chunked behind a vertical tab", post("Transfer-Encoding:\u{B}chunked\r\n", "0\r\n\r\n"),
+            malformed),
+        Case(
+            "a chunk with a sign", post("Transfer-Encoding: chunked\r\n", "+2\r\n{}\r\n0\r\n\r\n"), malformed),
+        Case("a chunk with 0x", post("Transfer-Encoding: chunked\r\n", "0x2\r\n{}\r\n0\r\n\r\n"), malformed),
+        Case(
+            "a chunk with an extension", post("Transfer-Encoding: chunked\r\n", "2;a=b\r\n{}\r\n0\r\n\r\n"),
+            "400 first", "200 next"),
+        Case(
+            "a chunk longer than it says", post("Transfer-Encoding: chunked\r\n", "1\r\n{}\r\n0\r\n\r\n"),
+            malformed),
+        Case(
+            "a chunk with a bare LF", post("Transfer-Encoding: chunked\r\n", "2\n{}\r\n0\r\n\r\n"), malformed),
+        Case(
+            "a chunk of more than 64 bits",
+            post("Transfer-Encoding: chunked\r\n", "10000000000000002\r\n{}\r\n0\r\n\r\n"), malformed),
+        Case(
+            "a length in the trailer",
+            post("Transfer-Encoding: chunked\r\n", "0\r\nContent-Length: 9\r\n\r\n"), malformed),
+    ]
+
+    static let heads = [
+        // Ours: RFC 9112 §3.2.
+        Case("no host", "GET /livez HTTP/1.1\r\n\r\n", malformed),
+        Case("two hosts", get("Host: a\r\n"), malformed),
+        Case("two hosts in HTTP/1.0", line("GET /livez HTTP/1.0", "Host: a\r\nHost: b\r\n"), malformed),
+        Case("an empty host", line("GET /livez HTTP/1.1", "Host:\r\n"), "200 first", "200 next"),
+        Case("bare LF", "GET /livez HTTP/1.1\nHost: a\n\n", malformed),
+        Case("bare LF behind a field", get("A: b\nC: d\r\n"), malformed),
+        Case("bare CR", get("A: b\rC: d\r\n"), malformed),
+        Case("NUL in a field", get("A: b\u{0}c\r\n"), malformed),
+        Case("NUL in a name", get("A\u{0}: b\r\n"), malformed),
+        Case("NUL in a target", get(target: "/livez\u{0}"), malformed),
+        Case("a folded field", get("A: b\r\n c\r\n"), malformed),
+        Case("a blank before a field", get(" A: b\r\n"), malformed),
+        Case("a field without a colon", get("A\r\n"), malformed),
+        Case("a field without a name", get(": b\r\n"), malformed),
+        // Taken for one, as RFC 9112 §3 allows.
+        Case("two blanks", line("GET  /livez HTTP/1.1"), "200 first", "200 next"),
+        Case("a tab", line("GET\t/livez HTTP/1.1"), malformed),
+        Case("HTTP/0.9", "GET /livez\r\n", malformed),
+        Case("HTTP/1.2", line("GET /livez HTTP/1.2"), malformed),
+        Case("HTTP/2.0", line("GET /livez HTTP/2.0"), malformed),
+        Case("http/1.1", line("GET /livez http/1.1"), malformed),
+        Case("a preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", malformed),
+        Case("blank lines", "\r\n\r\n" + get("") + "\r\n", "200 first", "200 next"),
+        Case("an unknown method", line("BREW /livez HTTP/1.1"), malformed),
+        Case("a method in lower case", line("get /livez HTTP/1.1"), malformed),
+        Case("garbage after a request", get() + "GARBAGE\r\n\r\n", "200 first", malformed),
+        Case("absolute form", get(target: "http://b\(ExchangeTests.found)"), "200 first", "200 next"),
+        Case("asterisk form", line("OPTIONS * HTTP/1.1"), "404 first", "200 next"),
+        Case("a fragment", get(target: "\(ExchangeTests.found)#a"), "200 first", "200 next"),
+    ]
+
+    static let bodies = [
+        // Ours: RFC 9110 §10.1.1.
+        Case(
+            "expect", post("Content-Length: 2\r\nExpect: 100-continue\r\n", "{}"), "100", "400 first",
+            "200 next"),
+        Case(
+            "expect something else", post("Content-Length: 2\r\nExpect: b\r\n", "{}"), "400 first", "200 next"
+        ),
+        Case(
+            "HEAD with a body", line("HEAD /livez HTTP/1.1", "Host: a\r\nContent-Length: 3\r\n") + "abc",
+            "200 first", "200 next"),
+        Case("GET with a body", get("Content-Length: 3\r\n") + "abc", "200 first", "200 next"),
+        Case(
+            "a body that looks like a request", get("Content-Length: \(next.utf8.count)\r\n") + next,
+            "200 first", "200 next"),
+        Case("half a body", post("Content-Length: 1000\r\n", "{}"), malformed),
+    ]
+
+    /// Ours: whether another request may follow (RFC 9112 §9.3), in what order answers go out.
+    static let connections = [
+        Case("close", get("Connection: close\r\n"), "200 first"),
+        Case("Close in a list", get("Connection: a, Close\r\n"), "200 first"),
+        Case(
+            "close for the router", line("GET /livez HTTP/1.1", "Host: a\r\nConnection: close\r\n"),
+            "200 first"),
+        Case("HTTP/1.0", line("GET /livez HTTP/1.0", ""), "200 first"),
+        Case("HTTP/1.0 from memory", line("GET \(ExchangeTests.found) HTTP/1.0", key), "200 first"),
+        Case(
+            "HTTP/1.0 that stays", line("GET /livez HTTP/1.0", "Connection: keep-alive\r\n"), "200 first",
+            "200 next"),
+        Case("upgrade", get("Connection: upgrade\r\nUpgrade: h2c\r\n"), "200 first"),
+        Case("CONNECT", line("CONNECT a:443 HTTP/1.1"), "404 first"),
+        Case(
+            "a pipeline",
+            get(id: "a") + line("GET /v1/instances/x HTTP/1.1", "Host: a\r\n\(key)", id: "b")
+                + line("GET /nothing HTTP/1.1", id: "c") + get(id: "d")
+                + line("HEAD /livez HTTP/1.1", id: "e")
+                + line("PUT /v1/locations HTTP/1.1", id: "f") + get(id: "g"),
+            "200 a", "404 b", "404 c", "200 d", "200 e", "405 f", "200 g", "200 next"),
+    ]
+
+    @Test func eachHasItsAnswers() async throws {
+        try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in
+            for each in Self.lengths + Self.chunks + Self.heads + Self.bodies + Self.connections {
+                let text = try await ExchangeTests.send([each.bytes + Self.next], to: port)
+                #expect(Self.answers(text) == each.answers, "\(each.testDescription)")
+            }
+        }
+    }
+
+    private static func answers(_ text: String) -> [String] {
+        text.components(separatedBy: "HTTP/1.1 ").dropFirst().map { answer in
+            let id = answer.firstMatch(of: /\r\nX-Request-ID: ([a-z]+)\r\n/)?.output.1
+            let code = answer.firstMatch(of: /"code":"([a-z_]+)"/)?.output.1
+            return ([answer.prefix(3)] + [id ?? code].compactMap(\.self)).joined(separator: " ")
+        }
+    }
+}

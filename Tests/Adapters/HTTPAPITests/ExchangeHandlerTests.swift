@@ -1,0 +1,424 @@
+import Foundation
+import HTTPTypes
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOHTTPTypes
+import RateLimiting
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// The handler that stands before the router, behind the library's decoder: what it answers, what it passes on, what it
+/// waits for.
+@Suite struct ExchangeHandlerTests {
+    /// A connection whose router answers when the test says so.
+    private final class Connection {
+        let channel = EmbeddedChannel()
+        let handler: ExchangeHandler<HTTP1Wire>
+        let reads = ReadCounter()
+        let api: TestAPI
+
+        init(limits: RequestLimits = RequestLimits(), trusting proxies: [AddressRange] = []) throws {
+            api = TestAPI(limits: limits)
+            handler = ExchangeHandler(ExchangeHandlerTests.service(api, trusting: proxies))
+            // Known of a connection before its handlers are.
+            channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+            try channel.pipeline.syncOperations.addHandlers([
+                reads, HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder()), handler,
+            ])
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        }
+
+        var hot: String {
+            ExchangeHandlerTests.request(
+                "GET /v1/locations?url=https://example.com/restaurants/restaurant_a", api)
+        }
+
+        /// - Returns: The statuses that were answered.
+        func send(_ text: String) throws -> [String] {
+            try channel.writeInbound(ByteBuffer(string: text))
+            return try answers()
+        }
+
+        func answers() throws -> [String] { try answer().map { String($0.prefix(3)) } }
+
+        func answer() throws -> [String] {
+            var text = ""
+            while let part = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: part) }
+            return Array(text.components(separatedBy: "HTTP/1.1 ").dropFirst())
+        }
+
+        /// What the router got: targets, bodies, and `.` for an end.
+        func passedOn() throws -> [String] {
+            var parts: [String] = []
+            while let part = try channel.readInbound(as: HTTPServerRequestPart.self) {
+                switch part {
+                case .head(let head): parts.append(head.uri)
+                case .body(let bytes): parts.append(String(buffer: bytes))
+                case .end: parts.append(".")
+                }
+            }
+            return parts
+        }
+
+        func routerAnswers() throws {
+            let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "0"])
+            try channel.writeOutbound(HTTPServerResponsePart.head(head))
+            try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        }
+
+        func fire(_ event: any Sendable) { channel.pipeline.fireUserInboundEventTriggered(event) }
+
+        func set(isWritable: Bool) {
+            channel.isWritable = isWritable
+            channel.pipeline.fireChannelWritabilityChanged()
+        }
+    }
+
+    private final class ReadCounter: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+        var count = 0
+        func read(context: ChannelHandlerContext) {
+            count += 1
+            context.read()
+        }
+    }
+
+    private static func service(_ api: TestAPI, trusting proxies: [AddressRange] = []) -> ExchangeService {
+        let start = ContinuousClock.now
+        var settings = api.settings
+        settings.trustedProxies = proxies
+        settings.bodyTimeout = .seconds(5)
+        return ExchangeService(
+            AnswerService(settings, api.dependencies, now: { start }), RequestObserver(), settings,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private static func request(_ line: String, _ api: TestAPI, _ fields: String = "") -> String {
+        "\(line) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(api.secret.text)\r\nX-Request-ID: a\r\n\(fields)\r\n"
+    }
+
+    static let livez = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
+    static let quiesce: any Sendable = ChannelShouldQuiesceEvent()
+
+    // MARK: Order
+
+    @Test func whatIsInMemoryIsAnsweredAtOnceAndTheRestPassedOnInOrder() throws {
+        let connection = try Connection()
+        #expect(try connection.send(connection.hot + connection.hot) == ["200", "200"])
+        #expect(try connection.send(connection.hot + Self.livez) == ["200"])
+        #expect(try connection.passedOn() == ["/livez", "."])
+        // All that comes now waits until the router has answered.
+        #expect(try connection.send(connection.hot + Self.livez + connection.hot).isEmpty)
+        #expect(try connection.passedOn().isEmpty)
+        try connection.routerAnswers()
+        #expect(try connection.answers() == ["200", "200"])
+        #expect(try connection.passedOn() == ["/livez", "."])
+        try connection.routerAnswers()
+        #expect(try connection.answers() == ["200", "200"])
+    }
+
+    /// Each is answered before the next is looked at: else the stack would be as deep as the client likes.
+    @Test func manyThatWaitAreAnsweredOneAfterAnother() throws {
+        let connection = try Connection()
+        let count = 20_000
+        #expect(
+            try connection.send(
+                Self.livez + String(repeating: Self.request("GET /v1/locations", connection.api), count: count)
+            )
+            .isEmpty)
+        try connection.routerAnswers()
+        #expect(try connection.answers().count == 1 + count)
+    }
+
+    @Test func aRequestIsAnsweredWhereverItIsSplit() throws {
+        let connection = try Connection()
+        let bytes = Array(connection.hot.utf8)
+        for index in 1..<bytes.count {
+            try connection.channel.writeInbound(ByteBuffer(bytes: bytes[..<index]))
+            #expect(try connection.answers().isEmpty)
+            try connection.channel.writeInbound(ByteBuffer(bytes: bytes[index...]))
+            #expect(try connection.answers() == ["200"])
+        }
+        #expect(try connection.passedOn().isEmpty)
+        for byte in bytes.dropLast() { #expect(try connection.send(String(UnicodeScalar(byte))).isEmpty) }
+        #expect(try connection.send("\n") == ["200"])
+    }
+
+    @Test func aBodyThatIsNotThereYetIsTheRouters() throws {
+        let connection = try Connection()
+        let json = "Content-Type: application/json\r\n"
+        let head = Self.request("POST /v1/payloads", connection.api, "Content-Length: 4\r\n" + json)
+        #expect(try connection.send(head + "{ ").isEmpty)
+        #expect(try connection.passedOn() == ["/v1/payloads", "{ "])
+        #expect(try connection.send(" }" + connection.hot).isEmpty)
+        #expect(try connection.passedOn() == [" }", "."])
+        try connection.routerAnswers()
+        #expect(try connection.answers() == ["200", "200"])
+        // There whole it is answered, in pieces too.
+        let chunked = Self.request(
+            "POST /v1/payloads", connection.api, "Transfer-Encoding: chunked\r\n" + json)
+        #expect(try connection.send(chunked + "1\r\n{\r\n1\r\n}\r\n0\r\n\r\n") == ["400"])
+        #expect(try connection.passedOn() == [])
+    }
+
+    @Test func aBodyThatIsTooLargeIsTheRouters() throws {
+        let connection = try Connection()
+        let length = AnswerRoute.maximumBodyLength + 1
+        let head = Self.request("POST /v1/payloads", connection.api, "Content-Length: \(length)\r\n")
+        #expect(try connection.send(head + String(repeating: " ", count: length)).isEmpty)
+        #expect(try connection.passedOn().count == 3)
+    }
+
+    // MARK: Clients that send more than they read
+
+    @Test func aClientThatDoesNotReadIsNotAnsweredFurther() throws {
+        let connection = try Connection()
+        connection.set(isWritable: false)
+        #expect(try connection.send(connection.hot + Self.livez).isEmpty)
+        #expect(try connection.passedOn().isEmpty)
+        let reads = connection.reads.count
+        connection.channel.read()
+        #expect(connection.reads.count == reads)
+        connection.set(isWritable: true)
+        #expect(try connection.answers() == ["200"])
+        #expect(try connection.passedOn() == ["/livez", "."])
+        // Now the router is waited for.
+        #expect(connection.reads.count == reads)
+        try connection.routerAnswers()
+        #expect(connection.reads.count == reads + 1)
+    }
+
+    @Test func nothingIsReadBehindARequestThatTheRouterHas() throws {
+        let connection = try Connection()
+        #expect(try connection.send(Self.livez + connection.hot).isEmpty)
+        let reads = connection.reads.count
+        connection.channel.read()
+        #expect(connection.reads.count == reads)
+        try connection.routerAnswers()
+        #expect(try connection.answers() == ["200", "200"])
+        #expect(connection.reads.count == reads + 1)
+    }
+
+    // MARK: Time
+
+    @Test(arguments: [
+        ("GET /v1/loc", "a"), ("GET / HTTP/1.1\r\nHost: a\r\n", "A"), ("\r\n", "\r\n"),
+        ("GET / HTTP/1.0\r\n", "A"),
+    ])
+    func aHeadThatTricklesIsNotWaitedForLong(start: String, more: String) throws {
+        let connection = try Connection()
+        #expect(try connection.send(start) == [])
+        for _ in 0..<5 {
+            connection.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+            #expect(try connection.send(more).isEmpty)
+            #expect(connection.channel.isActive)
+        }
+        connection.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        _ = try? connection.send(more)
+        #expect(!connection.channel.isActive)
+    }
+
+    @Test func eachHeadHasItsOwnTime() throws {
+        let connection = try Connection()
+        let hot = Array(connection.hot)
+        for _ in 0..<4 {
+            #expect(try connection.send(String(hot[..<40])).isEmpty)
+            connection.channel.embeddedEventLoop.advanceTime(by: .seconds(4))
+            #expect(try connection.send(String(hot[40...])) == ["200"])
+        }
+    }
+
+    @Test func aSilentClientIsCutOffUnlessItWaitsForTheRouter() throws {
+        let idle = IdleStateHandler.IdleStateEvent.read
+        let silent = try Connection()
+        silent.fire(idle)
+        #expect(!silent.channel.isActive)
+
+        let waiting = try Connection()
+        _ = try waiting.send(Self.livez)
+        waiting.fire(idle)
+        #expect(waiting.channel.isActive)
+        try waiting.routerAnswers()
+        waiting.fire(idle)
+        #expect(!waiting.channel.isActive)
+
+        let sending = try Connection()
+        _ = try sending.send("POST /v1/instances/a HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n")
+        #expect(try sending.passedOn() == ["/v1/instances/a"])
+        sending.fire(idle)
+        #expect(!sending.channel.isActive)
+    }
+
+    /// The answer has a deadline of its own: ``ConnectionTests``.
+    @Test func whoHasNotTakenAnAnswerIsNotIdle() throws {
+        let connection = try Connection()
+        _ = try connection.send(Self.livez)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "0"])
+        connection.channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        connection.channel.write(HTTPServerResponsePart.end(nil), promise: nil)
+        connection.fire(IdleStateHandler.IdleStateEvent.read)
+        #expect(connection.channel.isActive)
+        connection.channel.flush()
+        connection.fire(IdleStateHandler.IdleStateEvent.read)
+        #expect(!connection.channel.isActive)
+    }
+
+    // MARK: Ends
+
+    @Test(arguments: [true, false])
+    func theEndComesAfterTheRequestsBeforeIt(isQuiescing: Bool) throws {
+        let connection = try Connection()
+        _ = try connection.send(Self.livez + Self.livez + connection.hot)
+        connection.fire(isQuiescing ? Self.quiesce : ChannelEvent.inputClosed)
+        try connection.routerAnswers()
+        #expect(connection.channel.isActive)
+        try connection.routerAnswers()
+        #expect(try connection.answers() == ["200", "200", "200"])
+        #expect(!connection.channel.isActive)
+    }
+
+    /// What is written is lost if it is not sent before the connection is closed.
+    @Test func theEndWaitsUntilTheLastAnswerHasGoneOut() throws {
+        let connection = try Connection()
+        _ = try connection.send(Self.livez)
+        connection.fire(ChannelEvent.inputClosed)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "0"])
+        connection.channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        connection.channel.write(HTTPServerResponsePart.end(nil), promise: nil)
+        #expect(connection.channel.isActive)
+        connection.channel.flush()
+        #expect(!connection.channel.isActive)
+    }
+
+    @Test func aRequestThatHasBegunWhenTheServerEndsIsAnsweredAndIsTheLast() throws {
+        let connection = try Connection()
+        _ = try connection.send("POST /v1/instances/a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n")
+        connection.fire(Self.quiesce)
+        #expect(connection.channel.isActive)
+        _ = try connection.send("{}" + connection.hot)
+        #expect(try connection.passedOn() == ["/v1/instances/a", "{}", "."])
+        try connection.routerAnswers()
+        let answers = try connection.answer()
+        #expect(answers.count == 1 && answers[0].contains("Connection: close\r\n"))
+        #expect(!connection.channel.isActive)
+    }
+
+    @Test func halfARequestAtTheEndIsRefused() throws {
+        let connection = try Connection()
+        #expect(try connection.send(connection.hot + "GET /v1") == ["200"])
+        connection.fire(ChannelEvent.inputClosed)
+        #expect(try connection.answers() == ["400"])
+        #expect(try connection.passedOn().isEmpty)
+    }
+
+    @Test func anIdleConnectionEndsWithTheServer() throws {
+        let connection = try Connection()
+        #expect(try connection.send(connection.hot) == ["200"])
+        connection.fire(Self.quiesce)
+        #expect(!connection.channel.isActive)
+    }
+
+    // MARK: Answers that are held back
+
+    @Test func whoAsksTooMuchWaitsAndSoDoesWhatIsBehind() throws {
+        let once = RequestLimits(key: RateLimit(perSecond: 2, burst: 1))
+        let connection = try Connection(limits: once)
+        #expect(try connection.send(connection.hot + connection.hot + Self.livez) == ["200"])
+        let reads = connection.reads.count
+        connection.channel.read()
+        #expect(connection.reads.count == reads)
+        // Neither the end of the server nor of what is sent comes before the answer; nor is the client idle.
+        connection.fire(Self.quiesce)
+        connection.fire(IdleStateHandler.IdleStateEvent.read)
+        connection.channel.embeddedEventLoop.advanceTime(by: .milliseconds(999))
+        #expect(try connection.answers() == [])
+        #expect(try connection.passedOn() == [])
+        #expect(connection.channel.isActive)
+        connection.channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(try connection.answers() == ["429"])
+        #expect(try connection.passedOn() == ["/livez", "."])
+        try connection.routerAnswers()
+        #expect(try connection.answers() == ["200"])
+        #expect(!connection.channel.isActive)
+    }
+
+    @Test func whoAsksTooMuchThroughAProxyWaitsToo() throws {
+        let once = RequestLimits(key: RateLimit(perSecond: 1, burst: 1))
+        let connection = try Connection(limits: once, trusting: [try #require(AddressRange("127.0.0.1"))])
+        #expect(try connection.send(connection.hot + connection.hot) == ["200"])
+        connection.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(try connection.answers() == ["429"])
+    }
+
+    // MARK: HTTP/2
+
+    @Test func aStreamIsAnsweredInTheSameWay() throws {
+        let once = RequestLimits(key: RateLimit(perSecond: 1, burst: 1))
+        let api = TestAPI(limits: once)
+        let service = Self.service(api)
+        var head = HTTPRequest(
+            method: .get, scheme: "https", authority: "a",
+            path: "/v1/locations?url=https://example.com/restaurants/restaurant_a",
+            headerFields: [.authorization: "Bearer \(api.secret.text)"])
+        for status in [200, 429] {
+            let stream = EmbeddedChannel(handler: ExchangeHandler<HTTP2Wire>(service))
+            try stream.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            stream.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPRequestPart.head(head)))
+            stream.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPRequestPart.end(nil)))
+            stream.pipeline.fireChannelReadComplete()
+            if status == 429 {
+                stream.embeddedEventLoop.advanceTime(by: .milliseconds(999))
+                #expect(try stream.readOutbound(as: HTTPResponsePart.self) == nil)
+                stream.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+            }
+            guard case .head(let answer)? = try stream.readOutbound(as: HTTPResponsePart.self),
+                case .body(let body)? = try stream.readOutbound(as: HTTPResponsePart.self),
+                case .end? = try stream.readOutbound(as: HTTPResponsePart.self)
+            else {
+                Issue.record("no answer")
+                return
+            }
+            #expect(answer.status.code == status)
+            #expect(answer.headerFields[.contentLength] == "\(body.readableBytes)")
+            #expect(try stream.readInbound(as: HTTPRequestPart.self) == nil)
+        }
+        head.path = "/livez"
+        let stream = EmbeddedChannel(handler: ExchangeHandler<HTTP2Wire>(service))
+        try stream.writeInbound(HTTPRequestPart.head(head))
+        #expect(try stream.readInbound(as: HTTPRequestPart.self) == .head(head))
+    }
+
+    // MARK: Odds and ends
+
+    /// The example of RFC 9110 §5.6.7.
+    @Test func theDateIsWrittenAsHTTPDoes() {
+        #expect(
+            HTTPDate.text(at: Date(timeIntervalSince1970: 784_111_777.9)) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(
+            HTTPDate.text(at: Date(timeIntervalSince1970: 784_111_778)) == "Sun, 06 Nov 1994 08:49:38 GMT")
+    }
+
+    @Test(arguments: ["a b", "", "é", "a\"b", String(repeating: "a", count: 129)])
+    func requestIDsThatAreNotRepeated(id: String) throws {
+        let connection = try Connection()
+        try connection.channel.writeInbound(
+            ByteBuffer(string: "GET /v1/locations HTTP/1.1\r\nHost: a\r\nX-Request-ID: \(id)\r\n\r\n"))
+        let answer = try #require(try connection.answer().first)
+        #expect(answer.hasPrefix("401 ") && answer.firstMatch(of: /X-Request-ID: [0-9a-f]{32}\r\n/) != nil)
+    }
+
+    @Test func nothingKeepsAConnectionThatIsOver() throws {
+        weak var handler: ExchangeHandler<HTTP1Wire>?
+        do {
+            let connection = try Connection()
+            handler = connection.handler
+            _ = try connection.send(connection.hot + "GET")
+            _ = try? connection.channel.finish(acceptAlreadyClosed: true)
+        }
+        #expect(handler == nil)
+    }
+}
