@@ -109,7 +109,7 @@ final class RunningServer: Sendable {
         var allowed = CharacterSet.alphanumerics
         allowed.insert(charactersIn: "-._~")
         let encoded = url.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
-        return try await get("/v1/locations?url=\(encoded)", key: key)
+        return try await get("/v1/lookup?url=\(encoded)", key: key)
     }
 
     /// Looks a URL up again and again until the status is as given: a change is seen within a second of its commit.

@@ -174,7 +174,7 @@ def import_twice(options, subject, path, rows):
 
 
 def lookup(place, experience, invocation, clip):
-    target = "/v1/locations?" + urllib.parse.urlencode({"url": invocation})
+    target = "/v1/lookup?" + urllib.parse.urlencode({"url": invocation})
     answer = {
         "url": invocation,
         "experience": {"url": experience, "kind": "advanced", "clip": clip},

@@ -82,7 +82,7 @@ class Keys:
 
 
 def lookup_path(url: str) -> str:
-    return "/v1/locations?url=" + urllib.parse.quote(url, safe="")
+    return "/v1/lookup?url=" + urllib.parse.quote(url, safe="")
 
 
 def move(place: Place, latitude: float, key: str, kind: str = MOVED) -> Change:

@@ -19,10 +19,10 @@ import sys
 import time
 import urllib.parse
 
-LOOKUP = "/v1/locations?url=" + urllib.parse.quote(
+LOOKUP = "/v1/lookup?url=" + urllib.parse.quote(
     "https://example.com/restaurants/restaurant_a/order/1234", safe="")
 # As long as the line of a request may be, and each name another one.
-NAMES = "/v1/locations?" + "&".join(f"{number:x}" for number in range(4_096))[:15_900]
+NAMES = "/v1/lookup?" + "&".join(f"{number:x}" for number in range(4_096))[:15_900]
 # What the server's limits leave to a machine that is busy with other things.
 HANDSHAKE_LIMIT, ANSWER_LIMIT, MARGIN = 10, 35, 30
 # A query of names may take so many times what a lookup does; it is a hundred times as long, and once took thousands.

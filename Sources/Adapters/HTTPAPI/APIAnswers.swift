@@ -25,7 +25,7 @@ public struct APIAnswers: Sendable {
         counters = ConfirmationCounters(metrics)
     }
 
-    /// `GET /v1/locations`: the business an invocation URL stands for.
+    /// `GET /v1/lookup`: the business an invocation URL stands for.
     public func lookUp(
         _ url: InvocationURL, of tenant: TenantID, in table: RoutingTable
     ) throws(Problem) -> [UInt8] {

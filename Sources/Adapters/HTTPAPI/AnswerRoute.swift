@@ -14,7 +14,7 @@ enum AnswerRoute: CaseIterable {
 
     var path: String {
         switch self {
-        case .lookUp: "/v1/locations"
+        case .lookUp: "/v1/lookup"
         case .confirm: "/v1/confirmations"
         case .compose: "/v1/payloads"
         }

@@ -18,7 +18,7 @@ import Testing
     func withoutAGoodKeyNothingIsReached(authorization: String?) async throws {
         try await TestAPI().test { client in
             for (method, path) in [
-                (HTTPRequest.Method.get, "/v1/locations"), (.post, "/v1/confirmations"),
+                (HTTPRequest.Method.get, "/v1/lookup"), (.post, "/v1/confirmations"),
                 (.post, "/v1/payloads"),
             ] {
                 var headers = HTTPFields()
@@ -33,7 +33,7 @@ import Testing
 
     @Test func aWellFormedKeyOfNobodyIsRefusedLikeAnyOther() async throws {
         try await TestAPI().test { client in
-            let answer = try await client.send(.get, "/v1/locations?url=x", key: TestAPI().secret)
+            let answer = try await client.send(.get, "/v1/lookup?url=x", key: TestAPI().secret)
             #expect(answer.status == 401)
         }
     }
@@ -43,7 +43,7 @@ import Testing
             var headers = HTTPFields()
             headers.append(HTTPField(name: .authorization, value: "Bearer \(client.api.secret.text)"))
             headers.append(HTTPField(name: .authorization, value: "Bearer \(client.api.secret.text)"))
-            let answer = try await client.send(.get, "/v1/locations?url=x", key: nil, headers: headers)
+            let answer = try await client.send(.get, "/v1/lookup?url=x", key: nil, headers: headers)
             #expect(answer.status == 401)
         }
     }
@@ -51,7 +51,7 @@ import Testing
     @Test func theSchemesCaseDoesNotMatter() async throws {
         try await TestAPI().test { client in
             let answer = try await client.send(
-                .get, "/v1/locations?url=https://example.com/restaurants/restaurant_a", key: nil,
+                .get, "/v1/lookup?url=https://example.com/restaurants/restaurant_a", key: nil,
                 headers: [.authorization: "bEARER \(client.api.publishable.text)"])
             #expect(answer.status == 200)
         }
@@ -75,13 +75,13 @@ import Testing
 
     @Test func unknownPathsAndWrongMethods() async throws {
         try await TestAPI().test { client in
-            for path in ["/", "/v1", "/v1/locations/", "/v1/locations/x", "/v1//locations", "/etc/passwd"] {
+            for path in ["/", "/v1", "/v1/lookup/", "/v1/lookup/x", "/v1//lookup", "/etc/passwd"] {
                 let answer = try await client.send(.get, path, key: nil)
-                let isKnown = path == "/v1/locations/" || path == "/v1//locations"
+                let isKnown = path == "/v1/lookup/" || path == "/v1//lookup"
                 #expect(answer.status == (isKnown ? 401 : 404), "\(path)")
             }
             for method in [HTTPRequest.Method.post, .put, .delete, .options, .trace] {
-                let answer = try await client.send(method, "/v1/locations", key: nil)
+                let answer = try await client.send(method, "/v1/lookup", key: nil)
                 #expect(answer.status == 405)
                 #expect(answer.code == "method_not_allowed")
                 #expect(answer.headers[.allow] == "GET, HEAD")
@@ -152,7 +152,7 @@ import Testing
         try await api.test { client in
             _ = try await client.lookUp(AnswerTests.order + "?guest=canary1")
             _ = try await client.send(
-                .get, "/v1/locations?url=https://example.com/?x=canary2&canary3=1", key: api.secret)
+                .get, "/v1/lookup?url=https://example.com/?x=canary2&canary3=1", key: api.secret)
             _ = try await client.post(
                 "/v1/confirmations",
                 [
@@ -183,7 +183,7 @@ import Testing
             try await api.test(over: [path]) { client in
                 for _ in 0..<3 {
                     _ = try await client.send(
-                        .get, "/v1/locations?url=https://example.com", key: api.confirmer)
+                        .get, "/v1/lookup?url=https://example.com", key: api.confirmer)
                 }
             }
             let lines = api.log.lines.withLock { $0.dropFirst(before) }

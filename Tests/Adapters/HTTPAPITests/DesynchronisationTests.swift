@@ -178,7 +178,7 @@ import Testing
             get(id: "a") + line("GET /v1/instances/x HTTP/1.1", "Host: a\r\n\(key)", id: "b")
                 + line("GET /nothing HTTP/1.1", id: "c") + get(id: "d")
                 + line("HEAD /livez HTTP/1.1", id: "e")
-                + line("PUT /v1/locations HTTP/1.1", id: "f") + get(id: "g"),
+                + line("PUT /v1/lookup HTTP/1.1", id: "f") + get(id: "g"),
             "200 a", "404 b", "404 c", "200 d", "200 e", "405 f", "200 g", "200 next"),
     ]
 

@@ -34,7 +34,7 @@ import Testing
 
         var hot: String {
             ExchangeHandlerTests.request(
-                "GET /v1/locations?url=https://example.com/restaurants/restaurant_a", api)
+                "GET /v1/lookup?url=https://example.com/restaurants/restaurant_a", api)
         }
 
         /// - Returns: The statuses that were answered.
@@ -127,7 +127,7 @@ import Testing
         let count = 20_000
         #expect(
             try connection.send(
-                Self.livez + String(repeating: Self.request("GET /v1/locations", connection.api), count: count)
+                Self.livez + String(repeating: Self.request("GET /v1/lookup", connection.api), count: count)
             )
             .isEmpty)
         try connection.routerAnswers()
@@ -362,7 +362,7 @@ import Testing
         let service = Self.service(api)
         var head = HTTPRequest(
             method: .get, scheme: "https", authority: "a",
-            path: "/v1/locations?url=https://example.com/restaurants/restaurant_a",
+            path: "/v1/lookup?url=https://example.com/restaurants/restaurant_a",
             headerFields: [.authorization: "Bearer \(api.secret.text)"])
         for status in [200, 429] {
             let stream = EmbeddedChannel(handler: ExchangeHandler<HTTP2Wire>(service))
@@ -406,7 +406,7 @@ import Testing
     func requestIDsThatAreNotRepeated(id: String) throws {
         let connection = try Connection()
         try connection.channel.writeInbound(
-            ByteBuffer(string: "GET /v1/locations HTTP/1.1\r\nHost: a\r\nX-Request-ID: \(id)\r\n\r\n"))
+            ByteBuffer(string: "GET /v1/lookup HTTP/1.1\r\nHost: a\r\nX-Request-ID: \(id)\r\n\r\n"))
         let answer = try #require(try connection.answer().first)
         #expect(answer.hasPrefix("401 ") && answer.firstMatch(of: /X-Request-ID: [0-9a-f]{32}\r\n/) != nil)
     }

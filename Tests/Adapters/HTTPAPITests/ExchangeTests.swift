@@ -42,7 +42,7 @@ import Testing
         )
     }
 
-    static let found = "/v1/locations?url=https://example.com/restaurants/restaurant_a"
+    static let found = "/v1/lookup?url=https://example.com/restaurants/restaurant_a"
     static let json = "Content-Type: application/json"
     static let confirmation = """
         {"url":"https://example.com/restaurants/restaurant_a","source":"nfc","locationAccess":"allowed",\
@@ -52,9 +52,9 @@ import Testing
     static let fromMemory: [Exchange] = [
         exchange("found", "GET \(found)"),
         exchange("not-modified", "GET \(found)", ["If-None-Match: *"]),
-        exchange("does-not-match", "GET /v1/locations?url=https://other.example"),
-        exchange("no-parameter", "GET /v1/locations?"),
-        exchange("questions", "GET /v1/locations?url=https://example.com/restaurants?a?b=/:@"),
+        exchange("does-not-match", "GET /v1/lookup?url=https://other.example"),
+        exchange("no-parameter", "GET /v1/lookup?"),
+        exchange("questions", "GET /v1/lookup?url=https://example.com/restaurants?a?b=/:@"),
         exchange("no-key", "GET \(found)", key: nil),
         exchange("suspended", "GET \(found)", key: api.suspended),
         exchange("no-scope", "POST /v1/payloads", key: api.publishable, [json], body: "{}"),
@@ -62,15 +62,15 @@ import Testing
         exchange("no-body", "POST /v1/confirmations", [json]),
         exchange("no-media-type", "POST /v1/confirmations", body: "{}"),
         exchange("refused", "POST /v1/payloads", [json], body: #"{"url":"https://other.example","aps":{}}"#),
-        exchange("invalid-id", "GET /v1/locations?url=%zz", ["A:  b\t"]),
+        exchange("invalid-id", "GET /v1/lookup?url=%zz", ["A:  b\t"]),
     ]
     static let routed: [Exchange] = [
         exchange("livez", "GET /livez"),
         exchange("head", "HEAD \(found)"),
-        exchange("method", "DELETE /v1/locations"),
+        exchange("method", "DELETE /v1/lookup"),
         exchange("path", "GET /v1/nothing"),
-        exchange("slashes", "GET //v1//locations?url=https://example.com/restaurants/restaurant_a"),
-        exchange("slash-at-the-end", "GET /v1/locations/?url=https://example.com/restaurants/restaurant_a"),
+        exchange("slashes", "GET //v1//lookup?url=https://example.com/restaurants/restaurant_a"),
+        exchange("slash-at-the-end", "GET /v1/lookup/?url=https://example.com/restaurants/restaurant_a"),
         exchange("body-of-get", "GET \(found)", body: "abc"),
         exchange("two-keys", "GET \(found)", ["Authorization: Bearer \(api.secret.text)"]),
         exchange("too-large", "POST /v1/confirmations", [json], body: String(repeating: " ", count: 65_537)),
@@ -84,9 +84,9 @@ import Testing
         exchange("two-lengths", "GET \(found)", ["Content-Length: 0", "Content-Length: 0"], isLast: true),
         exchange("close", "GET \(found)", ["Connection: close"], isLast: true),
         exchange("proxy-close", "GET \(found)", ["Proxy-Connection: close"]),
-        exchange("connect", "CONNECT /v1/locations", isLast: true),
+        exchange("connect", "CONNECT /v1/lookup", isLast: true),
         exchange("unknown-method", "BREW /livez", isLast: true),
-        exchange("long-url", "GET /v1/locations?url=\(String(repeating: "a", count: 17_000))", isLast: true),
+        exchange("long-url", "GET /v1/lookup?url=\(String(repeating: "a", count: 17_000))", isLast: true),
         Exchange(testDescription: "1.0", text: "GET /livez HTTP/1.0\r\n\r\n", isLast: true),
         Exchange(testDescription: "no-host", text: "GET /livez HTTP/1.1\r\n\r\n", isLast: true),
         Exchange(testDescription: "line-feeds", text: "GET /livez HTTP/1.1\nHost: a\n\n", isLast: true),

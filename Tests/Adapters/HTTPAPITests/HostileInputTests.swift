@@ -132,7 +132,7 @@ import Testing
     func parameters(target: Target) async throws {
         try await TestAPI().test { client in
             let answer = try await client.send(
-                .get, "/v1/locations" + target.query, key: client.api.publishable)
+                .get, "/v1/lookup" + target.query, key: client.api.publishable)
             #expect(answer.status == 400)
             #expect(answer.code == target.code)
             #expect(answer.field == target.detail)

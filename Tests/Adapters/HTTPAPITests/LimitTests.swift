@@ -42,7 +42,7 @@ import Testing
             // A refusal that was admitted tells it too, and so does one that its body explains.
             for answer in [
                 try await client.lookUp("https://unknown.example"),
-                try await client.send(.get, "/v1/locations?nothing", key: client.api.publishable),
+                try await client.send(.get, "/v1/lookup?nothing", key: client.api.publishable),
                 try await client.post("/v1/payloads", key: client.api.publishable, [:]),
             ] {
                 #expect(answer.status >= 400)
@@ -139,7 +139,7 @@ import Testing
         var api = TestAPI()
         api.settings.limits.client = try Self.limit(2)
         try await api.test { client in
-            let path = "/v1/locations?url=https://example.com"
+            let path = "/v1/lookup?url=https://example.com"
             for _ in 0..<2 {
                 #expect(try await client.send(.get, path, key: nil).status == 401)
             }
@@ -156,9 +156,9 @@ import Testing
         api.settings.limits.client = try Self.limit(2)
         try await api.test { client in
             #expect(try await client.send(.get, "/v1/nothing", key: nil).status == 404)
-            #expect(try await client.send(.delete, "/v1/locations", key: nil).status == 405)
+            #expect(try await client.send(.delete, "/v1/lookup", key: nil).status == 405)
             for (method, path) in [
-                (.get, "/v1/nothing"), (.delete, "/v1/locations"),
+                (.get, "/v1/nothing"), (.delete, "/v1/lookup"),
             ] as [(HTTPRequest.Method, String)] {
                 let refused = try await client.send(method, path, key: nil)
                 #expect(refused.status == 429 && refused["limit"] == "client")
@@ -361,7 +361,7 @@ import Testing
     @Test func aKeyThatMayLessIsRefusedWhatItMayNot() async throws {
         try await TestAPI().test { client in
             let confirmer = client.api.confirmer
-            let refused = try await client.send(.get, "/v1/locations?url=https://example.com", key: confirmer)
+            let refused = try await client.send(.get, "/v1/lookup?url=https://example.com", key: confirmer)
             #expect(refused.status == 403 && refused.code == "forbidden")
             #expect(try await client.post("/v1/confirmations", key: confirmer, [:]).status == 400)
         }
@@ -372,7 +372,7 @@ import Testing
         try await api.test { client in
             _ = try await client.lookUp(Self.url)
             _ = try await client.send(
-                .get, "/v1/locations?url=https://example.com", key: client.api.suspended)
+                .get, "/v1/lookup?url=https://example.com", key: client.api.suspended)
         }
         // Over two paths: that a request is refused does not mean that its key is not used.
         #expect(api.usage.keys.count == 4 && Set(api.usage.keys).count == 2)

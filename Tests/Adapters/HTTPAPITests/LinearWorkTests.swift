@@ -163,13 +163,13 @@ struct LinearWorkTests {
         },
         Subject("a long path", from: 8) { read("GET \(repeated("/a", $0)) HTTP/1.1\r\nHost: a\r\n\r\n") },
         Subject("a long query", from: 8) {
-            read("GET /v1/locations?\(repeated("a", $0)) HTTP/1.1\r\nHost: a\r\n\r\n")
+            read("GET /v1/lookup?\(repeated("a", $0)) HTTP/1.1\r\nHost: a\r\n\r\n")
         },
         Subject("fields that come again", from: 3) { head(repeated("If-None-Match: a\r\n", $0)) },
     ]
 
     private static func head(_ fields: String) -> () -> Void {
-        read("GET /v1/locations HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+        read("GET /v1/lookup HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
     }
 
     /// By the library's decoder, and then by what finds out where a request goes.

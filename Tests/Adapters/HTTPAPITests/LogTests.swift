@@ -32,7 +32,7 @@ import Testing
     private var logger: Logger { Logger(label: "test") { [handler] _ in handler } }
 
     private func answered(
-        _ status: HTTPResponse.Status, to caller: KeyHolder? = nil, route: String = "/v1/locations",
+        _ status: HTTPResponse.Status, to caller: KeyHolder? = nil, route: String = "/v1/lookup",
         limit: String? = nil, at level: Logger.Level = .info
     ) {
         var logger = logger

@@ -203,7 +203,7 @@ struct TestAPI: Sendable {
         func lookUp(_ url: String, headers: HTTPFields = [:]) async throws -> Answer {
             let encoded = url.utf8.map { ($0 < 16 ? "%0" : "%") + String($0, radix: 16) }.joined()
             return try await send(
-                .get, "/v1/locations?url=\(encoded)", key: api.publishable, headers: headers)
+                .get, "/v1/lookup?url=\(encoded)", key: api.publishable, headers: headers)
         }
     }
 

@@ -131,7 +131,7 @@ class Exchange:
 
 
 def lookup(place: Place, invocation: str) -> Exchange:
-    path = "/v1/locations?url=" + urllib.parse.quote(invocation, safe="")
+    path = "/v1/lookup?url=" + urllib.parse.quote(invocation, safe="")
     return Exchange(path, None, place.answer | {"url": invocation})
 
 

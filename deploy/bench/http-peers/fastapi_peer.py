@@ -71,7 +71,7 @@ def match_keys(host: str, path: str) -> list[str]:
     return keys
 
 
-@app.get("/v1/locations")
+@app.get("/v1/lookup")
 async def look_up(request: Request, url: str, authorization: Annotated[str, Header()] = "") -> Response:
     state = request.app.state
     tenant = await tenant_of_key(authorization, state)

@@ -12,7 +12,7 @@ import Tenancy
 
 struct LookUpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lookup", abstract: "Answer GET /v1/locations for a tenant.")
+        commandName: "lookup", abstract: "Answer GET /v1/lookup for a tenant.")
 
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var output: OutputOptions
