@@ -21,15 +21,12 @@ import Testing
         let testDescription: String
         let text: String
         var isHEAD: Bool { text.hasPrefix("HEAD") }
-        /// Whether the connection ends after it.
-        var isLast = false
     }
 
     static let api = TestAPI()
 
     static func exchange(
-        _ name: String, _ line: String, key: APIKey? = api.secret, _ fields: [String] = [], body: String = "",
-        isLast: Bool = false
+        _ name: String, _ line: String, key: APIKey? = api.secret, _ fields: [String] = [], body: String = ""
     ) -> Exchange {
         var fields = ["Host: example.com", "X-Request-ID: \(name)"] + fields
         if let key { fields.append("Authorization: Bearer \(key.text)") }
@@ -38,7 +35,7 @@ import Testing
         }
         return Exchange(
             testDescription: name,
-            text: "\(line) HTTP/1.1\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body, isLast: isLast
+            text: "\(line) HTTP/1.1\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + body
         )
     }
 
@@ -80,23 +77,22 @@ import Testing
             "chunked", "POST /v1/confirmations", [json, "Transfer-Encoding: chunked"],
             body: "2\r\n{}\r\n0\r\n\r\n"),
         exchange("absolute", "GET http://example.com\(found)"),
-        exchange("folded", "GET \(found)", ["A: b", " c"], isLast: true),
-        exchange("two-lengths", "GET \(found)", ["Content-Length: 0", "Content-Length: 0"], isLast: true),
-        exchange("close", "GET \(found)", ["Connection: close"], isLast: true),
+        exchange("folded", "GET \(found)", ["A: b", " c"]),
+        exchange("two-lengths", "GET \(found)", ["Content-Length: 0", "Content-Length: 0"]),
+        exchange("close", "GET \(found)", ["Connection: close"]),
         exchange("proxy-close", "GET \(found)", ["Proxy-Connection: close"]),
-        exchange("connect", "CONNECT /v1/lookup", isLast: true),
-        exchange("unknown-method", "BREW /livez", isLast: true),
-        exchange("long-url", "GET /v1/lookup?url=\(String(repeating: "a", count: 17_000))", isLast: true),
-        Exchange(testDescription: "1.0", text: "GET /livez HTTP/1.0\r\n\r\n", isLast: true),
-        Exchange(testDescription: "no-host", text: "GET /livez HTTP/1.1\r\n\r\n", isLast: true),
-        Exchange(testDescription: "line-feeds", text: "GET /livez HTTP/1.1\nHost: a\n\n", isLast: true),
-        Exchange(testDescription: "nonsense", text: "\u{1}", isLast: true),
-        Exchange(testDescription: "half-a-head", text: "GET /v1/loc", isLast: true),
+        exchange("connect", "CONNECT /v1/lookup"),
+        exchange("unknown-method", "BREW /livez"),
+        exchange("long-url", "GET /v1/lookup?url=\(String(repeating: "a", count: 17_000))"),
+        Exchange(testDescription: "1.0", text: "GET /livez HTTP/1.0\r\n\r\n"),
+        Exchange(testDescription: "no-host", text: "GET /livez HTTP/1.1\r\n\r\n"),
+        Exchange(testDescription: "line-feeds", text: "GET /livez HTTP/1.1\nHost: a\n\n"),
+        Exchange(testDescription: "nonsense", text: "\u{1}"),
+        Exchange(testDescription: "half-a-head", text: "GET /v1/loc"),
         Exchange(
             testDescription: "half-a-body",
             text: String(
-                exchange("half", "POST /v1/confirmations", [json], body: confirmation).text.dropLast(9)),
-            isLast: true),
+                exchange("half", "POST /v1/confirmations", [json], body: confirmation).text.dropLast(9))),
     ]
 
     @Test func eachRequestIsAnsweredAsByTheRouter() async throws {
@@ -190,6 +186,23 @@ import Testing
         }
     }
 
+    /// By either way that an answer can take.
+    @Test(.timeLimit(.minutes(5)), arguments: [found, "/openapi.json"])
+    func aClientThatNeverReadsIsCutOff(target: String) async throws {
+        try await Self.serve(Self.api, fromMemory: true, answerTimeout: .milliseconds(50)) { port in
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelOption(.autoRead, value: false)
+                .connect(host: "127.0.0.1", port: port).get()
+            let request = ByteBuffer(
+                string: String(repeating: Self.exchange("a", "GET \(target)").text, count: 100))
+            // Until the server closes; what it does not take fills the connection long before.
+            await #expect(throws: (any Error).self) {
+                while true { try await channel.writeAndFlush(request) }
+            }
+            try? await channel.close()
+        }
+    }
+
     @Test func shuttingDownClosesConnectionsThatWereAnsweredFromMemory() async throws {
         let shutdown = Mutex<Task<String, any Error>?>(nil)
         try await Self.serve(Self.api, fromMemory: true) { port in
@@ -231,12 +244,14 @@ import Testing
 
     static func serve(
         _ api: TestAPI, fromMemory: Bool, idleTimeout: Duration = .seconds(60),
+        answerTimeout: Duration = .seconds(30),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
         var settings = APIServer.Settings()
         settings.port = 0
         settings.idleTimeout = idleTimeout
+        settings.answerTimeout = answerTimeout
         settings.limits = RequestLimits()
         let listening = AsyncStream<Int>.makeStream()
         let onListening: @Sendable (Int) async -> Void = { listening.continuation.yield($0) }
