@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// Admits what stays within limits, by the generic cell rate algorithm: of each key it remembers one time and no more.
 ///
@@ -10,19 +10,19 @@ import Synchronization
 ///
 /// Source: ATM Forum, "Traffic Management Specification" 4.1, 4.4.2 (the algorithm, as virtual scheduling).
 public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
-    private struct Shard {
-        var arrivals: [Key: Int64] = [:]
+    @usableFromInline struct Shard {
+        @usableFromInline var arrivals: [Key: Int64] = [:]
         /// Of all keys that found no place.
-        var shared: Int64 = .min
+        @usableFromInline var shared: Int64 = .min
         /// When it was last looked for keys that need not be remembered, and at how many it will be again.
         var sweptAt: Int64 = .min
-        var sweepCount = 256
+        @usableFromInline var sweepCount = 256
     }
 
     /// So that two threads seldom want the same one.
-    private let shards: [Mutex<Shard>.Box]
-    private let capacity: Int
-    private let start: ContinuousClock.Instant
+    @usableFromInline let shards: [Mutex<Shard>.Box]
+    @usableFromInline let capacity: Int
+    @usableFromInline let start: ContinuousClock.Instant
 
     /// - Parameter now: The earliest time that it will be asked about.
     public init(capacity: Int = 1_048_576, shards: Int = 64, from now: ContinuousClock.Instant = .now) {
@@ -35,6 +35,9 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     public var count: Int { shards.reduce(0) { $0 + $1.mutex.withLock { $0.arrivals.count } } }
 
     /// Counts one for a key, unless that would break the limit.
+    ///
+    /// Inlinable, since each request does it: what does not know the key's type asks for its metadata each time.
+    @inlinable
     public func take(_ key: Key, _ limit: RateLimit, at now: ContinuousClock.Instant) -> RateLimitState {
         let now = (now - start).nanoseconds
         return shard(of: key).mutex.withLock { shard in
@@ -67,7 +70,8 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    private func shard(of key: Key) -> Mutex<Shard>.Box {
+    @inlinable
+    func shard(of key: Key) -> Mutex<Shard>.Box {
         shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
     }
 
@@ -75,7 +79,8 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     ///
     /// It looks at all, and so not again before there are twice as many as it left; of a shard that is full, at most once
     /// a second.
-    private func sweep(_ shard: inout Shard, at now: Int64) {
+    @usableFromInline
+    func sweep(_ shard: inout Shard, at now: Int64) {
         guard
             shard.arrivals.count < capacity || shard.sweptAt == .min || now - shard.sweptAt >= 1_000_000_000
         else { return }
@@ -88,13 +93,15 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
 extension RateLimit {
     /// An arrival time as far ahead as a burst that is used up puts it, where a slower limit has put it further: that one
     /// no longer holds, and could last for days. Two threads' clocks, read at different times, are no such case.
-    fileprivate func reach(of arrival: Int64, at now: Int64) -> Int64 {
+    @usableFromInline
+    func reach(of arrival: Int64, at now: Int64) -> Int64 {
         let usedUp = now + interval * Int64(burst)
         return arrival > usedUp + 1_000_000_000 ? usedUp : arrival
     }
 
     /// - Returns: What is said at a time, and the arrival time from then on; nil when it stays as it was.
-    fileprivate func take(_ arrival: Int64, at now: Int64) -> (RateLimitState, next: Int64?) {
+    @usableFromInline
+    func take(_ arrival: Int64, at now: Int64) -> (RateLimitState, next: Int64?) {
         let tolerance = interval * Int64(burst)
         let next = max(arrival, now) + interval
         guard next - now <= tolerance else {
@@ -109,8 +116,9 @@ extension RateLimit {
 
 extension Mutex where Value: ~Copyable {
     /// A mutex that an array can hold.
-    fileprivate final class Box: Sendable {
-        let mutex: Mutex<Value>
+    @usableFromInline
+    final class Box: Sendable {
+        @usableFromInline let mutex: Mutex<Value>
 
         init(_ value: consuming sending Value) {
             mutex = Mutex(value)
@@ -119,7 +127,8 @@ extension Mutex where Value: ~Copyable {
 }
 
 extension Duration {
-    fileprivate var nanoseconds: Int64 {
+    @usableFromInline
+    var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
