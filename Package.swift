@@ -114,7 +114,7 @@ let package = Package(
         Floor.useCases.library("Notifications", ["APNsPayload", "Invocation", "JSON", "Routing", "Tenancy"]),
         Floor.useCases.library(
             "Administration",
-            ["AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy"]),
+            ["AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Routing", "Tenancy"]),
 
         Floor.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
         Floor.adapters.library("PostgreSQL", ["CLibPQ"]),
@@ -207,7 +207,7 @@ let package = Package(
             "AdministrationTests",
             [
                 "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON", "PropertyTesting",
-                "RateLimiting", "Tenancy",
+                "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
             ]),
         testSupport("LocalServers", [nioCore, nioHTTP1, nioPosix, nioSSL]),
         Floor.adapters.tests(

@@ -20,8 +20,10 @@ extension RoutingTable {
     }
 
     /// What a match of the one tenant finds.
-    public func mostSpecific(for url: InvocationURL, isAdvancedOnly: Bool = false) -> RoutedExperience? {
-        match(url, of: Self.tenant, isAdvancedOnly: isAdvancedOnly).map(experience)
+    public func mostSpecific(
+        for url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false
+    ) -> RoutedExperience? {
+        of(Self.tenant).match(url, preferringAdvanced: prefersAdvanced)?.experience
     }
 
     public func mostSpecific(for url: String) throws -> RoutedExperience? {

@@ -4,18 +4,17 @@ import Invocation
 public import JSON
 import Locations
 public import Routing
-public import Tenancy
 
 extension APIAnswers {
     /// `POST /v1/confirmations`: whether the person is at the business.
     public func confirm(
-        _ body: JSONObject, of tenant: TenantID, in table: RoutingTable, at now: Date
+        _ body: JSONObject, in table: TenantTable, at now: Date
     ) throws(Problem) -> [UInt8] {
-        let confirmation = directory.confirm(try ConfirmationRequest(body), of: tenant, in: table, at: now)
+        let confirmation = confirmer.confirm(try ConfirmationRequest(body), in: table, at: now)
         counters.count(confirmation.outcome)
         var receipt: String?
         if let receipts {
-            receipt = receipts.sign(Receipt(confirmation, of: tenant, at: now), at: now)
+            receipt = receipts.sign(Receipt(confirmation, of: table.tenant, at: now), at: now)
             counters.countReceipt()
         }
         var writer = JSONWriter(capacity: 1_024)

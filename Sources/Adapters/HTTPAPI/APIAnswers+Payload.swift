@@ -5,14 +5,13 @@ import Invocation
 public import JSON
 import Notifications
 public import Routing
-public import Tenancy
 
 extension APIAnswers {
     /// `POST /v1/payloads`: the payload and headers of a notification, as APNs takes them.
     public func compose(
-        _ body: JSONObject, of tenant: TenantID, in table: RoutingTable, at now: Date
+        _ body: JSONObject, in table: TenantTable, at now: Date
     ) throws(Problem) -> [UInt8] {
-        switch composer.compose(try NotificationRequest(body), of: tenant, in: table, at: now) {
+        switch composer.compose(try NotificationRequest(body), in: table, at: now) {
         case .composed(let notification): return JSONValue(notification).serialized()
         case .refused(let refusal): throw Problem(refusal)
         }

@@ -5,31 +5,30 @@ public import Locations
 public import Metrics
 import Notifications
 public import Routing
-public import Tenancy
 
 /// What the API answers, as JSON in UTF-8, apart from HTTP: the routes send it, and the commands print it.
 public struct APIAnswers: Sendable {
-    let directory: LocationDirectory
+    let confirmer: Confirmer
     let composer = NotificationComposer()
     /// Without it, answers have no receipts.
     let receipts: ReceiptIssuer?
     let counters: ConfirmationCounters
 
-    /// - Parameter metrics: Where confirmations are counted.
+    /// - Parameters:
+    ///   - recorder: What keeps that confirmations were given.
+    ///   - metrics: Where confirmations are counted.
     public init(
-        directory: LocationDirectory, receipts: ReceiptIssuer? = nil,
+        recorder: any ConfirmationRecorder, receipts: ReceiptIssuer? = nil,
         metrics: any MetricsFactory = MetricsSystem.factory
     ) {
-        self.directory = directory
+        confirmer = Confirmer(recordingTo: recorder)
         self.receipts = receipts
         counters = ConfirmationCounters(metrics)
     }
 
     /// `GET /v1/lookup`: the business an invocation URL stands for.
-    public func lookUp(
-        _ url: InvocationURL, of tenant: TenantID, in table: RoutingTable
-    ) throws(Problem) -> [UInt8] {
-        switch directory.lookUp(url, of: tenant, in: table) {
+    public static func lookUp(_ url: InvocationURL, in table: TenantTable) throws(Problem) -> [UInt8] {
+        switch table.lookUp(url) {
         case .found(let experience, let location):
             var writer = JSONWriter()
             writer.write(literal: #"{"experience":"#)
@@ -46,7 +45,7 @@ public struct APIAnswers: Sendable {
             throw Problem(
                 .notFound, "no_identifier", "the URL names no location",
                 members: ["experience": JSONValue(experience)])
-        case .unknownIdentifier(let experience):
+        case .unknownIdentifier(let experience), .shortCodeAgain(let experience):
             throw Problem(
                 .notFound, "unknown_identifier", "the URL names a location that is not known",
                 members: ["experience": JSONValue(experience)])

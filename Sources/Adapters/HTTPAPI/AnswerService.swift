@@ -25,7 +25,7 @@ struct AnswerService: Sendable {
         fileprivate let standing: RequestStanding
         fileprivate let state: LiveRoutingTable.State
 
-        var table: RoutingTable { state.table }
+        var table: TenantTable { state.table(of: caller.tenant) }
     }
 
     /// Refuses a request that needs no body to be refused.
@@ -33,7 +33,7 @@ struct AnswerService: Sendable {
         _ request: AnswerRequest, at now: Date
     ) throws(Problem) -> Admission {
         guard let state = table.current else { throw .unavailable }
-        guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state.table, at: now) })
+        guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state, at: now) })
         else {
             try limiter.admitStranger(from: request.client)
             throw .unauthorized
@@ -76,7 +76,6 @@ struct AnswerService: Sendable {
     private func unlimitedAnswer(
         _ admission: Admission, _ route: AnswerRoute, body: ByteBuffer, at now: Date
     ) throws(Problem) -> Answer {
-        let tenant = admission.caller.tenant
         let table = admission.table
         switch route {
         case .lookUp:
@@ -85,14 +84,14 @@ struct AnswerService: Sendable {
             let text = try parameters.required("url")
             let url = try InvocationURL(requested: text.span)
             return Answer(
-                cacheable: try answers.lookUp(url, of: tenant, in: table),
+                cacheable: try APIAnswers.lookUp(url, in: table),
                 ifNoneMatch: admission.request.fields.ifNoneMatch)
         case .confirm:
             let body = try JSONObject(body: body)
-            return Answer(uncached: try answers.confirm(body, of: tenant, in: table, at: now))
+            return Answer(uncached: try answers.confirm(body, in: table, at: now))
         case .compose:
             let body = try JSONObject(body: body)
-            return Answer(uncached: try answers.compose(body, of: tenant, in: table, at: now))
+            return Answer(uncached: try answers.compose(body, in: table, at: now))
         }
     }
 
@@ -100,7 +99,9 @@ struct AnswerService: Sendable {
     /// (RFC 9110 §11.1).
     ///
     /// A key's checksum is for those who would have to ask a database: here it costs more than it saves.
-    private static func holder(_ field: String, in table: RoutingTable, at now: Date) -> KeyHolder? {
+    private static func holder(
+        _ field: String, in table: LiveRoutingTable.State, at now: Date
+    ) -> KeyHolder? {
         let field = field.utf8.span
         guard field.count > scheme.count else { return nil }
         for (index, letter) in scheme.enumerated() where field[index] | 0x20 != letter | 0x20 { return nil }

@@ -46,11 +46,10 @@ public struct NotificationAnswers: Sendable {
     /// `POST /v1/notifications`: sends a notification, and says to whom.
     /// - Throws: A ``Problem``, or `NotificationStoreError.unavailable`.
     public func send(
-        _ body: JSONObject, idempotencyKey: String? = nil, of tenant: TenantID, in table: RoutingTable,
-        at now: Date
+        _ body: JSONObject, idempotencyKey: String? = nil, in table: TenantTable, at now: Date
     ) async throws -> Sent {
         let key = try idempotencyKey.map { text throws(Problem) in
-            guard let key = IdempotencyKey(text, digest: Self.digest(of: body, tenant)) else {
+            guard let key = IdempotencyKey(text, digest: Self.digest(of: body, table.tenant)) else {
                 throw .field(
                     "Idempotency-Key", code: "invalid_idempotency_key",
                     "the key must be 1 to 255 characters of printable ASCII")
@@ -58,7 +57,7 @@ public struct NotificationAnswers: Sendable {
             return key
         }
         let submission = try NotificationSubmission(body, idempotencyKey: key)
-        switch try await intake.accept(submission, of: tenant, in: table, at: now) {
+        switch try await intake.accept(submission, in: table, at: now) {
         case .accepted(let trace):
             counters.count(trace.counts)
             return Sent(

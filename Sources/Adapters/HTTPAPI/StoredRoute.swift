@@ -30,7 +30,7 @@ struct StoredRoute: Sendable {
 struct StoredRequest: Sendable {
     let caller: KeyHolder
     let client: Client
-    let table: RoutingTable
+    let table: TenantTable
     let now: Date
     /// Empty where the route takes no body.
     let body: JSONObject

@@ -211,8 +211,16 @@ extension Transaction {
 }
 
 extension ConnectionPool {
-    /// What a routing table holds of one tenant, keys aside, read with no more than the tenant's own rows in reach.
-    public func routingTable(of tenant: TenantID) async throws -> RoutingTable {
+    /// What a routing table holds of one tenant, keys aside.
+    /// - Parameter trust: Which places that URLs carry in themselves are believed.
+    public func tenantTable(
+        of tenant: TenantID, trusting trust: PlaceTrust = .nothing
+    ) async throws -> TenantTable {
+        try await routingTable(of: tenant).of(tenant, trusting: trust)
+    }
+
+    /// Reads with no more than the tenant's own rows in reach.
+    func routingTable(of tenant: TenantID) async throws -> RoutingTable {
         try await withTenantTransaction(tenant, as: .app, .snapshot) { transaction in
             var table = RoutingTable()
             for relation in RoutingRelation.allCases where relation != .keys {

@@ -51,7 +51,8 @@ extension ChangingLocations.Change {
         }
     }
 
-    func isVisible(in table: RoutingTable) -> Bool {
-        locations.allSatisfy { table.location($0, of: tenant)?.region.radius.meters == radius }
+    func isVisible(in state: LiveRoutingTable.State) -> Bool {
+        let table = state.table(of: tenant)
+        return locations.allSatisfy { table.location($0)?.region.radius.meters == radius }
     }
 }

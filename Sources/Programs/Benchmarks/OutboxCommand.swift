@@ -48,7 +48,7 @@ struct OutboxCommand: AsyncParsableCommand {
         }
         let tenant = TenantID(UUID())
         try await prepare(pool, tenant, keys)
-        let table = try await pool.routingTable(of: tenant)
+        let table = try await pool.tenantTable(of: tenant)
         let store = PostgresNotificationStore(pool)
         let intake = NotificationIntake(store)
         let outbox = PostgresOutbox(pool, keys: keys)
@@ -64,7 +64,7 @@ struct OutboxCommand: AsyncParsableCommand {
             for _ in 0..<notifications {
                 guard
                     case .accepted(let trace) = try await intake.accept(
-                        submission, of: tenant, in: table, at: Date())
+                        submission, in: table, at: Date())
                 else { throw ValidationError("a notification was refused") }
                 var counts = trace.counts
                 while let part = try await store.continueAudience(of: tenant) { counts += part.counts }

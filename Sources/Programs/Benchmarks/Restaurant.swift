@@ -11,14 +11,14 @@ import Tenancy
 struct Restaurant {
     static let url = "https://example.com/restaurants/restaurant_a"
 
-    let tenant = TenantID(UUID())
-    let table: RoutingTable
+    let table: TenantTable
     /// An invocation of the clip there.
     let order: InvocationURL
     /// What the order matches.
     let experience: RoutedExperience
 
     init() throws {
+        let tenant = TenantID(UUID())
         let id = withUnsafeBytes(of: tenant.uuid.uuid) { Array($0) }
         let clip = Array("com.example.MyApp.Clip".utf8)
         let identifier = Array("restaurant_a".utf8)
@@ -26,16 +26,20 @@ struct Restaurant {
             withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
         }
         var table = RoutingTable()
-        try table.set(.tenants, RoutingRow([id, [0], nil, nil, nil, nil]))
+        try table.set(.tenants, RoutingRow([id, [0]] + [[UInt8]?](repeating: nil, count: 8)))
         try table.set(
-            .clips, RoutingRow([id, clip, [1], Array("ABCDE12345".utf8), Array("com.example.MyApp".utf8)]))
+            .clips,
+            RoutingRow([
+                id, clip, [1], Array("ABCDE12345".utf8), Array("com.example.MyApp".utf8),
+                Array("ABCDE12345".utf8),
+            ]))
         try table.set(.locations, RoutingRow([id, identifier, Array("Restaurant A".utf8)] + place))
         try table.set(
             .experiences,
             RoutingRow([id, Array("advanced".utf8), Array(Self.url.utf8), clip, identifier, nil]))
-        self.table = table
+        self.table = table.of(tenant)
         order = try InvocationURL(Self.url + "/order/1234")
-        guard let match = table.match(order, of: tenant) else { throw CompositionRefusal.doesNotMatch }
-        experience = table.experience(match)
+        guard let match = self.table.match(order) else { throw CompositionRefusal.doesNotMatch }
+        experience = match.experience
     }
 }

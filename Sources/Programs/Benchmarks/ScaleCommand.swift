@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import JSON
-import Locations
 import Persistence
 import PostgreSQL
 import Routing
@@ -54,11 +53,12 @@ struct ScaleCommand: AsyncParsableCommand {
         let loaded = try ResidentMemory.now()
         ResidentMemory.trim()
         let trimmed = try ResidentMemory.now()
-        guard let table = live.current?.table else { throw ScaleError.nothingLoaded }
+        guard let state = live.current else { throw ScaleError.nothingLoaded }
+        let table = state.table
 
         let places = try await RegisteredPlace.sample(hits, from: pool)
         guard !places.isEmpty else { throw ScaleError.nothingLoaded }
-        let searches = try time(places, in: table)
+        let searches = try time(places, in: state)
         var deltas: [ScaleReport.Delta] = []
         for rows in [1, 100] {
             var locations = ChangingLocations(places, at: rows)
@@ -67,7 +67,7 @@ struct ScaleCommand: AsyncParsableCommand {
                 let change = locations.next()
                 try await change.commit(to: pool)
                 times.append(try await clock.measure { try await feed.refresh() })
-                guard let table = live.current?.table, change.isVisible(in: table) else {
+                guard let state = live.current, change.isVisible(in: state) else {
                     throw ScaleError.changeIsMissing
                 }
             }
@@ -79,18 +79,17 @@ struct ScaleCommand: AsyncParsableCommand {
             deltas: deltas)
     }
 
-    private func time(_ places: [RegisteredPlace], in table: RoutingTable) throws -> [Measurement] {
-        let directory = LocationDirectory.effectless
+    private func time(_ places: [RegisteredPlace], in table: LiveRoutingTable.State) throws -> [Measurement] {
         for place in places {
-            let found = directory.lookUp(place.invocation, of: place.tenant, in: table).location
+            let found = table.table(of: place.tenant).lookUp(place.invocation).location
             guard found?.identifier == place.location else { throw ScaleError.wrongAnswer }
         }
         return [
             Measurement("match", callsPerBatch: 8, over: places, preparing: { $0.touch() }) {
-                table.match($0.invocation, of: $0.tenant)
+                table.table(of: $0.tenant).match($0.invocation)
             },
             Measurement("look up", callsPerBatch: 8, over: places, preparing: { $0.touch() }) {
-                directory.lookUp($0.invocation, of: $0.tenant, in: table)
+                table.table(of: $0.tenant).lookUp($0.invocation)
             },
         ]
     }

@@ -40,19 +40,18 @@ extension Workload {
 
     private static func match() throws -> Workload {
         let restaurant = try Restaurant()
-        return Workload("match") { _ in restaurant.table.match(restaurant.order, of: restaurant.tenant) }
+        return Workload("match") { _ in restaurant.table.match(restaurant.order) }
     }
 
     private static func confirm() throws -> Workload {
         let restaurant = try Restaurant()
-        let directory = LocationDirectory.effectless
         let request = ConfirmationRequest(
             url: restaurant.order, source: .nfc, access: .allowed,
             evidence: .coordinate(
                 try Coordinate(latitude: 37.334753, longitude: -122.008934),
                 horizontalAccuracy: Distance(meters: 12.5)))
         return Workload("confirm") { _ in
-            directory.confirm(request, of: restaurant.tenant, in: restaurant.table, at: now)
+            Confirmation(of: request, at: restaurant.table.lookUp(request.url).location)
         }
     }
 

@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import Invocation
+import Routing
 
 /// The codes to be made, and what is wrong with some of them.
 struct CodeList: Sendable {
@@ -21,10 +22,11 @@ struct CodeList: Sendable {
     /// Of rows that are refused, by number.
     private var reasons: [Int: String] = [:]
     private var count = 0
-    private let resolver: DirectoryResolver
+    /// What tells where a URL leads, whoever signed it.
+    private let table: TenantTable
 
-    init(_ resolver: DirectoryResolver) {
-        self.resolver = resolver
+    init(_ table: TenantTable) {
+        self.table = table
     }
 
     /// Adds an experience's own URL; Apple makes the links of others than advanced ones.
@@ -54,11 +56,11 @@ struct CodeList: Sendable {
                 reasons[count] = "\(String(colors.prefix(80)).debugDescription): \(error)"
             }
         }
-        switch resolver.resolve(url) {
-        case .location(identifier): break
-        case .location: reasons[count] = "the URL leads to another location: \(url.canonical)"
-        case .nothing(let reason):
-            reasons[count] = "the URL leads to no location (\(reason.rawValue)): \(url.canonical)"
+        let lookup = table.lookUp(url)
+        if let reason = lookup.reason {
+            reasons[count] = "the URL leads to no location (\(reason)): \(url.canonical)"
+        } else if lookup.location?.identifier != identifier {
+            reasons[count] = "the URL leads to another location: \(url.canonical)"
         }
     }
 

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import Invocation
-import Locations
+import Routing
 import Tenancy
 
 /// Signs places that are written in invocation URLs, and checks such signatures.

@@ -1,5 +1,6 @@
 public import Geodesy
 public import Invocation
+public import Routing
 import Tenancy
 
 /// Warnings about all that one tenant has registered.
@@ -37,15 +38,17 @@ public struct CatalogueLint: Sendable {
     /// The warnings: of each experience, then of codes, then of locations.
     public let findings: [CatalogueFinding]
 
-    /// - Parameter places: by identifier.
+    /// - Parameters:
+    ///   - places: by identifier.
+    ///   - table: What tells where a URL leads, whoever signed it.
     public init(
         clips: [Clip], experiences: [Experience], places: [Place], codes: [ShortCode],
-        resolver: some InvocationResolver
+        table: TenantTable
     ) {
         let experiences = experiences.sorted { $0.precedes($1) }
-        let resolved = codes.map { ($0, resolver.resolveStored($0.url)) }
-        var reach = LocationReach(experiences, resolver)
-        for case (_, .location(let identifier)) in resolved { reach.insertByCode(identifier) }
+        let resolved = codes.map { ($0, table.lookUp(stored: $0.url)) }
+        var reach = LocationReach(experiences, table)
+        for case (_, .found(_, let location)) in resolved { reach.insertByCode(location.identifier) }
         findings =
             ExperienceLint(experiences).findings.map { CatalogueFinding($0) }
             + Self.bindings(experiences, clips)
@@ -62,14 +65,15 @@ public struct CatalogueLint: Sendable {
     }
 
     /// Looks at all that a tenant has registered.
-    public init(_ catalogue: any CatalogueReader, resolver: some InvocationResolver) async throws {
+    /// - Parameter table: What tells where a URL leads, whoever signed it.
+    public init(_ catalogue: any CatalogueReader, table: TenantTable) async throws {
         var (experiences, places, codes): ([Experience], [Place], [ShortCode]) = ([], [], [])
         try await catalogue.eachExperience { experiences.append($0.experience) }
         try await catalogue.eachLocation { places.append(Place($0)) }
         try await catalogue.eachShortCode { codes.append($0) }
         self.init(
             clips: try await catalogue.clips(), experiences: experiences, places: places, codes: codes,
-            resolver: resolver)
+            table: table)
     }
 
     private static func bindings(_ experiences: [Experience], _ clips: [Clip]) -> [CatalogueFinding] {
@@ -117,11 +121,12 @@ public struct CatalogueLint: Sendable {
         }
     }
 
-    private static func deadCode(_ code: ShortCode, _ resolution: Resolution) -> CatalogueFinding? {
-        guard case .nothing(let reason) = resolution else { return nil }
-        return CatalogueFinding(
-            .deadShortCode, url: code.url.canonical, shortCode: code.code,
-            "the URL of the short code '\(code.code)' leads to no location: \(reason.rawValue)")
+    private static func deadCode(_ code: ShortCode, _ lookup: Lookup) -> CatalogueFinding? {
+        lookup.reason.map { reason in
+            CatalogueFinding(
+                .deadShortCode, url: code.url.canonical, shortCode: code.code,
+                "the URL of the short code '\(code.code)' leads to no location: \(reason)")
+        }
     }
 
     private static func places(_ places: [Place]) -> [CatalogueFinding] {

@@ -1,17 +1,18 @@
 import Invocation
+import Routing
 import Tenancy
 
 /// Finds out whether any registered URL leads to a location.
-struct LocationReach<Resolver: InvocationResolver> {
-    private let resolver: Resolver
+struct LocationReach {
+    private let table: TenantTable
     private var reached: Set<LocationIdentifier> = []
     /// The experiences whose rule reads an identifier, the one that was of use last at the front.
     private var readers: [Experience] = []
     private let readsCodes: Bool
     private var triesLeft = 2_000_000
 
-    init(_ experiences: [Experience], _ resolver: Resolver) {
-        self.resolver = resolver
+    init(_ experiences: [Experience], _ table: TenantTable) {
+        self.table = table
         readsCodes = experiences.contains { if case .rule(.hash) = $0.binding { true } else { false } }
         for experience in experiences {
             switch experience.binding {
@@ -46,11 +47,7 @@ struct LocationReach<Resolver: InvocationResolver> {
     }
 
     private func resolve(_ text: String) -> LocationIdentifier? {
-        guard let url = try? InvocationURL(text), case .location(let identifier) = resolver.resolve(url)
-        else {
-            return nil
-        }
-        return identifier
+        (try? InvocationURL(text)).flatMap { table.lookUp($0).location?.identifier }
     }
 }
 

@@ -1,3 +1,4 @@
+import Geodesy
 public import Routing
 
 /// Whether the person is at the business, as `APActivationPayload.confirmAcquired(in:)` means it.
@@ -43,6 +44,42 @@ public struct Confirmation: Sendable, Hashable {
         self.evidence = evidence
         self.error = error
         self.location = location
+    }
+
+    /// The decision on a request, by the location that its URL leads to, or by nil where there is none.
+    ///
+    /// The order of the refusals is ours; Apple documents none.
+    public init(of request: ConfirmationRequest, at location: Location?) {
+        self = Self.decide(request, at: location)
+    }
+
+    private static func decide(_ request: ConfirmationRequest, at location: Location?) -> Confirmation {
+        guard let location else { return .doesNotMatch }
+        if case .device(let result) = request.evidence { return decide(result, at: location) }
+        if request.source.rulesOutPhysicalCode || request.access == .denied { return .disallowed }
+        guard case .coordinate(let coordinate, let accuracy) = request.evidence, accuracy?.meters ?? 0 >= 0
+        else { return .undetermined(at: location) }
+        let containment = location.region.containment(
+            of: coordinate, horizontalAccuracy: accuracy ?? Distance(meters: 0))
+        return Confirmation(
+            containment.isInside ? .inRegion : .notInRegion, isCertain: containment.isCertain,
+            evidence: .coordinate, location: location)
+    }
+
+    /// The system has decided already, and knows how the clip was launched.
+    private static func decide(
+        _ result: ConfirmationRequest.DeviceResult, at location: Location
+    ) -> Confirmation {
+        switch result {
+        case .inRegion(let isInRegion):
+            Confirmation(isInRegion ? .inRegion : .notInRegion, evidence: .device, location: location)
+        case .error(ActivationError.disallowed.code):
+            Confirmation(.disallowed, evidence: .device, error: .disallowed)
+        case .error(ActivationError.doesNotMatch.code):
+            Confirmation(.doesNotMatch, evidence: .device, error: .doesNotMatch)
+        case .error(let code):
+            .undetermined(at: location, evidence: .device, code: code)
+        }
     }
 
     static let doesNotMatch = Confirmation(.doesNotMatch, error: .doesNotMatch)

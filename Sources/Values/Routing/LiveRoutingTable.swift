@@ -1,5 +1,6 @@
 public import Foundation
 import Synchronization
+public import Tenancy
 
 /// The routing table that answers are given from, replaced as a whole when something changes.
 ///
@@ -7,18 +8,28 @@ import Synchronization
 public final class LiveRoutingTable: Sendable {
     /// A table, and how far it can be trusted.
     public final class State: Sendable {
-        public let table: RoutingTable
         public let source: Source
         /// When the table was known to be what the database said.
         public let asOf: Date
         /// Another number for each other table.
         public let version: Int
+        fileprivate let snapshot: RoutingSnapshot
 
-        fileprivate init(table: RoutingTable, source: Source, asOf: Date, version: Int) {
-            self.table = table
+        fileprivate init(_ snapshot: RoutingSnapshot, source: Source, asOf: Date, version: Int) {
+            self.snapshot = snapshot
             self.source = source
             self.asOf = asOf
             self.version = version
+        }
+
+        public var table: RoutingTable { snapshot.table }
+
+        /// What the table holds of one tenant.
+        public func table(of tenant: TenantID) -> TenantTable { TenantTable(of: tenant, in: snapshot) }
+
+        /// As ``RoutingTable/keyHolder(digest:at:)``, without a copy of the table.
+        public func keyHolder(digest: Span<UInt8>, at now: Date) -> KeyHolder? {
+            snapshot.table.keyHolder(digest: digest, at: now)
         }
     }
 
@@ -30,21 +41,26 @@ public final class LiveRoutingTable: Sendable {
     }
 
     private let state = Mutex<State?>(nil)
+    private let trust: PlaceTrust
 
-    public init() {}
+    /// - Parameter trust: Which places that URLs carry in themselves are believed.
+    public init(trusting trust: PlaceTrust = .nothing) {
+        self.trust = trust
+    }
 
     /// Nil before the first table is there.
     public var current: State? { state.withLock { $0 } }
 
     /// Puts a table in the place of the one before, for everyone who asks from now on.
     public func replace(by table: RoutingTable, from source: Source, asOf: Date) {
-        replace { old in State(table: table, source: source, asOf: asOf, version: (old?.version ?? 0) + 1) }
+        let snapshot = RoutingSnapshot(table, trusting: trust)
+        replace { old in State(snapshot, source: source, asOf: asOf, version: (old?.version ?? 0) + 1) }
     }
 
     /// The table there is was found to be what the database says.
     public func confirm(asOf: Date) {
         replace { old in
-            old.map { State(table: $0.table, source: $0.source, asOf: asOf, version: $0.version) }
+            old.map { State($0.snapshot, source: $0.source, asOf: asOf, version: $0.version) }
         }
     }
 

@@ -14,6 +14,18 @@ public struct Location: Sendable, Hashable {
         self.region = region
     }
 
+    /// A place that a URL carries; nil when its numbers are those of no location.
+    init?(_ place: EncodedPlace) {
+        let radius = place.radius.map { Distance(meters: $0) } ?? Self.radiusOfSignedPlaces
+        guard let center = try? Coordinate(latitude: place.latitude, longitude: place.longitude),
+            let region = try? CircularRegion(center: center, radius: radius)
+        else { return nil }
+        self.init(identifier: place.identifier, name: nil, region: region)
+    }
+
     /// Whether the place came signed in its URL, so that its identifier is its latitude and longitude.
     public var isEncodedInURL: Bool { name == nil }
+
+    /// The radius of a place whose URL gives none [ours].
+    private static let radiusOfSignedPlaces = Distance(meters: 100)
 }

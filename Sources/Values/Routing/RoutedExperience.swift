@@ -17,7 +17,7 @@ public struct RoutedExperience: Sendable, Hashable {
     /// `absent` when there is no rule, and for a path rule when the experience was reached by its clip's default link,
     /// whose path is Apple's.
     public func readIdentifier(
-        in invocation: InvocationURL, by match: RoutingTable.Match
+        in invocation: InvocationURL, by match: TenantTable.Match
     ) -> IdentifierReading {
         guard case .rule(let rule) = binding else { return .absent }
         return rule.read(invocation, afterPathComponents: match.isByDefaultLink ? nil : pathComponentCount)

@@ -1,41 +1,33 @@
-public import Invocation
-public import Tenancy
+import Invocation
+import Tenancy
 
 extension RoutingTable {
-    /// An experience that was found; good for the table it was found in, as long as that is not changed.
-    public struct Match: Sendable {
-        let place: RecordTable<ExperienceHeader>.Place
-        /// Whether it is its clip's default experience and the invocation is the clip's default link, at another URL
-        /// than the one it is registered with.
-        public let isByDefaultLink: Bool
+    typealias Place = RecordTable<ExperienceHeader>.Place
+
+    /// Where an experience is that was found; good for the table it was found in, as long as that is not changed.
+    struct Found: Sendable {
+        let place: Place
+        let isByDefaultLink: Bool
     }
 
-    /// The experience that an invocation of the tenant's launches, or nil when none matches.
+    /// What ``TenantTable/match(_:preferringAdvanced:)`` finds.
     ///
-    /// More path components win, then more query items, then kind (advanced, default, demo), then the smaller
-    /// URL. When no registered URL matches a default link, the default experience of the clip that the link names is
-    /// found, whatever URL it is registered with. [Apple: "the most specific matching prefix", and that the link opens
-    /// the default experience; the order is ours]
-    ///
-    /// Allocates nothing, but for a default link and for a query of very many items. The time depends on the URL, not on how many experiences there are:
-    /// one look-up for each number of path components at which the host has experiences and, where those have
-    /// queries, one for each of the URL's items. A tenant that registers many combinations of the same items pays for
-    /// those that are among the URL's.
-    /// - Parameter isAdvancedOnly: whether to choose among advanced experiences alone.
-    public func match(
-        _ url: InvocationURL, of tenant: TenantID, isAdvancedOnly: Bool = false
-    ) -> Match? {
-        guard url.isMatchable, let tenant = index(of: tenant) else { return nil }
+    /// The time depends on the URL, not on how many experiences there are: one look-up for each number of path components
+    /// at which the host has experiences and, where those have queries, one for each of the URL's items. A tenant that
+    /// registers many combinations of the same items pays for those that are among the URL's.
+    func find(
+        _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool
+    ) -> Found? {
+        guard url.isMatchable else { return nil }
         var hash = hostHash(tenant)
         hash.combine(url.bytes.span.extracting(url.hostRange))
         if let depths = hosts[hash.value] {
-            let search = Search(tenant: tenant, isAdvancedOnly: isAdvancedOnly)
+            let search = Search(tenant: tenant, prefersAdvanced: prefersAdvanced)
             if let place = deepest(search, url, depths, hash) {
-                return Match(place: place, isByDefaultLink: false)
+                return Found(place: place, isByDefaultLink: false)
             }
         }
-        guard !isAdvancedOnly, let link = DefaultLink(url) else { return nil }
-        return defaultExperience(of: link.clip, tenant)
+        return DefaultLink(url).flatMap { defaultExperience(of: $0.clip, tenant) }
     }
 
     /// What experiences' hashes begin with.
@@ -47,10 +39,17 @@ extension RoutingTable {
 
     private struct Search {
         let tenant: TenantIndex
-        let isAdvancedOnly: Bool
+        let prefersAdvanced: Bool
     }
 
-    private typealias Place = RecordTable<ExperienceHeader>.Place
+    private typealias Candidate = (place: Place, header: ExperienceHeader)
+
+    /// The best experiences of one path.
+    private struct Best {
+        var ofAnyKind: Candidate?
+        /// Sought only where advanced ones are preferred.
+        var advanced: Candidate?
+    }
 
     /// The beginning of an invocation's path.
     private struct Prefix {
@@ -77,21 +76,25 @@ extension RoutingTable {
                 count += 1
                 return true
             }
+            var deepestOfAnyKind: Place?
             for depth in (0..<count).reversed() where depths.paths >> UInt64(depth) & 1 != 0 {
                 let hasQueries = depths.queries >> UInt64(depth) & 1 != 0
-                if let place = best(search, url, prefixes[depth], hasQueries: hasQueries) { return place }
+                let best = best(search, url, prefixes[depth], hasQueries: hasQueries)
+                if let advanced = best.advanced { return advanced.place }
+                deepestOfAnyKind = deepestOfAnyKind ?? best.ofAnyKind?.place
+                if deepestOfAnyKind != nil, !search.prefersAdvanced { break }
             }
-            return nil
+            return deepestOfAnyKind
         }
     }
 
     /// The best experience of one path, by its query.
     private func best(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, hasQueries: Bool
-    ) -> Place? {
-        var best: (place: Place, header: ExperienceHeader)?
+    ) -> Best {
+        var best = Best()
         choose(search, url, prefix, node: prefix.hash, among: &best)
-        guard hasQueries, !url.queryRange.isEmpty else { return best?.place }
+        guard hasQueries, !url.queryRange.isEmpty else { return best }
 
         let bytes = url.bytes.span
         let query = url.queryRange
@@ -113,7 +116,7 @@ extension RoutingTable {
             descend(
                 search, url, prefix, ByteHash(seed: prefix.hash), UnsafeBufferPointer(found)[...],
                 among: &best)
-            return best?.place
+            return best
         }
     }
 
@@ -121,7 +124,7 @@ extension RoutingTable {
     private func descend(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, _ node: ByteHash,
         _ items: Slice<UnsafeBufferPointer<UInt64>>,
-        among best: inout (place: Place, header: ExperienceHeader)?
+        among best: inout Best
     ) {
         for index in items.indices where index == items.startIndex || items[index] != items[index - 1] {
             var child = node
@@ -140,22 +143,25 @@ extension RoutingTable {
     @discardableResult
     private func choose(
         _ search: Search, _ url: InvocationURL, _ prefix: Prefix, node: UInt64,
-        among best: inout (place: Place, header: ExperienceHeader)?
+        among best: inout Best
     ) -> UInt32 {
         var count: UInt32 = 0
         _ = experiences.first(node) { header, text, place in
             count += 1
-            guard isMatch(header, text, search, url, prefix) else { return nil as Never? }
-            if let known = best, !precedes(header, text, known) { return nil }
-            best = (place, header)
+            guard isMatch(header, text, search.tenant, url, prefix) else { return nil as Never? }
+            let found = (place, header)
+            if best.ofAnyKind.map({ precedes(header, text, $0) }) ?? true { best.ofAnyKind = found }
+            if search.prefersAdvanced, header.kind == ExperienceKind.advanced.number,
+                best.advanced.map({ precedes(header, text, $0) }) ?? true
+            {
+                best.advanced = found
+            }
             return nil
         }
         return count
     }
 
-    private func precedes(
-        _ header: ExperienceHeader, _ text: Span<UInt8>, _ other: (place: Place, header: ExperienceHeader)
-    ) -> Bool {
+    private func precedes(_ header: ExperienceHeader, _ text: Span<UInt8>, _ other: Candidate) -> Bool {
         if header.queryItemCount != other.header.queryItemCount {
             return header.queryItemCount > other.header.queryItemCount
         }
@@ -168,14 +174,13 @@ extension RoutingTable {
 
     /// Whether a record that has the hash is what the hash stands for, and may be launched.
     private func isMatch(
-        _ header: ExperienceHeader, _ text: Span<UInt8>, _ search: Search, _ url: InvocationURL,
+        _ header: ExperienceHeader, _ text: Span<UInt8>, _ tenant: TenantIndex, _ url: InvocationURL,
         _ prefix: Prefix
     ) -> Bool {
         let length = Int(header.matchLength)
         let bytes = url.bytes.span
-        guard header.tenant == search.tenant, length == prefix.length,
-            text.extracting(0..<length).isEqual(to: bytes.extracting(0..<length)),
-            !search.isAdvancedOnly || header.kind == ExperienceKind.advanced.number
+        guard header.tenant == tenant, length == prefix.length,
+            text.extracting(0..<length).isEqual(to: bytes.extracting(0..<length))
         else { return false }
         let registered = text.extracting(0..<Int(header.urlLength))
         if header.queryItemCount > 0, !Self.hasItems(url, of: registered, from: length + 1) { return false }
@@ -208,7 +213,7 @@ extension RoutingTable {
     }
 
     /// The default experience of a clip, by whatever URL.
-    private func defaultExperience(of clip: BundleID, _ tenant: TenantIndex) -> Match? {
+    private func defaultExperience(of clip: BundleID, _ tenant: TenantIndex) -> Found? {
         guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: clip.text)],
             let url = clips[Int(clip)].defaultURL,
             let shape = URLShape(url.span)
@@ -218,7 +223,7 @@ extension RoutingTable {
             guard header.tenant == tenant, header.kind == ExperienceKind.default.number, header.clip == clip,
                 text.extracting(0..<Int(header.urlLength)).isEqual(to: url.span)
             else { return nil }
-            return Match(place: place, isByDefaultLink: true)
+            return Found(place: place, isByDefaultLink: true)
         }
     }
 }

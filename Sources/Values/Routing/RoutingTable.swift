@@ -1,15 +1,16 @@
 public import Foundation
 import Geodesy
-public import Invocation
+import Invocation
 import RateLimiting
-public import Tenancy
+import Tenancy
 
 /// Every tenant's experiences, locations, short codes and keys, arranged to be searched.
 ///
 /// A value: a change is made to a copy, which shares with the original what the change does not touch, and takes time
 /// by the size of the change. Two readers of one copy see the same, whatever happens to others.
 ///
-/// No look-up crosses tenants: the tenant is part of every hash and is compared in every record.
+/// What it holds of a tenant is asked of ``of(_:trusting:)``. No look-up crosses tenants: the tenant is part of every
+/// hash and is compared in every record.
 public struct RoutingTable: Sendable {
     /// The place of a tenant in `tenants`; never used again for another one.
     typealias TenantIndex = UInt32
@@ -169,9 +170,7 @@ public struct RoutingTable: Sendable {
 
     // MARK: Finding by name
 
-    /// The location of a tenant by its identifier, which is compared byte by byte.
-    public func location(_ identifier: LocationIdentifier, of tenant: TenantID) -> Location? {
-        guard let tenant = index(of: tenant) else { return nil }
+    func location(_ identifier: LocationIdentifier, of tenant: TenantIndex) -> Location? {
         var text = identifier.text
         return text.withUTF8 { bytes in
             let name = Span(_unsafeElements: bytes)
@@ -187,9 +186,7 @@ public struct RoutingTable: Sendable {
         }
     }
 
-    /// The URL that a tenant's short code stands for.
-    public func url(ofShortCode code: String, of tenant: TenantID) -> InvocationURL? {
-        guard let tenant = index(of: tenant) else { return nil }
+    func url(ofShortCode code: String, of tenant: TenantIndex) -> InvocationURL? {
         var code = code
         return code.withUTF8 { bytes in
             let name = Span(_unsafeElements: bytes)
@@ -215,9 +212,8 @@ public struct RoutingTable: Sendable {
             tenantIsSuspended: tenant.isSuspended)
     }
 
-    /// The experience that a match found.
-    public func experience(_ match: Match) -> RoutedExperience {
-        experiences.read(match.place) { header, text in
+    func experience(at place: Place) -> RoutedExperience {
+        experiences.read(place) { header, text in
             let clip = clips[Int(header.clip)]
             let length = Int(header.urlLength)
             let binding: LocationBinding =

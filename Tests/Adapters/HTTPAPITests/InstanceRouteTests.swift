@@ -215,15 +215,9 @@ import Testing
         }
     }
 
-    private struct AnySignature: PlaceSignatures {
-        let isAuthentic: Bool
-        func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool { isAuthentic }
-    }
-
     /// Neither a place that is signed nor one that only says so leaves a coordinate.
     @Test(arguments: [true, false]) func noCoordinateIsKept(isAuthentic: Bool) async throws {
-        var api = TestAPI()
-        api.signatures = AnySignature(isAuthentic: isAuthentic)
+        let api = TestAPI(trusting: isAuthentic ? .everything : .nothing)
         var table = try #require(api.table.current).table
         try table.set(
             .experiences,
@@ -296,7 +290,7 @@ import Testing
         let api = TestAPI(receipts: issuer)
         let now = Date()
         let table = try #require(api.table.current).table
-        let location = try table.location(LocationIdentifier("restaurant_a"), of: Self.tenant)
+        let location = try table.of(Self.tenant).location(LocationIdentifier("restaurant_a"))
         let elsewhere = location.map {
             Location(identifier: try! LocationIdentifier("b"), name: "B", region: $0.region)
         }

@@ -227,11 +227,10 @@ struct LinearWorkTests {
         },
         Subject("a body's unknown fields", upTo: 20) { count in
             let api = TestAPI()
-            guard let table = api.table.current?.table else { return {} }
+            guard let table = api.table.current?.table(of: TenantID(number: 1)) else { return {} }
             let object = try members(names(count))
             return {
-                _ = try? api.dependencies.answers.confirm(
-                    object, of: TenantID(number: 1), in: table, at: Date())
+                _ = try? api.dependencies.answers.confirm(object, in: table, at: Date())
             }
         },
         Subject("a payload's own members", upTo: 20) { count in

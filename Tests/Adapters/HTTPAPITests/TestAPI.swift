@@ -36,14 +36,13 @@ struct TestAPI: Sendable {
     let suspended = Self.key(.secret)
     /// May confirm and nothing else.
     let confirmer = Self.key(.publishable)
-    let table = LiveRoutingTable()
+    let table: LiveRoutingTable
     let recorder = MemoryRecorder()
     let usage = MemoryUsage()
     let log = LogCapture()
     let instances = MemoryInstanceStore()
     /// False for a server that cannot seal tokens.
     var hasInstances = true
-    var signatures: any PlaceSignatures = NoSignatures()
     let notifications = MemoryNotifications()
     let channels = MemoryChannels()
     /// False for a server that cannot open tokens.
@@ -57,9 +56,11 @@ struct TestAPI: Sendable {
 
     /// - Parameter hasTable: false for a server that has never reached its database.
     init(
-        hasTable: Bool = true, limits: RequestLimits = RequestLimits(), receipts: ReceiptIssuer? = nil,
+        hasTable: Bool = true, trusting trust: PlaceTrust = .nothing, limits: RequestLimits = RequestLimits(),
+        receipts: ReceiptIssuer? = nil,
         metrics: any MetricsFactory = NOOPMetricsHandler.instance
     ) {
+        table = LiveRoutingTable(trusting: trust)
         self.limits = limits
         self.receipts = receipts
         self.metrics = metrics
@@ -101,9 +102,7 @@ struct TestAPI: Sendable {
 
     var dependencies: APIServer.Dependencies {
         APIServer.Dependencies(
-            answers: APIAnswers(
-                directory: LocationDirectory(signatures: signatures, recorder: recorder),
-                receipts: receipts, metrics: metrics),
+            answers: APIAnswers(recorder: recorder, receipts: receipts, metrics: metrics),
             table: table, usage: usage, instances: hasInstances ? InstanceRegistrar(instances) : nil,
             notifications: hasNotifications ? NotificationAnswers(notifications, metrics: metrics) : nil,
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
@@ -229,10 +228,6 @@ final class MemoryRecorder: ConfirmationRecorder {
     func record(_ record: ConfirmationRecord, of tenant: TenantID) {
         records.withLock { $0.append(record) }
     }
-}
-
-private struct NoSignatures: PlaceSignatures {
-    func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool { false }
 }
 
 /// Keeps which keys were used.

@@ -221,7 +221,7 @@ import Testing
                 let store = PostgresNotificationStore(
                     pool, partSize: Self.size(reachable: 100, launches: 100))
                 let outcome = try await NotificationIntake(store).accept(
-                    submission, of: restaurants.tenant, in: restaurants.table, at: restaurants.now)
+                    submission, in: restaurants.table.of(restaurants.tenant), at: restaurants.now)
                 #expect(outcome.trace?.isComplete == false)
                 _ = try await store.continueAudience(of: restaurants.tenant)
             }
@@ -441,7 +441,7 @@ import Testing
                         launchedAt: restaurants.now.addingTimeInterval(-60), confirmedAt: nil),
                     tokens: [.device: .random()]), of: tenant, at: restaurants.now)
             let outcome = try await restaurants.intake.accept(
-                restaurants.submission(link + "&bike=a"), of: tenant, in: table, at: restaurants.now)
+                restaurants.submission(link + "&bike=a"), in: table.of(tenant), at: restaurants.now)
             let trace = try #require(outcome.trace)
             #expect(trace.decisions == [id: "queued"])
             let stored = try await restaurants.trace(trace).notification

@@ -13,20 +13,16 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ConfirmationQueueTests {
-    private struct NoSignatures: PlaceSignatures {
-        func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool { false }
-    }
-
     /// Records, as a server does, that somebody was at no place of a tenant.
     private static func record(
         _ source: InvocationSource = .nfc, in queue: ConfirmationQueue, of tenant: TenantID,
         at now: Date = .now
     ) throws {
-        _ = LocationDirectory(signatures: NoSignatures(), recorder: queue).confirm(
+        _ = Confirmer(recordingTo: queue).confirm(
             ConfirmationRequest(
                 url: try InvocationURL("https://example.com"), source: source, access: .denied,
                 evidence: .none),
-            of: tenant, in: RoutingTable(), at: now)
+            in: RoutingTable().of(tenant), at: now)
     }
 
     private static func count(_ stores: Stores, of tenant: TenantID) async throws -> Int {
@@ -40,8 +36,8 @@ import Testing
             try await stores.administration.addExperience(
                 .sample("https://example.com/a", location: "a"), of: tenant)
             let queue = ConfirmationQueue(stores.appPool)
-            let directory = LocationDirectory(signatures: NoSignatures(), recorder: queue)
-            let table = try await stores.loadTable()
+            let confirmer = Confirmer(recordingTo: queue)
+            let table = try await stores.loadTable().of(tenant)
             let now = Date(timeIntervalSince1970: 1_800_000_059.999)
             let here = try Coordinate(latitude: 37.3347, longitude: -122.0089)
             let far = try Coordinate(latitude: 37.5, longitude: -122.0089)
@@ -53,10 +49,10 @@ import Testing
                 ("https://example.org", .nfc, .none),
             ]
             for (url, source, evidence) in cases {
-                _ = directory.confirm(
+                _ = confirmer.confirm(
                     ConfirmationRequest(
                         url: try InvocationURL(url), source: source, access: .allowed, evidence: evidence),
-                    of: tenant, in: table, at: now)
+                    in: table, at: now)
             }
             #expect(try await Self.count(stores, of: tenant) == 0 && queue.count == 5)
             try await queue.flush()

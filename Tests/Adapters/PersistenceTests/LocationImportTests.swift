@@ -65,7 +65,7 @@ import Testing
             #expect(Set(stored) == Set(records) && stored.count == records.count)
             let table = try await stores.loadTable()
             for record in records {
-                let found = table.location(record.identifier, of: tenant)
+                let found = table.of(tenant).location(record.identifier)
                 #expect(found?.region == record.region && found?.name == record.name.text)
             }
         }

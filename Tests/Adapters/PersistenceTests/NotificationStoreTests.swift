@@ -5,6 +5,7 @@ import JSON
 import Notifications
 import PostgreSQL
 import PropertyTesting
+import Routing
 import Tenancy
 import TestSupport
 import Testing
@@ -251,7 +252,7 @@ import Testing
             let other = try await restaurants.stores.createTenant("other")
             try await Restaurants.open(of: other, restaurants.stores)
             let theirs = try await restaurants.intake.accept(
-                restaurants.submission(key: key), of: other, in: try await restaurants.stores.loadTable(),
+                restaurants.submission(key: key), in: try await restaurants.stores.loadTable().of(other),
                 at: restaurants.now)
             #expect(!theirs.isRepeated && theirs.trace != nil)
             try await restaurants.stores.database.withSuperuser { pool in

@@ -2,6 +2,7 @@ import Foundation
 import Invocation
 import Notifications
 import PostgreSQL
+import Routing
 import Synchronization
 import Tenancy
 import TestSupport
@@ -53,7 +54,7 @@ import Testing
                 let intake = NotificationIntake(PostgresNotificationStore(pool))
                 for audience in [Audience.business, .urlPrefix(prefix), .instance(id)] {
                     let outcome = try await intake.accept(
-                        restaurants.submission(to: audience), of: restaurants.tenant, in: restaurants.table,
+                        restaurants.submission(to: audience), in: restaurants.table.of(restaurants.tenant),
                         at: restaurants.now)
                     #expect(outcome.trace?.decisions == [id: "queued"])
                 }
@@ -70,7 +71,7 @@ import Testing
             try await restaurants.registerMany(2_000)
             let plans = try await Self.plans(restaurants) { pool in
                 let outcome = try await NotificationIntake(PostgresNotificationStore(pool)).accept(
-                    restaurants.submission(), of: restaurants.tenant, in: restaurants.table,
+                    restaurants.submission(), in: restaurants.table.of(restaurants.tenant),
                     at: restaurants.now)
                 #expect(outcome.trace?.decisions.count == 1_000)
             }

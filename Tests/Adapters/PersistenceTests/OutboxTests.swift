@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import Notifications
 import PostgreSQL
+import Routing
 import Synchronization
 import Tenancy
 import TestSupport
@@ -218,7 +219,7 @@ import Testing
                 if tenant == small { served.add() }
             }
             _ = try await restaurants.intake.accept(
-                restaurants.submission(), of: small, in: table, at: restaurants.now)
+                restaurants.submission(), in: table.of(small), at: restaurants.now)
             #expect(
                 try await restaurants.stores.count(
                     "SELECT count(*) FROM doorstep.deliveries WHERE state = 'queued'") == 100_001)

@@ -167,7 +167,7 @@ struct Restaurants: Sendable {
     func accept(
         _ submission: NotificationSubmission, of other: TenantID? = nil
     ) async throws -> NotificationIntake.Outcome {
-        try await intake.accept(submission, of: other ?? tenant, in: table, at: now)
+        try await intake.accept(submission, in: table.of(other ?? tenant), at: now)
     }
 
     @discardableResult

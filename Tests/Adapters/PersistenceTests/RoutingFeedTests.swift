@@ -18,15 +18,14 @@ import Testing
         _ table: RoutingTable, _ tenant: TenantID, _ url: String = "https://example.com/a"
     ) throws -> String? {
         let url = try InvocationURL(url)
-        guard let match = table.match(url, of: tenant) else { return nil }
-        let experience = table.experience(match)
+        guard let experience = table.of(tenant).match(url)?.experience else { return nil }
         return "\(experience.url) \(experience.clip) \(experience.clipIsMultiBusiness) \(experience.binding)"
     }
 
     private static func radius(
         _ table: RoutingTable, _ tenant: TenantID, _ identifier: String
     ) throws -> Double? {
-        try table.location(LocationIdentifier(identifier), of: tenant)?.region.radius.meters
+        try table.of(tenant).location(LocationIdentifier(identifier))?.region.radius.meters
     }
 
     // MARK: What is seen
@@ -78,8 +77,8 @@ import Testing
             for url in ["https://example.com/b", "https://example.com/c"] {
                 try await stores.importShortCodes([.sample("k", url)], of: tenant)
                 let table = try await followed.refreshed()
-                #expect(table.url(ofShortCode: "k", of: tenant)?.canonical == url)
-                #expect(table.url(ofShortCode: "k", of: other) == nil)
+                #expect(table.of(tenant).url(ofShortCode: "k")?.canonical == url)
+                #expect(table.of(other).url(ofShortCode: "k") == nil)
                 expectOneRow()
             }
 
@@ -117,7 +116,7 @@ import Testing
                 switch table {
                 case "experiences": #expect(try Self.answer(now, tenant) == nil)
                 case "locations": #expect(try Self.radius(now, tenant, "a") == nil)
-                case "short_codes": #expect(now.url(ofShortCode: "k", of: tenant) == nil)
+                case "short_codes": #expect(now.of(tenant).url(ofShortCode: "k") == nil)
                 default: #expect(now.holder(of: second) == nil)
                 }
             }
@@ -403,19 +402,19 @@ import Testing
         static func answers(_ table: RoutingTable, _ tenants: [TenantID], _ keys: [APIKey]) -> [String] {
             var answers: [String] = ["\(table.experienceCount) \(table.locationCount) \(table.tenantCount)"]
             for tenant in tenants {
+                let table = table.of(tenant)
                 for location in locations {
                     let identifier = try? LocationIdentifier(location)
-                    let found = identifier.flatMap { table.location($0, of: tenant) }
+                    let found = identifier.flatMap { table.location($0) }
                     answers.append("\(found?.region.radius.meters ?? 0)")
-                    answers.append(table.url(ofShortCode: location, of: tenant)?.canonical ?? "-")
+                    answers.append(table.url(ofShortCode: location)?.canonical ?? "-")
                 }
                 let links = clips.map { "https://appclip.apple.com/id?p=\($0)" }
                 for text in links + urls + urls.map({ $0 + "/x" }) + ["https://example.com/a?q=2&p=1"] {
                     guard let url = try? InvocationURL(text) else { continue }
-                    for isAdvancedOnly in [false, true] {
-                        let match = table.match(url, of: tenant, isAdvancedOnly: isAdvancedOnly)
-                        answers.append(
-                            match.map { "\(table.experience($0)) \($0.isByDefaultLink)" } ?? "-")
+                    for prefersAdvanced in [false, true] {
+                        let match = table.match(url, preferringAdvanced: prefersAdvanced)
+                        answers.append(match.map { "\($0.experience) \($0.isByDefaultLink)" } ?? "-")
                     }
                 }
             }
@@ -802,8 +801,8 @@ import Testing
             #expect((table.tenantCount, table.experienceCount, table.locationCount) == (1, 1, 1))
             #expect(try Self.answer(table, tenant) != nil && Self.answer(table, other) == nil)
             #expect(try Self.radius(table, tenant, "a") == 100 && Self.radius(table, other, "a") == nil)
-            #expect(table.url(ofShortCode: "k", of: tenant) != nil)
-            #expect(table.url(ofShortCode: "k", of: other) == nil)
+            #expect(table.of(tenant).url(ofShortCode: "k") != nil)
+            #expect(table.of(other).url(ofShortCode: "k") == nil)
             // Who asks as a tenant needs no key, and is given none.
             #expect(table.holder(of: key) == nil)
             #expect(try await stores.appPool.routingTable(of: TenantID(UUID())).tenantCount == 0)

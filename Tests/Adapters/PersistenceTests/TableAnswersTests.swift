@@ -2,7 +2,6 @@ import Administration
 import Foundation
 import Geodesy
 import Invocation
-import Locations
 import Persistence
 import PostgreSQL
 import PropertyTesting
@@ -124,16 +123,17 @@ import Testing
     ///
     /// The value that an identifier rule reads is worked out here, by other means than the table's.
     private static func row(
-        _ id: Int, _ text: String, _ tenant: TenantID, _ table: RoutingTable, isAdvancedOnly: Bool
+        _ id: Int, _ text: String, _ tenant: TenantID, _ table: RoutingTable, prefersAdvanced: Bool
     ) throws -> [String?] {
         let url = try InvocationURL(text)
         let question: [String?] = [
-            String(id), tenant.description, isAdvancedOnly ? "t" : "f", url.canonicalWithoutFragment,
+            String(id), tenant.description, prefersAdvanced ? "t" : "f", url.canonicalWithoutFragment,
         ]
-        guard let match = table.match(url, of: tenant, isAdvancedOnly: isAdvancedOnly) else {
+        let table = table.of(tenant)
+        guard let match = table.match(url, preferringAdvanced: prefersAdvanced) else {
             return question + [String?](repeating: nil, count: 14)
         }
-        let experience = table.experience(match)
+        let experience = match.experience
         var location: String?
         var rule: String?
         switch experience.binding {
@@ -148,14 +148,14 @@ import Testing
         case .shortCode(let read): code = read
         case .absent, .place: break
         }
-        let found = try identifier.flatMap { try table.location(LocationIdentifier($0), of: tenant) }
+        let found = try identifier.flatMap { try table.location(LocationIdentifier($0)) }
         return question + [
             experience.kind.rawValue, experience.url, experience.clip.text,
             experience.clipIsMultiBusiness ? "t" : "f", location, rule, match.isByDefaultLink ? "t" : "f",
             rule.flatMap { value(of: $0, in: url.canonicalWithoutFragment, after: experience.url) },
             found?.identifier.text, found?.name, found?.region.center.latitude.description,
             found?.region.center.longitude.description, found?.region.radius.meters.description,
-            code.flatMap { table.url(ofShortCode: $0, of: tenant)?.canonical },
+            code.flatMap { table.url(ofShortCode: $0)?.canonical },
         ]
     }
 
@@ -200,7 +200,7 @@ import Testing
                             let text = Self.invocation(&random, questions, clips: Array(clips))
                             return try Self.row(
                                 id, text, random.oneIn(3) ? other : tenant, table,
-                                isAdvancedOnly: random.oneIn(8))
+                                prefersAdvanced: random.oneIn(8))
                         }
                     }
                 }
@@ -225,7 +225,7 @@ import Testing
                     #expect((Self.count / 2..<Self.count * 9 / 10).contains(matched), "\(matched)")
                     for (name, number) in [
                         ("by default link", links), ("located", located), ("read from the URL", read),
-                        ("by short code", coded), ("advanced only", advanced),
+                        ("by short code", coded), ("advanced ones first", advanced),
                     ] {
                         #expect(number > 1_000, "\(name): \(number)")
                     }
@@ -236,7 +236,7 @@ import Testing
 
     private static let questionTable = """
         CREATE TEMPORARY TABLE given (
-            id int, tenant_id uuid, is_advanced_only bool, asked text COLLATE "C",
+            id int, tenant_id uuid, prefers_advanced bool, asked text COLLATE "C",
             kind text, url text COLLATE "C", bundle_id text, multi_business bool, location_identifier text COLLATE "C",
             identifier_rule text, is_by_link bool, value text COLLATE "C", identifier text COLLATE "C", name text,
             latitude float8, longitude float8, radius float8, code_url text
@@ -250,7 +250,7 @@ import Testing
         SET LOCAL jit = off;
         ANALYZE given;
         CREATE TEMPORARY TABLE question ON COMMIT DROP AS
-        SELECT id, tenant_id, is_advanced_only, asked, value,
+        SELECT id, tenant_id, prefers_advanced, asked, value,
             string_to_array(substr(split_part(asked, '?', 1), 9), '/') AS path,
             coalesce(string_to_array(nullif(substr(asked, nullif(strpos(asked, '?'), 0) + 1), ''), '&'), '{}') AS items
         FROM given WHERE asked LIKE 'https://%';
@@ -268,21 +268,22 @@ import Testing
         JOIN doorstep.experiences e
             ON e.tenant_id = q.tenant_id AND e.match_key = p.match_key AND e.first_query_item = p.item
         LEFT JOIN link l ON l.id = q.id
-        WHERE e.query_items <@ q.items AND (e.kind = 'advanced' OR NOT q.is_advanced_only)
+        WHERE e.query_items <@ q.items
             AND CASE
                 WHEN e.kind = 'demo' THEN e.url = q.asked
                 WHEN e.kind = 'default' AND split_part(e.match_key, '/', 1) = 'appclip.apple.com'
                     THEN l.bundle_id IS NOT DISTINCT FROM e.bundle_id
                 ELSE true
             END
-        ORDER BY q.id, cardinality(string_to_array(e.match_key, '/')) DESC, cardinality(e.query_items) DESC,
+        ORDER BY q.id, q.prefers_advanced AND e.kind = 'advanced' DESC,
+            cardinality(string_to_array(e.match_key, '/')) DESC, cardinality(e.query_items) DESC,
             array_position('{advanced,default,demo}', e.kind), e.url;
         CREATE TEMPORARY TABLE chosen ON COMMIT DROP AS
         SELECT *, false AS is_by_link FROM direct
         UNION ALL
         SELECT l.id, e.*, true FROM link l JOIN question q USING (id)
         JOIN doorstep.experiences e ON e.tenant_id = l.tenant_id AND e.bundle_id = l.bundle_id AND e.kind = 'default'
-        WHERE NOT q.is_advanced_only AND NOT EXISTS (SELECT FROM direct d WHERE d.id = l.id);
+        WHERE NOT EXISTS (SELECT FROM direct d WHERE d.id = l.id);
 
         CREATE TEMPORARY TABLE expected ON COMMIT DROP AS
         SELECT g.id, c.kind, c.url, c.bundle_id, k.multi_business, c.location_identifier, c.identifier_rule,
@@ -312,17 +313,9 @@ import Testing
     private static let figures: Query = """
         SELECT count(kind), count(*) FILTER (WHERE e.is_by_link), count(e.location_identifier),
             count(*) FILTER (WHERE e.identifier IS NOT NULL AND e.identifier_rule IS NOT NULL),
-            count(e.code_url), count(*) FILTER (WHERE q.is_advanced_only AND kind IS NOT NULL)
-        FROM expected e JOIN (SELECT id, is_advanced_only FROM given) q USING (id)
+            count(e.code_url), count(*) FILTER (WHERE q.prefers_advanced AND kind IS NOT NULL)
+        FROM expected e JOIN (SELECT id, prefers_advanced FROM given) q USING (id)
         """
-
-    private struct NoSignatures: PlaceSignatures {
-        func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool { false }
-    }
-
-    private struct NoRecorder: ConfirmationRecorder {
-        func record(_ record: ConfirmationRecord, of tenant: TenantID) {}
-    }
 
     @Test func aHashRuleFollowsAnImportedCode() async throws {
         try await Stores.withTenant { stores, tenant in
@@ -338,12 +331,11 @@ import Testing
                     .sample("k 1", "https://EXAMPLE.com/long/a/?menu=today"),
                     .sample("k2", "https://example.com/s?c=k%201"),
                 ], of: tenant)
-            let directory = LocationDirectory(signatures: NoSignatures(), recorder: NoRecorder())
-            let table = try await stores.loadTable()
+            let table = try await stores.loadTable().of(tenant)
             // A code leads to no other code, and one that nobody imported leads nowhere.
             for (query, identifier) in [("k%201", "a"), ("k2", nil), ("K%201", nil)] {
                 let url = try InvocationURL("https://example.com/s?c=\(query)")
-                let found = directory.lookUp(url, of: tenant, in: table)
+                let found = table.lookUp(url)
                 #expect(found.location?.identifier.text == identifier, "\(query)")
             }
         }
@@ -358,8 +350,8 @@ import Testing
             let before = try await followed.refreshed()
             try await stores.importLocations([.sample("a", radius: 2)], of: tenant)
             let after = try await followed.refreshed()
-            #expect(before.location(a, of: tenant)?.region.radius.meters == 1)
-            #expect(after.location(a, of: tenant)?.region.radius.meters == 2)
+            #expect(before.of(tenant).location(a)?.region.radius.meters == 1)
+            #expect(after.of(tenant).location(a)?.region.radius.meters == 2)
         }
     }
 }

@@ -51,14 +51,14 @@ import Testing
             try file.write(state)
             let (table, asOf) = try #require(try file.read())
             #expect(asOf == state.asOf && table.locationCount == 3_000)
-            let found = try table.location(LocationIdentifier("l2999"), of: tenant)
+            let found = try table.of(tenant).location(LocationIdentifier("l2999"))
             #expect(found?.name == "é" && found?.region.radius.meters == 3)
 
             // A shorter one takes its place, and nothing of the longer is left.
             try file.write(Self.state(asOf: state.asOf + 1))
             let second = try #require(try file.read())
             #expect(second.asOf == state.asOf + 1 && second.table.locationCount == 1)
-            #expect(second.table.location(try LocationIdentifier("l2999"), of: tenant) == nil)
+            #expect(second.table.of(tenant).location(try LocationIdentifier("l2999")) == nil)
             #expect(try Self.files(beside: path) == ["table"])
         }
     }

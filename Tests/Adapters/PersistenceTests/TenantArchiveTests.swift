@@ -4,7 +4,6 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
-import Locations
 import Persistence
 import PostgreSQL
 import PropertyTesting
@@ -22,10 +21,6 @@ import Testing
         func isAuthentic(_ signature: [UInt8], of text: String, tenant: TenantID) -> Bool {
             tenant == self.tenant
         }
-    }
-
-    private struct NoRecorder: ConfirmationRecorder {
-        func record(_ record: ConfirmationRecord, of tenant: TenantID) {}
     }
 
     private static func archive(of slug: String, _ stores: Stores) async throws -> [UInt8] {
@@ -143,14 +138,14 @@ import Testing
                     try await copy.count("SELECT count(*) FROM doorstep.domains WHERE proved_at IS NULL") == 1
                 )
 
-                let (before, after) = (try await origin.loadTable(), try await copy.loadTable())
-                let directory = LocationDirectory(
-                    signatures: Signatures(tenant: tenant), recorder: NoRecorder())
+                let trust = PlaceTrust.signed(Signatures(tenant: tenant))
+                let before = try await origin.loadTable().of(tenant, trusting: trust)
+                let after = try await copy.loadTable().of(tenant, trusting: trust)
                 var outcomes: [String: Int] = [:]
                 for _ in 0..<10_000 {
                     let url = try InvocationURL(Self.question(&random))
-                    let answer = directory.lookUp(url, of: tenant, in: before)
-                    #expect(answer == directory.lookUp(url, of: tenant, in: after), "\(url.canonical)")
+                    let answer = before.lookUp(url)
+                    #expect(answer == after.lookUp(url), "\(url.canonical)")
                     outcomes["\(answer)".prefix { $0 != "(" }.description, default: 0] += 1
                 }
                 // Of every kind of answer there was enough.

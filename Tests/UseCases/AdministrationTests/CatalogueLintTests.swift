@@ -1,22 +1,23 @@
 import Invocation
+import Routing
+import RoutingSupport
 import Tenancy
 import Testing
 
 @testable import Administration
 
 @Suite struct CatalogueLintTests {
-    /// Leads where a test says.
-    private struct Map: InvocationResolver {
-        var places: [String: String] = [:]
-
-        func resolve(_ url: InvocationURL) -> Resolution {
-            guard let place = places[url.canonical].flatMap({ try? LocationIdentifier($0) }) else {
-                return .nothing(.doesNotMatch)
-            }
-            return .location(place)
+    /// A table that leads where a test says: from URLs to locations.
+    private func table(_ places: [String: String] = [:]) throws -> TenantTable {
+        var table = try RoutingTable(
+            places.map { url, identifier in
+                let isLink = url.hasPrefix("https://\(DefaultLink.host)/")
+                return try experience(url, isLink ? .default : .advanced, location: identifier)
+            })
+        for identifier in places.values {
+            try table.set(.locations, .location(RoutingTable.tenant, identifier))
         }
-
-        func resolveStored(_ url: InvocationURL) -> Resolution { resolve(url) }
+        return table.of(RoutingTable.tenant)
     }
 
     private static let clip = "com.example.MyApp.Clip"
@@ -40,12 +41,12 @@ import Testing
     /// What was found of one code: the URL, short code or location, and what it is at odds with.
     private func findings(
         _ code: CatalogueFinding.Code, multiBusiness: Bool = false, _ experiences: [Experience] = [],
-        _ places: [CatalogueLint.Place] = [], _ codes: [ShortCode] = [], _ map: Map = Map()
+        _ places: [CatalogueLint.Place] = [], _ codes: [ShortCode] = [], leading: [String: String] = [:]
     ) throws -> [[String]] {
         let clip = try Clip(
             bundleID: BundleID(Self.clip), teamID: TeamID("ABCDE12345"), isMultiBusiness: multiBusiness)
-        return CatalogueLint(
-            clips: [clip], experiences: experiences, places: places, codes: codes, resolver: map
+        return try CatalogueLint(
+            clips: [clip], experiences: experiences, places: places, codes: codes, table: table(leading)
         ).findings.filter { $0.code == code.rawValue }.map { finding in
             #expect(!finding.description.isEmpty)
             return [finding.shortCode ?? finding.url ?? finding.location?.text, finding.other].compactMap(
@@ -62,8 +63,8 @@ import Testing
         let experiences = try [
             experience("https://example.com/store"), experience("https://example.com/store2"),
         ]
-        let lint = CatalogueLint(
-            clips: [], experiences: experiences, places: [], codes: [], resolver: Map())
+        let lint = try CatalogueLint(
+            clips: [], experiences: experiences, places: [], codes: [], table: table())
         #expect(lint.findings.map(\.code) == ["raw_prefix_divergence"])
         #expect(lint.findings[0].url == "https://example.com/store2")
         #expect(lint.findings[0].other == "https://example.com/store")
@@ -108,7 +109,7 @@ import Testing
             try ShortCode(code: $0, url: InvocationURL("https://example.com/\($0)"))
         }
         #expect(
-            try findings(.deadShortCode, [], [], codes, Map(places: ["https://example.com/a": "x"])) == [
+            try findings(.deadShortCode, [], [], codes, leading: ["https://example.com/a": "x"]) == [
                 ["b"]
             ])
     }
@@ -136,18 +137,20 @@ import Testing
             experience("https://example.com/d", .default, rule: "query:l"),
         ]
         let codes = [try ShortCode(code: "k", url: InvocationURL("https://example.com/long"))]
-        let map = Map(places: [
+        let map = [
             "https://example.com/bound": "bound", "https://example.com/long": "coded",
             "https://example.com/shadowed": "bound",
             "https://example.com/p/-/%C3%A9%2F1?x=1": "é/1", "https://example.com/q?x=1&l=item": "item",
             "https://appclip.apple.com/id?p=com.example.MyApp.Clip&l=linked": "linked",
-        ])
+        ]
         #expect(
-            try findings(.unreachableLocation, experiences, places, codes, map) == [["shadowed"], ["none"]])
+            try findings(.unreachableLocation, experiences, places, codes, leading: map) == [
+                ["shadowed"], ["none"],
+            ])
         // Without a rule that reads codes, a code leads nowhere.
         let without = experiences.filter { if case .rule(.hash) = $0.binding { false } else { true } }
         #expect(
-            try findings(.unreachableLocation, without, places, codes, map) == [
+            try findings(.unreachableLocation, without, places, codes, leading: map) == [
                 ["coded"], ["shadowed"], ["none"],
             ])
         #expect(try findings(.unreachableLocation, [], places).count == places.count)
@@ -160,10 +163,9 @@ import Testing
         let experiences = try (0..<count).map {
             try experience("https://example.com/\($0)", location: $0 % 2 == 0 ? "p\($0)" : nil)
         }
-        let map = Map(
-            places: Dictionary(
-                uniqueKeysWithValues: (0..<count).map { ("https://example.com/\($0)", "p\($0)") }))
+        let map = Dictionary(
+            uniqueKeysWithValues: (0..<count).map { ("https://example.com/\($0)", "p\($0)") })
         #expect(
-            try findings(.unreachableLocation, experiences, places, [], map).count == count / 2)
+            try findings(.unreachableLocation, experiences, places, [], leading: map).count == count / 2)
     }
 }

@@ -27,10 +27,15 @@ struct Bakery {
         ]
     }
 
-    var directory: LocationDirectory { LocationDirectory(signatures: signatures, recorder: recorder) }
+    var confirmer: Confirmer { Confirmer(recordingTo: recorder) }
+
+    /// The table of the tenant or of another one.
+    func table(of other: TenantID? = nil) -> TenantTable {
+        table.of(other ?? tenant, trusting: .signed(signatures))
+    }
 
     func lookUp(_ url: String, of other: TenantID? = nil) throws -> Lookup {
-        try directory.lookUp(InvocationURL(url), of: other ?? tenant, in: table)
+        try table(of: other).lookUp(InvocationURL(url))
     }
 
     /// Takes a tenant in that has all but the signatures.

@@ -134,6 +134,6 @@ extension Bakery {
         _ request: ConfirmationRequest, of other: TenantID? = nil,
         at now: Date = Date(timeIntervalSince1970: 0)
     ) -> Locations.Confirmation {
-        directory.confirm(request, of: other ?? tenant, in: table, at: now)
+        confirmer.confirm(request, in: table(of: other), at: now)
     }
 }

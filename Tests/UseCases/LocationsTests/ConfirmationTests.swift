@@ -24,7 +24,7 @@ private typealias Evidence = ConfirmationRequest.Evidence
         let request = ConfirmationRequest(
             url: try InvocationURL(url), source: source, access: access, evidence: evidence)
         let bakery = other ?? bakery
-        return bakery.directory.confirm(request, of: bakery.tenant, in: bakery.table, at: now)
+        return bakery.confirmer.confirm(request, in: bakery.table(), at: now)
     }
 
     private func at(

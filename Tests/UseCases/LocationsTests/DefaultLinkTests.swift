@@ -45,9 +45,8 @@ import Testing
     private func lookUp(_ url: String) throws -> String {
         let tenant = RoutingTable.tenant
         let signed = Self.link + "Place&lat=1&lon=2"
-        let directory = LocationDirectory(
-            signatures: MemorySignatures(signed: [tenant: [signed]]), recorder: MemoryRecorder())
-        return try directory.lookUp(InvocationURL(url), of: tenant, in: table).summary
+        let signatures = MemorySignatures(signed: [tenant: [signed]])
+        return try table.of(tenant, trusting: .signed(signatures)).lookUp(InvocationURL(url)).summary
     }
 
     @Test(arguments: [

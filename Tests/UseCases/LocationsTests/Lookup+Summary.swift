@@ -1,4 +1,3 @@
-import Locations
 import Routing
 
 extension Lookup {
@@ -9,6 +8,7 @@ extension Lookup {
         case .doesNotMatch: "doesNotMatch"
         case .noIdentifier(let experience): "noIdentifier in \(experience.summary)"
         case .unknownIdentifier(let experience): "unknownIdentifier in \(experience.summary)"
+        case .shortCodeAgain(let experience): "shortCodeAgain in \(experience.summary)"
         }
     }
 }

@@ -42,7 +42,7 @@ import Testing
         ("https://example.com/hash?h=place", "1,2 by place"),
         ("https://example.com/hash?h=nowhere", "doesNotMatch"),
         ("https://example.com/hash?h=plain", "doesNotMatch"),
-        ("https://example.com/hash?h=chain", "unknownIdentifier in hash"),
+        ("https://example.com/hash?h=chain", "shortCodeAgain in hash"),
         ("https://example.com/hash?h=BOUND", "unknownIdentifier in hash"),
         ("https://example.com/hash", "noIdentifier in hash"),
         // coordinates:lat,lon

@@ -1,4 +1,4 @@
-import Locations
+import Routing
 import Tenancy
 
 /// Knows the texts that tenants signed; the signature of each is the bytes of `good`, in base64url `Z29vZA`.

@@ -125,7 +125,7 @@ import Testing
             url: try InvocationURL("https://example.com/bound"), source: .nfc, access: .allowed,
             evidence: .coordinate(bakery.center, horizontalAccuracy: nil))
         func outcome(of tenant: TenantID) -> Locations.Confirmation.Outcome {
-            bakery.directory.confirm(request, of: tenant, in: bakery.table, at: Date()).outcome
+            bakery.confirmer.confirm(request, in: bakery.table(of: tenant), at: Date()).outcome
         }
         #expect(outcome(of: bakery.tenant) == .inRegion)
         #expect(outcome(of: other) == .notInRegion)

@@ -64,7 +64,7 @@ struct FoodCourt {
     ) throws -> Composition {
         let request = NotificationRequest(
             url: try InvocationURL(url), aps: aps, custom: custom, headers: headers, launchedAt: launchedAt)
-        return NotificationComposer().compose(request, of: other ?? tenant, in: table, at: now)
+        return NotificationComposer().compose(request, in: table.of(other ?? tenant), at: now)
     }
 }
 

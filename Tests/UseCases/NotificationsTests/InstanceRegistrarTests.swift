@@ -50,11 +50,8 @@ import Testing
             permission: .ephemeral, token: PushToken([UInt8](repeating: 1, count: 32)),
             startTokens: ["Order": try #require(PushToken([UInt8](repeating: 2, count: 32)))],
             launchedAt: launchedAt)
-        let place = invocation.flatMap { court.table.match($0, of: court.tenant) }.map {
-            LaunchPlace(experience: court.table.experience($0), location: nil)
-        }
         let result = try await InstanceRegistrar(store).register(
-            report, at: place, proof: proof, of: court.tenant, at: court.now)
+            report, proof: proof, in: court.table.of(court.tenant), at: court.now)
         return (store.kept.withLock { $0.first }, result)
     }
 
@@ -98,19 +95,17 @@ import Testing
     ) async throws {
         var table = court.table
         try table.set(.locations, .location(court.tenant, "restaurant_a"))
-        let location = try #require(try table.location(LocationIdentifier("restaurant_a"), of: court.tenant))
         let url = try InvocationURL(FoodCourt.order)
-        let match = try #require(court.table.match(url, of: court.tenant))
         let store = Recorder()
         let report = LaunchReport(
             instance: InstanceID(UUID()), url: url, clip: nil, app: .clip, environment: .sandbox,
             permission: .ephemeral, token: nil, startTokens: [:], launchedAt: nil)
         _ = try await InstanceRegistrar(store).register(
-            report, at: LaunchPlace(experience: court.table.experience(match), location: location),
+            report,
             proof: PresenceProof(
-                location: location.identifier, isInRegion: true, hasEvidence: hasEvidence,
+                location: LocationIdentifier("restaurant_a"), isInRegion: true, hasEvidence: hasEvidence,
                 minute: court.now - 60),
-            of: court.tenant, at: court.now)
+            in: table.of(court.tenant), at: court.now)
         let launch = try #require(store.kept.withLock { $0.first }?.launch)
         #expect(launch.confirmedAt == (hasEvidence ? court.now - 60 : nil))
     }

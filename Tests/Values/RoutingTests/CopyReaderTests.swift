@@ -101,7 +101,7 @@ import Testing
         let tenant = TenantID(try #require(UUID(uuidString: "6f1c2a34-0b5d-4e6f-8a90-123456789abc")))
         #expect(table.tenantCount == 2)
         func experience(_ url: String) throws -> RoutedExperience {
-            table.experience(try #require(try table.match(InvocationURL(url), of: tenant)))
+            try #require(try table.of(tenant).match(InvocationURL(url))).experience
         }
         let menu = try experience("https://example.com/menu/x")
         #expect(menu.kind == .advanced)
@@ -111,13 +111,13 @@ import Testing
         #expect(try experience("https://example.com/t?n=1").binding == .rule(IdentifierRule("path:1")))
         #expect(try experience("https://example.org").binding == .unbound)
 
-        let location = try #require(try table.location(LocationIdentifier("caf\u{E9}"), of: tenant))
+        let location = try #require(try table.of(tenant).location(LocationIdentifier("caf\u{E9}")))
         #expect(location.name == "Caf\u{E9}")
         #expect(location.region.center.latitude == 48.8566)
         #expect(location.region.center.longitude == -2.5)
         #expect(location.region.radius.meters == 120.5)
         #expect(
-            table.url(ofShortCode: "x7", of: tenant)?.canonical == "https://example.com/menu?long=1")
+            table.of(tenant).url(ofShortCode: "x7")?.canonical == "https://example.com/menu?long=1")
 
         let site = try #require(table.site(ofHost: "example.com"))
         #expect(site.tenant == tenant)

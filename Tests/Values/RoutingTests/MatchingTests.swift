@@ -42,7 +42,7 @@ import Testing
             .demo("https://example.com/menu/lunch"),
         ])
         #expect(table.mostSpecific(for: url)?.kind == .demo)
-        #expect(table.mostSpecific(for: url, isAdvancedOnly: true)?.url == "https://example.com")
+        #expect(table.mostSpecific(for: url, preferringAdvanced: true)?.url == "https://example.com")
     }
 
     @Test func demoMatchesItsOwnURLAlone() throws {
@@ -61,7 +61,8 @@ import Testing
         let link = "https://appclip.apple.com/id?p=com.example.MyApp.Clip"
         #expect(try table.mostSpecific(for: link)?.url == "https://example.com")
         #expect(try table.mostSpecific(for: link + "&key=1")?.url == "https://example.com")
-        #expect(try table.mostSpecific(for: InvocationURL(link), isAdvancedOnly: true) == nil)
+        #expect(
+            try table.mostSpecific(for: InvocationURL(link), preferringAdvanced: true)?.kind == .default)
         // As Apple prints it in its text.
         let nameless = "https://appclip.apple.com/id?=com.example.MyApp.Clip"
         for text in [nameless, nameless + "&key=1", nameless + "&p=com.example.Other.Clip"] {
@@ -91,19 +92,19 @@ import Testing
             url: URLPrefix("https://example.com"), kind: .default, clip: BundleID("com.example.MyApp.Clip"),
             binding: .rule(rule))
         let table = try RoutingTable([experience])
-        let byLink = try #require(table.match(InvocationURL(link), of: RoutingTable.tenant))
+        let byLink = try #require(table.of(RoutingTable.tenant).match(InvocationURL(link)))
         #expect(byLink.isByDefaultLink)
-        #expect(try table.experience(byLink).readIdentifier(in: InvocationURL(link), by: byLink) == .absent)
+        #expect(try byLink.experience.readIdentifier(in: InvocationURL(link), by: byLink) == .absent)
         let url = try InvocationURL("https://example.com/a")
-        let byURL = try #require(table.match(url, of: RoutingTable.tenant))
+        let byURL = try #require(table.of(RoutingTable.tenant).match(url))
         #expect(!byURL.isByDefaultLink)
         let identifier = try LocationIdentifier("a")
-        #expect(table.experience(byURL).readIdentifier(in: url, by: byURL) == .identifier(identifier))
+        #expect(byURL.experience.readIdentifier(in: url, by: byURL) == .identifier(identifier))
 
         let registered = try RoutingTable([Experience.default(link)])
-        #expect(try registered.match(InvocationURL(link), of: RoutingTable.tenant)?.isByDefaultLink == false)
+        #expect(try registered.of(RoutingTable.tenant).match(InvocationURL(link))?.isByDefaultLink == false)
         let nameless = try InvocationURL("https://appclip.apple.com/id?=com.example.MyApp.Clip&k=v")
-        #expect(registered.match(nameless, of: RoutingTable.tenant)?.isByDefaultLink == true)
+        #expect(registered.of(RoutingTable.tenant).match(nameless)?.isByDefaultLink == true)
     }
 
     @Test func aDemoLinkThatIsMatchedWholeComesBeforeTheDefaultLink() throws {
@@ -198,12 +199,12 @@ import Testing
             let table = try RoutingTable(experiences)
             for _ in 0..<20 {
                 let invocation = random.pick(invocations)
-                let isAdvancedOnly = random.oneIn(3)
+                let prefersAdvanced = random.oneIn(3)
                 let expected = Self.mostSpecific(
-                    of: experiences, for: invocation, isAdvancedOnly: isAdvancedOnly)
+                    of: experiences, for: invocation, preferringAdvanced: prefersAdvanced)
                 cases += 1
                 matched += expected == nil ? 0 : 1
-                let found = table.mostSpecific(for: invocation, isAdvancedOnly: isAdvancedOnly)
+                let found = table.mostSpecific(for: invocation, preferringAdvanced: prefersAdvanced)
                 guard found == expected.map({ RoutedExperience($0) }) else {
                     Issue.record("\(invocation.canonical) among \(experiences.map(\.url.canonical))")
                     return
@@ -228,14 +229,15 @@ import Testing
     }
 
     private static func mostSpecific(
-        of experiences: [Experience], for invocation: InvocationURL, isAdvancedOnly: Bool
+        of experiences: [Experience], for invocation: InvocationURL, preferringAdvanced prefersAdvanced: Bool
     ) -> Experience? {
-        let candidates = isAdvancedOnly ? experiences.filter { $0.kind == .advanced } : experiences
-        if let matched = candidates.filter({ $0.matches(invocation) }).min(by: { $0.precedes($1) }) {
-            return matched
+        let candidates = experiences.filter { $0.matches(invocation) }.sorted { $0.precedes($1) }
+        if prefersAdvanced, let advanced = candidates.first(where: { $0.kind == .advanced }) {
+            return advanced
         }
+        if let matched = candidates.first { return matched }
         guard let link = DefaultLink(invocation) else { return nil }
-        return candidates.first { $0.kind == .default && $0.clip == link.clip }
+        return experiences.first { $0.kind == .default && $0.clip == link.clip }
     }
 
     /// Spellings that mean the same URL find the same experience.

@@ -40,15 +40,15 @@ import Testing
         #expect(table.tenantCount == 1)
         #expect(table.experienceCount == 1)
         #expect(table.locationCount == 1)
-        let match = try #require(try table.match(InvocationURL("https://a.b/c/e?d"), of: Self.tenant))
-        let experience = table.experience(match)
+        let match = try #require(try table.of(Self.tenant).match(InvocationURL("https://a.b/c/e?d")))
+        let experience = match.experience
         #expect(experience.url == "https://a.b/c?d")
         #expect(experience.clipIsMultiBusiness)
         #expect(try experience.binding == .location(LocationIdentifier("l")))
         let link = try InvocationURL("https://appclip.apple.com/id?p=a.b.c")
-        #expect(table.match(link, of: Self.tenant)?.isByDefaultLink == true)
-        #expect(try table.location(LocationIdentifier("l"), of: Self.tenant)?.name == "n")
-        #expect(table.url(ofShortCode: "s", of: Self.tenant)?.canonical == "https://a.b")
+        #expect(table.of(Self.tenant).match(link)?.isByDefaultLink == true)
+        #expect(try table.of(Self.tenant).location(LocationIdentifier("l"))?.name == "n")
+        #expect(table.of(Self.tenant).url(ofShortCode: "s")?.canonical == "https://a.b")
         let holder = try #require(table.keyHolder(of: Self.digest, at: .year2000))
         #expect(holder.key == KeyID(UUID(number: 1)))
         #expect(holder.tenantIsSuspended)
@@ -93,10 +93,10 @@ import Testing
         #expect(reread.locationCount == 3_001)
         for number in stride(from: 0, to: 3_000, by: 7) {
             let url = try InvocationURL("https://example.com/\(number)/x?a&n=\(number)")
-            let match = try #require(reread.match(url, of: Self.tenant))
-            #expect(reread.experience(match).url == "https://example.com/\(number)?n=\(number)")
+            let match = try #require(reread.of(Self.tenant).match(url))
+            #expect(match.experience.url == "https://example.com/\(number)?n=\(number)")
             let identifier = try LocationIdentifier("\(number)")
-            #expect(reread.location(identifier, of: Self.tenant)?.name == "Place \(number)")
+            #expect(reread.of(Self.tenant).location(identifier)?.name == "Place \(number)")
         }
         var damaged = Array(pieces.joined())
         damaged[100_000] ^= 1
@@ -125,8 +125,8 @@ import Testing
         let bytes = table.fileBytes()
         #expect(bytes.count == length)
         let reread = try bytes.reread()
-        #expect(reread.url(ofShortCode: "first", of: Self.tenant)?.canonical == first)
-        #expect(reread.url(ofShortCode: "last", of: Self.tenant)?.canonical == last)
+        #expect(reread.of(Self.tenant).url(ofShortCode: "first")?.canonical == first)
+        #expect(reread.of(Self.tenant).url(ofShortCode: "last")?.canonical == last)
         #expect(throws: RoutingError.damagedFile) { try bytes.dropLast().reread() }
         #expect(throws: RoutingError.damagedFile) { try (bytes + [0]).reread() }
     }

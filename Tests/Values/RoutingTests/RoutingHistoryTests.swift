@@ -58,13 +58,14 @@ import Testing
         var sites: [String?] = []
 
         init(_ table: RoutingTable, of tenant: TenantID, _ questions: Questions) {
-            for (url, isAdvancedOnly) in questions.urls {
-                let match = table.match(url, of: tenant, isAdvancedOnly: isAdvancedOnly)
-                experiences.append(match.map(table.experience))
+            let mine = table.of(tenant)
+            for (url, prefersAdvanced) in questions.urls {
+                let match = mine.match(url, preferringAdvanced: prefersAdvanced)
+                experiences.append(match?.experience)
                 areByDefaultLink.append(match?.isByDefaultLink)
             }
-            locations = questions.identifiers.map { table.location($0, of: tenant) }
-            urls = questions.codes.map { table.url(ofShortCode: $0, of: tenant)?.canonical }
+            locations = questions.identifiers.map { mine.location($0) }
+            urls = questions.codes.map { mine.url(ofShortCode: $0)?.canonical }
             holders = questions.digests.map { table.keyHolder(of: $0, at: questions.now) }
                 .map { $0?.tenant == tenant ? $0 : nil }
             sites = RoutingHistoryTests.hosts.map { host in

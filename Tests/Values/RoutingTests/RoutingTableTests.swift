@@ -21,7 +21,7 @@ import Testing
     }
 
     private static func url(_ text: String, in table: RoutingTable, of tenant: TenantID) throws -> String? {
-        try table.match(InvocationURL(text), of: tenant).map { table.experience($0).url }
+        try table.of(tenant).match(InvocationURL(text))?.experience.url
     }
 
     @Test func tenantsNeverSeeEachOthers() throws {
@@ -36,22 +36,22 @@ import Testing
         }
         let menu = try InvocationURL("https://example.com/menu")
         func clip(of tenant: TenantID) -> String? {
-            table.match(menu, of: tenant).map { table.experience($0).clip.text }
+            table.of(tenant).match(menu)?.experience.clip.text
         }
         for (tenant, name) in [(Self.one, "one"), (Self.two, "two")] {
             #expect(clip(of: tenant) == "com.example.\(name)")
-            #expect(table.location(identifier, of: tenant)?.name == name)
-            #expect(table.url(ofShortCode: "x", of: tenant)?.canonical == "https://example.com/\(name)")
+            #expect(table.of(tenant).location(identifier)?.name == name)
+            #expect(table.of(tenant).url(ofShortCode: "x")?.canonical == "https://example.com/\(name)")
         }
         table.remove(.experiences, of: Self.one, key: ["advanced", "https://example.com/menu"])
         table.remove(.locations, of: Self.one, key: ["counter"])
         table.removeAll(.shortCodes, of: Self.one)
         #expect(clip(of: Self.one) == nil)
-        #expect(table.location(identifier, of: Self.one) == nil)
-        #expect(table.url(ofShortCode: "x", of: Self.one) == nil)
+        #expect(table.of(Self.one).location(identifier) == nil)
+        #expect(table.of(Self.one).url(ofShortCode: "x") == nil)
         #expect(clip(of: Self.two) == "com.example.two")
-        #expect(table.location(identifier, of: Self.two)?.name == "two")
-        #expect(table.url(ofShortCode: "x", of: Self.two)?.canonical == "https://example.com/two")
+        #expect(table.of(Self.two).location(identifier)?.name == "two")
+        #expect(table.of(Self.two).url(ofShortCode: "x")?.canonical == "https://example.com/two")
     }
 
     @Test func whatBelongsToATenantThatIsNotThereIsNotFound() throws {
@@ -66,8 +66,8 @@ import Testing
             [
                 try Self.url("https://example.com/a", in: table, of: Self.one) != nil,
                 try Self.url(Self.link, in: table, of: Self.one) != nil,
-                table.location(identifier, of: Self.one) != nil,
-                table.url(ofShortCode: "x", of: Self.one) != nil,
+                table.of(Self.one).location(identifier) != nil,
+                table.of(Self.one).url(ofShortCode: "x") != nil,
                 table.keyHolder(of: digest, at: .year2000) != nil,
             ]
         }
@@ -244,8 +244,8 @@ import Testing
         var table = try Self.table()
         try table.set(.experiences, .experience(Self.one, "advanced", "https://example.com"))
         func isMultiBusiness() throws -> Bool {
-            let match = try #require(try table.match(InvocationURL("https://example.com"), of: Self.one))
-            return table.experience(match).clipIsMultiBusiness
+            let match = try #require(try table.of(Self.one).match(InvocationURL("https://example.com")))
+            return match.experience.clipIsMultiBusiness
         }
         #expect(try !isMultiBusiness())
         try table.set(.clips, .clip(Self.one, "com.example.MyApp.Clip", isMultiBusiness: true))
@@ -285,9 +285,9 @@ import Testing
         try table.set(.locations, .location(Self.one, "caf\u{E9}", name: "composed"))
         try table.set(.locations, .location(Self.one, "cafe\u{301}", name: "decomposed"))
         #expect(table.locationCount == 2)
-        #expect(try table.location(LocationIdentifier("caf\u{E9}"), of: Self.one)?.name == "composed")
-        #expect(try table.location(LocationIdentifier("cafe\u{301}"), of: Self.one)?.name == "decomposed")
-        #expect(try table.location(LocationIdentifier("caf"), of: Self.one) == nil)
+        #expect(try table.of(Self.one).location(LocationIdentifier("caf\u{E9}"))?.name == "composed")
+        #expect(try table.of(Self.one).location(LocationIdentifier("cafe\u{301}"))?.name == "decomposed")
+        #expect(try table.of(Self.one).location(LocationIdentifier("caf")) == nil)
     }
 
     @Test func rulesAreComparedByBytes() throws {
@@ -298,8 +298,8 @@ import Testing
                 .experiences, .experience(Self.one, "advanced", "https://example.com/\(index)", rule: rule))
         }
         for (index, rule) in rules.enumerated() {
-            let match = try #require(table.match(InvocationURL("https://example.com/\(index)"), of: Self.one))
-            #expect(try table.experience(match).binding == .rule(IdentifierRule(rule)))
+            let match = try #require(table.of(Self.one).match(InvocationURL("https://example.com/\(index)")))
+            #expect(try match.experience.binding == .rule(IdentifierRule(rule)))
         }
     }
 
@@ -312,11 +312,11 @@ import Testing
             center: Coordinate(latitude: -90, longitude: 180), radius: Distance(meters: 0.5))
         let identifier = try LocationIdentifier("a")
         #expect(
-            table.location(identifier, of: Self.one)
+            table.of(Self.one).location(identifier)
                 == Location(identifier: identifier, name: "Bar", region: region))
         try table.set(.locations, .location(Self.one, "a", name: "Baz", radius: 500))
         #expect(table.locationCount == 1)
-        #expect(table.location(identifier, of: Self.one)?.name == "Baz")
+        #expect(table.of(Self.one).location(identifier)?.name == "Baz")
     }
 
     @Test func removingWhatIsNotThereChangesNothing() throws {

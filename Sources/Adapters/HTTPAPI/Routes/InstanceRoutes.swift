@@ -11,7 +11,6 @@ import Tenancy
 /// Where clips tell of their launches, and of what they may be sent.
 struct InstanceRoutes: Sendable {
     private let registrar: InstanceRegistrar?
-    private let directory: LocationDirectory
     private let receipts: ReceiptIssuer?
     private let limiter: RequestLimiter
 
@@ -19,7 +18,6 @@ struct InstanceRoutes: Sendable {
     init(_ registrar: InstanceRegistrar?, _ answers: APIAnswers, _ limiter: RequestLimiter) {
         self.registrar = registrar
         self.limiter = limiter
-        directory = answers.directory
         receipts = answers.receipts
     }
 
@@ -47,9 +45,6 @@ struct InstanceRoutes: Sendable {
             throw Problem.field("id", code: "invalid_field", "the instance's ID must be a UUID")
         }
         let (report, receipt) = try LaunchReport.read(request.body, of: id)
-        let place = report.url.flatMap {
-            LaunchPlace(directory.lookUp($0, of: request.tenant, in: request.table))
-        }
         let proof = try receipt.map { receipt throws(Problem) in
             try prove(receipt, to: request.tenant, at: request.now)
         }
@@ -60,7 +55,7 @@ struct InstanceRoutes: Sendable {
             if full == nil, !isNew { limiter.giveBackInstance(of: request.caller, from: request.client) }
         }
         switch try await registrar.register(
-            report, at: place, proof: proof, mayBeNew: full == nil, of: request.tenant, at: request.now)
+            report, proof: proof, mayBeNew: full == nil, in: request.table, at: request.now)
         {
         case .registered(let instance, let isAdded):
             isNew = isAdded
@@ -153,17 +148,6 @@ extension InstanceID {
     init?(text: String) {
         guard let uuid = UUID(text: text) else { return nil }
         self.init(uuid)
-    }
-}
-
-extension LaunchPlace {
-    fileprivate init?(_ lookup: Lookup) {
-        switch lookup {
-        case .found(let experience, let location): self.init(experience: experience, location: location)
-        case .noIdentifier(let experience), .unknownIdentifier(let experience):
-            self.init(experience: experience, location: nil)
-        case .doesNotMatch: return nil
-        }
     }
 }
 

@@ -27,7 +27,7 @@ struct NotificationRoutes: Sendable {
     /// 201 for a notification that is new; 200 with the same answer for a request that is repeated.
     private func send(_ request: StoredRequest) async throws -> Answer {
         let sent = try await configured().send(
-            request.body, idempotencyKey: request.idempotencyKey, of: request.tenant, in: request.table,
+            request.body, idempotencyKey: request.idempotencyKey, in: request.table,
             at: request.now)
         var answer = Answer(sent.isRepeated ? .ok : .created, uncached: sent.body)
         answer.headers[.location] = "/v1/notifications/\(sent.id)"

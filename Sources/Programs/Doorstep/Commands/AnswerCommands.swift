@@ -20,7 +20,7 @@ struct LookUpCommand: AsyncParsableCommand {
 
     func run() async throws {
         let url = try InvocationURL(requested: url)
-        try await tenant.answer { answers, tenant, table in try answers.lookUp(url, of: tenant, in: table) }
+        try await tenant.answer { _, table in try APIAnswers.lookUp(url, in: table) }
     }
 }
 
@@ -53,8 +53,8 @@ struct ConfirmCommand: AsyncParsableCommand {
 
     func run() async throws {
         let body = try body()
-        try await tenant.answer(receipts: try receipts.makeIssuer()) { answers, tenant, table in
-            try answers.confirm(body, of: tenant, in: table, at: Date())
+        try await tenant.answer(receipts: try receipts.makeIssuer()) { answers, table in
+            try answers.confirm(body, in: table, at: Date())
         }
     }
 
@@ -106,8 +106,8 @@ struct PayloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let request = try request()
-        try await tenant.answer { answers, tenant, table in
-            try answers.compose(request, of: tenant, in: table, at: Date())
+        try await tenant.answer { answers, table in
+            try answers.compose(request, in: table, at: Date())
         }
     }
 
@@ -145,16 +145,14 @@ extension TenantOptions {
     /// Prints an answer as JSON; a refusal too, which is then also the command's error.
     fileprivate func answer(
         receipts: ReceiptIssuer? = nil,
-        _ body: @Sendable (APIAnswers, TenantID, RoutingTable) throws -> [UInt8]
+        _ body: @Sendable (APIAnswers, TenantTable) throws -> [UInt8]
     ) async throws {
         let signatures = try PlaceURLSigner.fromEnvironment()
         do {
             let answer = try await withPool { pool, _, tenant in
                 let confirmations = ConfirmationQueue(pool)
-                let answers = APIAnswers(
-                    directory: LocationDirectory(signatures: signatures, recorder: confirmations),
-                    receipts: receipts)
-                let answer = try body(answers, tenant.id, try await pool.routingTable(of: tenant.id))
+                let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures))
+                let answer = try body(APIAnswers(recorder: confirmations, receipts: receipts), table)
                 try await confirmations.flush()
                 return answer
             }

@@ -5,6 +5,7 @@ public import Invocation
 import JSON
 import Persistence
 import PostgreSQL
+import Routing
 import Tenancy
 
 extension CodeCommand {
@@ -77,9 +78,9 @@ extension CodeCommand {
 
         func run() async throws {
             let list = try await tenant.withPool { pool, store, tenant in
-                let table = try await pool.routingTable(of: tenant.id)
+                let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)
                 return try await store.withCatalogue(of: tenant.slug) { catalogue in
-                    var list = CodeList(DirectoryResolver(table: table, tenant: tenant.id))
+                    var list = CodeList(table)
                     if let template {
                         if let colorColumn, try await !catalogue.metadataColumns().contains(colorColumn) {
                             throw CommandError.invalidOption(

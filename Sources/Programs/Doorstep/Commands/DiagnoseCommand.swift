@@ -4,7 +4,6 @@ import DomainProof
 import Foundation
 import Invocation
 import JSON
-import Locations
 import Persistence
 import PostgreSQL
 import Routing
@@ -50,7 +49,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
             } catch {
                 return Diagnosis(error)
             }
-            let table = try await pool.routingTable(of: tenant.id)
+            let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures))
             let (experiences, clips, domains) = try await store.withCatalogue(of: tenant.slug) { catalogue in
                 var experiences: [Experience] = []
                 try await catalogue.eachExperience { record in
@@ -58,16 +57,13 @@ struct DiagnoseCommand: AsyncParsableCommand {
                 }
                 return (experiences, try await catalogue.clips(), try await catalogue.domains())
             }
-            let clip = table.match(invocation, of: tenant.id).flatMap { match in
-                clips.first { $0.bundleID == table.experience(match).clip }
-            }
-            // Nothing is confirmed, so that nothing is recorded.
-            let directory = LocationDirectory(signatures: signatures, recorder: ConfirmationQueue(pool))
+            let match = table.match(invocation)
+            let clip = match.flatMap { match in clips.first { $0.bundleID == match.experience.clip } }
             return Diagnosis(
                 invocation, text: url,
                 Diagnosis.Evidence(
-                    tenant: tenant.id, table: table, experiences: experiences, clips: clips,
-                    domains: domains, directory: directory, site: try await site(invocation, clip)))
+                    table: table, match: match, experiences: experiences, clips: clips,
+                    domains: domains, site: try await site(invocation, clip)))
         }
         switch output.format {
         case .table:

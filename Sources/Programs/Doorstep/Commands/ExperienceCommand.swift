@@ -3,6 +3,7 @@ import ArgumentParser
 import Invocation
 import JSON
 import Persistence
+import Routing
 import Tenancy
 
 struct ExperienceCommand: AsyncParsableCommand {
@@ -142,11 +143,9 @@ struct ExperienceCommand: AsyncParsableCommand {
 
         private func listFindings() async throws {
             let findings = try await tenant.withPool { pool, store, tenant in
-                let table = try await pool.routingTable(of: tenant.id)
+                let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)
                 return try await store.withCatalogue(of: tenant.slug) { catalogue in
-                    try await CatalogueLint(
-                        catalogue, resolver: DirectoryResolver(table: table, tenant: tenant.id)
-                    ).findings
+                    try await CatalogueLint(catalogue, table: table).findings
                 }
             }
             let rows = findings.prefix(max(0, limit)).map { finding -> JSONObject in

@@ -4,8 +4,8 @@ import Foundation
 import HTTPAPI
 import Invocation
 import JSON
-import Locations
 import Persistence
+import Routing
 import Tenancy
 
 struct LocationCommand: AsyncParsableCommand {
@@ -136,10 +136,8 @@ struct LocationCommand: AsyncParsableCommand {
                 let signed = try signer.sign(url, of: tenant.id)
                 // A code is printed once: what would not be found must not be.
                 do {
-                    let answers = APIAnswers(
-                        directory: LocationDirectory(signatures: signer, recorder: ConfirmationQueue(pool)))
-                    let table = try await pool.routingTable(of: tenant.id)
-                    _ = try answers.lookUp(InvocationURL(requested: signed), of: tenant.id, in: table)
+                    let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signer))
+                    _ = try APIAnswers.lookUp(InvocationURL(requested: signed), in: table)
                 } catch let problem as Problem {
                     throw CommandError.signedURLNotFound("\(problem)")
                 }

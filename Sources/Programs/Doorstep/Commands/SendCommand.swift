@@ -48,10 +48,10 @@ struct SendCommand: AsyncParsableCommand {
         let body = try body()
         try await tenant.withPool { pool, _, tenant in
             let answers = NotificationAnswers(PostgresNotificationStore(pool))
-            let table = try await pool.routingTable(of: tenant.id)
+            let table = try await pool.tenantTable(of: tenant.id)
             do {
                 let sent = try await answers.send(
-                    body, idempotencyKey: idempotencyKey, of: tenant.id, in: table, at: Date())
+                    body, idempotencyKey: idempotencyKey, in: table, at: Date())
                 try JSONValue(parsing: sent.body).printPretty()
             } catch let problem as Problem {
                 JSONValue.object(problem.json).printPretty()

@@ -121,7 +121,7 @@ struct ServeCommand: AsyncParsableCommand {
                 logger.notice("the database is behind a pooler: statements are not prepared any more")
             }
         ) { [settings] pool, deliveryPool in
-            let routing = RoutingService(pool, file: file, logger: logger)
+            let routing = RoutingService(pool, trusting: .signed(signatures), file: file, logger: logger)
             try await routing.start()
             let confirmations = ConfirmationQueue(pool) { error in
                 logger.warning("confirmations are not recorded yet", metadata: ["error": "\(error)"])
@@ -139,9 +139,7 @@ struct ServeCommand: AsyncParsableCommand {
             let server = APIServer(
                 settings,
                 APIServer.Dependencies(
-                    answers: APIAnswers(
-                        directory: LocationDirectory(signatures: signatures, recorder: confirmations),
-                        receipts: issuer),
+                    answers: APIAnswers(recorder: confirmations, receipts: issuer),
                     table: routing.table, usage: usage,
                     instances: keys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
                     notifications: delivery?.answers,

@@ -3,7 +3,6 @@ import AppSiteAssociation
 import Foundation
 import Invocation
 import JSON
-import Locations
 import Notifications
 import Routing
 import Tenancy
@@ -17,13 +16,13 @@ struct Diagnosis {
 
     /// What is known of the tenant that bears on the URL.
     struct Evidence {
-        let tenant: TenantID
-        let table: RoutingTable
+        let table: TenantTable
+        /// What the URL matches.
+        let match: TenantTable.Match?
         /// Those that match the URL.
         let experiences: [Experience]
         let clips: [Clip]
         let domains: [DomainRecord]
-        let directory: LocationDirectory
         /// What the site says of itself, if it was asked.
         let site: LiveSite?
     }
@@ -43,12 +42,14 @@ struct Diagnosis {
             return
         }
         checks = [.ok(.url, url.canonical, text == url.canonical ? "canonical as it is" : "made canonical")]
-        let match = evidence.table.match(url, of: evidence.tenant)
-        let chosen = match.map { evidence.table.experience($0) }
+        let match = evidence.match
+        let chosen = match?.experience
         checks.append(Self.experience(chosen, byDefaultLink: match?.isByDefaultLink == true))
         checks.append(Self.next(evidence.experiences, after: chosen))
         if let match, let chosen {
-            checks.append(Self.location(url, chosen, chosen.readIdentifier(in: url, by: match), evidence))
+            checks.append(
+                Self.location(
+                    evidence.table.lookUp(url, by: match), chosen, chosen.readIdentifier(in: url, by: match)))
         }
         let domain = evidence.domains.first { $0.name.text == url.host }
         let association = Self.association(url.host, domain, chosen, evidence)
@@ -87,10 +88,10 @@ struct Diagnosis {
     }
 
     private static func location(
-        _ url: InvocationURL, _ chosen: RoutedExperience, _ reading: IdentifierReading, _ evidence: Evidence
+        _ lookup: Lookup, _ chosen: RoutedExperience, _ reading: IdentifierReading
     ) -> DiagnosisCheck {
         let how = reading.text(by: chosen.binding)
-        switch evidence.directory.lookUp(url, of: evidence.tenant, in: evidence.table) {
+        switch lookup {
         case .found(_, let location):
             return .ok(
                 .location, location.identifier.text,
@@ -101,7 +102,7 @@ struct Diagnosis {
                 "the experience is for no one place: it has neither location nor rule")
         case .noIdentifier:
             return .failed(.location, "no_identifier", nil, how)
-        case .unknownIdentifier, .doesNotMatch:
+        case .unknownIdentifier, .shortCodeAgain, .doesNotMatch:
             return .failed(.location, "unknown_identifier", nil, "\(how), and that leads to no location")
         }
     }
@@ -255,7 +256,7 @@ struct Diagnosis {
     private static func payload(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {
         let request = NotificationRequest(url: url, aps: ["alert": "diagnosis"])
         let composed = NotificationComposer().compose(
-            request, of: evidence.tenant, in: evidence.table, at: .distantPast)
+            request, in: evidence.table, at: .distantPast)
         switch composed {
         case .composed(let notification):
             let experience = notification.experience

@@ -7,7 +7,7 @@ import ServiceLifecycle
 
 /// Keeps the routing table as the database is, and a copy of it in a file if there is one.
 struct RoutingService: Service {
-    let table = LiveRoutingTable()
+    let table: LiveRoutingTable
     private let pool: ConnectionPool
     private let feed: RoutingFeed
     private let file: TableFile?
@@ -16,7 +16,8 @@ struct RoutingService: Service {
     /// How often the file is written, when something has changed or it has grown old.
     private static let savingInterval = Duration.seconds(60)
 
-    init(_ pool: ConnectionPool, file: TableFile?, logger: Logger) {
+    init(_ pool: ConnectionPool, trusting trust: PlaceTrust, file: TableFile?, logger: Logger) {
+        table = LiveRoutingTable(trusting: trust)
         self.pool = pool
         self.file = file
         self.logger = logger

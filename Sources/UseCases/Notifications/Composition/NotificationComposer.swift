@@ -3,7 +3,7 @@ public import Foundation
 import Invocation
 import JSON
 public import Routing
-public import Tenancy
+import Tenancy
 
 /// Composes the payload and headers of a notification so that it reaches the right instance of an App Clip.
 ///
@@ -21,21 +21,26 @@ public struct NotificationComposer: Sendable {
 
     /// - Parameter now: The time of the request.
     public func compose(
-        _ request: NotificationRequest, of tenant: TenantID, in table: RoutingTable, at now: Date
+        _ request: NotificationRequest, in table: TenantTable, at now: Date
     ) -> Composition {
-        let advanced = table.match(request.url, of: tenant, isAdvancedOnly: true)
-        guard let match = advanced ?? table.match(request.url, of: tenant) else {
-            return .refused(.doesNotMatch)
-        }
         do throws(CompositionRefusal) {
-            return .composed(try Self.compose(request, for: table.experience(match), at: now))
+            let match = try Self.match(request, in: table)
+            return .composed(try Self.compose(request, for: match.experience, at: now))
         } catch {
             return .refused(error)
         }
     }
 
-    /// - Parameter experience: the most specific advanced experience that the request's URL matches; where none does, the
-    ///   most specific of any kind.
+    /// The most specific advanced experience that the request's URL matches; where none does, the most specific of any
+    /// kind.
+    static func match(
+        _ request: NotificationRequest, in table: TenantTable
+    ) throws(CompositionRefusal) -> TenantTable.Match {
+        guard let match = table.match(request.url, preferringAdvanced: true) else { throw .doesNotMatch }
+        return match
+    }
+
+    /// - Parameter experience: What the request's URL matches.
     package static func compose(
         _ request: NotificationRequest, for experience: RoutedExperience, at now: Date
     ) throws(CompositionRefusal) -> ComposedNotification {

@@ -1,7 +1,7 @@
 public import APNsPayload
 public import Foundation
 import Invocation
-import Routing
+public import Routing
 public import Tenancy
 
 /// Keeps what instances of clips tell: where they were launched, and what they may be sent.
@@ -25,17 +25,18 @@ public struct InstanceRegistrar: Sendable {
     /// - A proof that rests on nothing confirms nothing.
     /// - A token that another instance of the tenant was known by is now this one's: the clip was installed again.
     /// - Parameters:
-    ///   - place: Where the report's URL leads; nil when no experience matches it, or there is none.
     ///   - proof: That the person was there.
     ///   - mayBeNew: Whether an instance that is not known is added.
     ///   - now: The time of the request.
     public func register(
-        _ report: LaunchReport, at place: LaunchPlace?, proof: PresenceProof? = nil, mayBeNew: Bool = true,
-        of tenant: TenantID, at now: Date
+        _ report: LaunchReport, proof: PresenceProof? = nil, mayBeNew: Bool = true, in table: TenantTable,
+        at now: Date
     ) async throws -> Registration {
-        guard report.url == nil || place != nil else { return .refused(.doesNotMatch) }
-        if let clip = report.clip, let place, place.experience.clip != clip { return .refused(.otherClip) }
-        let location = place?.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
+        let lookup = report.url.map { table.lookUp($0) }
+        let experience = lookup?.experience
+        guard report.url == nil || experience != nil else { return .refused(.doesNotMatch) }
+        if let clip = report.clip, let experience, experience.clip != clip { return .refused(.otherClip) }
+        let location = lookup?.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
         if let proof {
             guard proof.isInRegion else { return .refused(.proof(.notInRegion)) }
             guard location != nil else { return .refused(.proof(.noLocation)) }
@@ -43,22 +44,22 @@ public struct InstanceRegistrar: Sendable {
         }
         let launchedAt = min(report.launchedAt ?? now, now)
         var launch: Launch?
-        if let url = report.url, let place {
+        if let url = report.url, let experience {
             launch = Launch(
-                url: place.carriesPlace ? place.experience.url : url.canonicalWithoutFragment,
-                experience: place.experience.url, location: location, launchedAt: launchedAt,
+                url: experience.readsPlaces ? experience.url : url.canonicalWithoutFragment,
+                experience: experience.url, location: location, launchedAt: launchedAt,
                 confirmedAt: proof.flatMap { $0.hasEvidence ? $0.minute : nil })
         }
         var tokens = Dictionary(
             uniqueKeysWithValues: report.startTokens.map { (TokenPlace.start(attributesType: $0), $1) })
         tokens[.device] = report.token
         let registration = InstanceRegistration(
-            id: report.instance, clip: place?.experience.clip ?? report.clip, app: report.app,
+            id: report.instance, clip: experience?.clip ?? report.clip, app: report.app,
             environment: report.environment, permission: report.permission, launchedAt: launchedAt,
             launch: launch, tokens: tokens)
-        let result = try await store.register(registration, mayBeNew: mayBeNew, of: tenant, at: now)
+        let result = try await store.register(registration, mayBeNew: mayBeNew, of: table.tenant, at: now)
         // With the clip of an experience that matched a moment ago, the experience is gone.
-        return result == .refused(.unknownClip) && place != nil ? .refused(.doesNotMatch) : result
+        return result == .refused(.unknownClip) && experience != nil ? .refused(.doesNotMatch) : result
     }
 
     /// Nil when the tenant has no such instance.
@@ -90,11 +91,10 @@ public struct InstanceRegistrar: Sendable {
     }
 }
 
-extension LaunchPlace {
-    /// Whether the URL has coordinates in it, be they signed or not.
-    fileprivate var carriesPlace: Bool {
-        if case .rule(.coordinates) = experience.binding { return true }
-        return location?.isEncodedInURL == true
+extension RoutedExperience {
+    /// Whether URLs that it matches have coordinates in them, be they signed or not.
+    fileprivate var readsPlaces: Bool {
+        if case .rule(.coordinates) = binding { true } else { false }
     }
 }
 

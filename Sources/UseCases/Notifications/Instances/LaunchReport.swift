@@ -1,7 +1,6 @@
 public import APNsPayload
 public import Foundation
 public import Invocation
-public import Routing
 public import Tenancy
 
 /// What a clip tells of itself after it was launched.
@@ -35,18 +34,6 @@ public struct LaunchReport: Sendable {
         self.token = token
         self.startTokens = startTokens
         self.launchedAt = launchedAt
-    }
-}
-
-/// Where an invocation URL leads.
-public struct LaunchPlace: Sendable {
-    public let experience: RoutedExperience
-    /// Nil when the URL names no location that is known.
-    public let location: Location?
-
-    public init(experience: RoutedExperience, location: Location?) {
-        self.experience = experience
-        self.location = location
     }
 }
 

@@ -1,6 +1,5 @@
 public import Invocation
 import Routing
-import Tenancy
 
 /// What one business is told from others by: its location, or the experience where that is bound to none.
 public enum Business: Sendable, Hashable {
@@ -9,31 +8,15 @@ public enum Business: Sendable, Hashable {
     case experience(String)
 
     /// The business that a URL leads to.
-    /// - Parameter experience: The experience that a notification to the URL is for.
-    init(
-        of url: InvocationURL, _ experience: RoutedExperience, of tenant: TenantID, in table: RoutingTable
-    ) {
-        let location = Self.location(url, experience, of: tenant, in: table)
-        self = location.map(Business.location) ?? .experience(experience.url)
-    }
-
-    private static func location(
-        _ url: InvocationURL, _ experience: RoutedExperience, of tenant: TenantID, in table: RoutingTable,
-        followingCodes: Bool = true
-    ) -> LocationIdentifier? {
-        if case .location(let bound) = experience.binding { return bound }
-        guard let match = table.match(url, of: tenant) else { return nil }
-        switch experience.readIdentifier(in: url, by: match) {
-        case .identifier(let identifier):
-            return table.location(identifier, of: tenant).map(\.identifier)
-        case .shortCode(let code):
-            guard followingCodes, let stored = table.url(ofShortCode: code, of: tenant),
-                let match = table.match(stored, of: tenant)
-            else { return nil }
-            return location(
-                stored, table.experience(match), of: tenant, in: table, followingCodes: false)
-        case .absent, .place:
-            return nil
+    /// - Parameters:
+    ///   - experience: The experience that a notification to a URL is for.
+    ///   - lookup: Where the URL leads by it.
+    init(_ experience: RoutedExperience, _ lookup: Lookup) {
+        switch (experience.binding, lookup.location) {
+        case (.location(let bound), _): self = .location(bound)
+        // A place that came signed in its URL is registered nowhere, and its identifier is its coordinate.
+        case (_, let location?) where !location.isEncodedInURL: self = .location(location.identifier)
+        default: self = .experience(experience.url)
         }
     }
 

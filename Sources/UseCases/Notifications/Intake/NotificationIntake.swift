@@ -3,7 +3,6 @@ public import Foundation
 import Invocation
 import JSON
 public import Routing
-public import Tenancy
 
 /// Takes in notifications that are to be sent: composes each, has it stored with the decision for each instance, and tells
 /// who sends.
@@ -14,7 +13,6 @@ public struct NotificationIntake: Sendable {
     private static let longestStorage: TimeInterval = 30 * 86_400
 
     private let store: any NotificationStore
-    private let composer = NotificationComposer()
     private let onQueued: @Sendable () -> Void
     private let onIncomplete: @Sendable () -> Void
 
@@ -41,19 +39,19 @@ public struct NotificationIntake: Sendable {
     /// Stores a notification; when this returns it will be sent, whatever happens to this server.
     /// - Throws: `NotificationStoreError.unavailable`.
     public func accept(
-        _ submission: NotificationSubmission, of tenant: TenantID, in table: RoutingTable, at now: Date
+        _ submission: NotificationSubmission, in table: TenantTable, at now: Date
     ) async throws -> Outcome {
         let draft: NotificationDraft
         do throws(IntakeRefusal) {
-            draft = try self.draft(submission, of: tenant, in: table, at: now)
+            draft = try self.draft(submission, in: table, at: now)
         } catch {
             // What was accepted once is so when it is repeated, though it would not be accepted now.
             guard let key = submission.idempotencyKey,
-                let earlier = try await store.addition(with: key, of: tenant)
+                let earlier = try await store.addition(with: key, of: table.tenant)
             else { return .refused(error) }
             return outcome(of: earlier)
         }
-        return outcome(of: try await store.add(draft, of: tenant))
+        return outcome(of: try await store.add(draft, of: table.tenant))
     }
 
     private func outcome(of addition: Addition) -> Outcome {
@@ -69,7 +67,7 @@ public struct NotificationIntake: Sendable {
     }
 
     private func draft(
-        _ submission: NotificationSubmission, of tenant: TenantID, in table: RoutingTable, at now: Date
+        _ submission: NotificationSubmission, in table: TenantTable, at now: Date
     ) throws(IntakeRefusal) -> NotificationDraft {
         guard submission.notification.headers["id"] == nil else {
             throw .composition(
@@ -77,10 +75,14 @@ public struct NotificationIntake: Sendable {
                     .invalid(field: "headers.id", reason: "is chosen for each delivery and must be left out"))
             )
         }
+        let match: TenantTable.Match
         let notification: ComposedNotification
-        switch composer.compose(submission.notification, of: tenant, in: table, at: now) {
-        case .composed(let composed): notification = composed
-        case .refused(let refusal): throw .composition(refusal)
+        do throws(CompositionRefusal) {
+            match = try NotificationComposer.match(submission.notification, in: table)
+            notification = try NotificationComposer.compose(
+                submission.notification, for: match.experience, at: now)
+        } catch {
+            throw .composition(error)
         }
         if let expiration = notification.headers.expiration, expiration != .immediate,
             TimeInterval(expiration.epochSeconds) <= now.timeIntervalSince1970
@@ -98,7 +100,7 @@ public struct NotificationIntake: Sendable {
             )
         }
         let business = Business(
-            of: submission.notification.url, notification.experience, of: tenant, in: table)
+            notification.experience, table.lookUp(submission.notification.url, by: match))
         if submission.confirmedOnly {
             if case .channel = submission.audience {
                 throw .wrongAudience("who follows a channel is not known, nor whether they were confirmed")

@@ -1,0 +1,27 @@
+public import Foundation
+public import Routing
+
+/// Tells whether a person is at the business that an invocation URL stands for, and has it recorded.
+///
+/// Waits for nothing; every refusal is an answer. Safe to use from many threads; holds no state of its own.
+public struct Confirmer: Sendable {
+    private let recorder: any ConfirmationRecorder
+
+    public init(recordingTo recorder: any ConfirmationRecorder) {
+        self.recorder = recorder
+    }
+
+    /// Answers the question that `confirmAcquired(in:)` answers on a device, and records the outcome.
+    /// - Parameter now: The time of the request, recorded to the minute.
+    public func confirm(
+        _ request: ConfirmationRequest, in table: TenantTable, at now: Date
+    ) -> Confirmation {
+        let location = table.lookUp(request.url).location
+        let confirmation = Confirmation(of: request, at: location)
+        recorder.record(
+            ConfirmationRecord(
+                location: location, outcome: confirmation.outcome, source: request.source, at: now),
+            of: table.tenant)
+        return confirmation
+    }
+}
