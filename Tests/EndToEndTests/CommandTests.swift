@@ -6,18 +6,23 @@ import Testing
 @Suite struct CommandTests {
     @Test func helpIsEverywhere() async throws {
         let binary = DoorstepBinary(databaseURL: "")
+        let nouns = ["tenant", "clip", "location", "experience", "code", "domain", "key", "webhook"]
+        let verbs = ["create", "list", "show", "update", "delete"]
         for command in [
-            [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "create"], ["clip", "create"],
-            ["tenant", "limit"], ["tenant", "export"], ["tenant", "import"], ["tenant", "delete"],
+            [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "limit"],
+            ["tenant", "export"], ["tenant", "import"],
             ["location", "import"], ["location", "export"], ["location", "history"], ["location", "sign"],
-            ["experience", "add"], ["experience", "export"], ["experience", "lint"], ["key", "create"],
+            ["experience", "export"], ["experience", "lint"],
             ["key", "rotate"], ["receipt-key", "rotate"], ["confirmation", "list"],
             ["confirmation", "export"], ["confirmation", "count"], ["lookup"], ["confirm"], ["payload"],
             ["postgres"], ["code", "export"], ["diagnose"],
-            ["domain", "claim"], ["domain", "verify"], ["domain", "list"], ["domain", "release"],
+            ["domain", "verify"],
             ["domain", "check"], ["domain", "content", "set"], ["domain", "content", "show"],
             ["domain", "content", "remove"],
-        ] {
+            // Other names of the same.
+            ["experience", "add"], ["domain", "claim"], ["domain", "release"], ["key", "revoke"],
+            ["webhook", "remove"],
+        ] + nouns.flatMap({ noun in verbs.map { [noun, $0] } }) {
             let outcome = try await binary.run(command + ["--help"])
             #expect(outcome.status == 0, "\(command)")
             #expect(outcome.output.contains("USAGE: doorstep"), "\(command)")
@@ -37,6 +42,19 @@ import Testing
         ["serve", "--table-max-age", "0"], ["serve", "--table-max-age", "8761"],
         ["serve", "--port", "99999"], ["serve", "--pool-size", "0"], ["serve", "--log-level", "loud"],
         ["location", "list", "--tenant", "x", "--limit", "0"],
+        ["location", "update", "--tenant", "x", "a"],
+        ["location", "update", "--tenant", "x", "a", "--metadata", "phone"],
+        ["clip", "update", "--tenant", "x", "com.example.MyApp.Clip"],
+        ["experience", "update", "--tenant", "x", "https://example.com"],
+        [
+            "experience", "update", "--tenant", "x", "https://example.com", "--unbound", "--location", "a",
+        ],
+        ["key", "update", "--tenant", "x", "00000000-0000-0000-0000-000000000000"],
+        [
+            "key", "update", "--tenant", "x", "00000000-0000-0000-0000-000000000000", "--no-expiry",
+            "--expires-in-days", "1",
+        ],
+        ["domain", "update", "--tenant", "x", "example.com"],
         ["location", "history", "--tenant", "x", "a", "--limit", "0"], ["tenant", "delete", "x"],
         ["code", "export", "--tenant", "x"], ["code", "export", "--tenant", "x", "--format", "json"],
         ["code", "export", "--tenant", "x", "--format", "print", "--locations"],
@@ -126,7 +144,14 @@ import Testing
                         "--url", "https://example.com/x", "--identifier-rule", "path:0",
                     ], "rule"
                 ),
-                (["location", "delete"] + tenant + ["restaurant_a"], "bound"),
+                (
+                    ["location", "delete"] + tenant + ["restaurant_a"],
+                    "in use by 1 experience (advanced https://example.com/restaurants/restaurant_a)"
+                ),
+                (
+                    ["clip", "delete"] + tenant + ["com.example.MyApp.Clip"],
+                    "in use by 2 experiences (advanced https://example.com/restaurants/restaurant_a, "
+                ),
                 (["location", "delete"] + tenant + ["nowhere"], "no location"),
                 (["location", "import"] + tenant + ["/no/such/file.csv"], "cannot be read"),
                 (["key", "revoke"] + tenant + ["00000000-0000-0000-0000-000000000000"], "no such key"),

@@ -63,7 +63,7 @@ import Testing
             }
 
             // The secret is replaced: what the new one alone cannot open is told, and nothing is lost.
-            try await binary.succeed(["webhook", "set", "https://example.com/hooks"] + tenant)
+            try await binary.succeed(["webhook", "create", "https://example.com/hooks"] + tenant)
             for (secrets, resealed, unreadable) in [
                 (Self.new, 0, 2), ("\(Self.new),\(Self.old)", 2, 0), (Self.new, 0, 0),
             ] {

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func aWebhookIsSetTestedRotatedAndRemoved() async throws {
+    @Test func aWebhookIsCreatedChangedTestedRotatedAndDeleted() async throws {
         try await Self.withInstallation { installation in
             let binary = installation.binary
             let requests = Mutex<[LocalWebServer.Request]>([])
@@ -28,14 +28,22 @@ import Testing
                 let url = "http://127.0.0.1:\(server.port)/hooks"
                 let tenant = ["--tenant", Installation.tenant]
                 #expect(try await binary.run(["webhook", "test"] + tenant).status == 1)
-                let set = try await binary.succeed(["webhook", "set", url, "--format", "json"] + tenant)
-                    .json()
-                let secret = try #require(set.objectValue?["secret"]?.stringValue)
+                let list = ["webhook", "list", "--format", "json"] + tenant
+                #expect(try await binary.succeed(list).json() == [])
+                let update = ["webhook", "update", "--url", url + "/2", "--format", "json"] + tenant
+                #expect(try await binary.run(update).errors.contains("has no webhook"))
+                let created = try await binary.succeed(
+                    ["webhook", "create", url, "--format", "json"] + tenant
+                ).json()
+                let secret = try #require(created.objectValue?["secret"]?.stringValue)
                 #expect(secret.hasPrefix("whsec_"))
-                // Shown once.
-                let again = try await binary.succeed(
-                    ["webhook", "set", url + "/2", "--format", "json"] + tenant)
-                #expect(try again.json() == ["url": .string(url + "/2")])
+                let again = try await binary.run(["webhook", "create", url + "/2"] + tenant)
+                #expect(again.status == 1 && again.errors.contains("has the webhook \(url) already"))
+                // The secret was shown once.
+                let updated = try await binary.succeed(update)
+                #expect(!updated.output.contains("whsec_"))
+                #expect(try updated.json().objectValue?["url"] == .string(url + "/2"))
+                #expect(try await binary.succeed(list).json() == .array([updated.json()]))
                 try await binary.succeed(["webhook", "test"] + tenant)
                 let request = try #require(requests.withLock { $0.last })
                 #expect(request.path == "/hooks/2" && request.method == "POST")
@@ -44,13 +52,14 @@ import Testing
                     .json()
                 #expect(rotated.objectValue?["secret"]?.stringValue != secret)
                 let shown = try await binary.succeed(["webhook", "show", "--format", "json"] + tenant)
-                #expect(!shown.output.contains("whsec_") && shown.output.contains("hooks/2"))
+                #expect(try shown.json() == updated.json())
                 status.withLock { $0 = 500 }
                 let refused = try await binary.run(["webhook", "test"] + tenant)
                 #expect(refused.status == 1 && refused.errors.contains("answered 500"))
-                let removed = try await binary.succeed(["webhook", "remove", "--format", "json"] + tenant)
+                let removed = try await binary.succeed(["webhook", "delete", "--format", "json"] + tenant)
                 #expect(try removed.json() == ["messages": 0])
-                #expect(try await binary.run(["webhook", "remove"] + tenant).status == 1)
+                #expect(try await binary.run(["webhook", "delete"] + tenant).status == 1)
+                #expect(try await binary.run(["webhook", "show"] + tenant).status == 1)
             }
         }
     }
@@ -58,7 +67,7 @@ import Testing
     @Test(arguments: ["http://example.com/", "https://user:x@example.com/", "nonsense"])
     func otherURLsAreRefused(url: String) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "host=/nowhere").run(
-            "webhook", "set", "--tenant", "t", url)
+            "webhook", "create", "--tenant", "t", url)
         #expect(outcome.status == 64 && outcome.output.isEmpty)
     }
 

@@ -8,6 +8,7 @@ public import Tenancy
 // A tenant as a whole: read, brought in from elsewhere, deleted.
 
 extension PostgresAdministrationStore {
+    /// Lends a reader of all that is the tenant's in one snapshot.
     public func withCatalogue<Result: Sendable>(
         of slug: TenantSlug, _ body: (any CatalogueReader) async throws -> Result
     ) async throws -> Result {
@@ -21,6 +22,10 @@ extension PostgresAdministrationStore {
         }
     }
 
+    /// Deletes a tenant and all that is its own, but for the audit log, in which each deleted row is an entry.
+    ///
+    /// Waits for imports that are under way; one that begins meanwhile throws `AdministrationError.tenantDeleted`.
+    /// - Returns: How many rows went, by relation.
     public func deleteTenant(_ slug: TenantSlug) async throws -> [RowCount] {
         let id = try await tenant(slug).id
         return try await writeMuch(id) { transaction in
@@ -50,6 +55,11 @@ extension PostgresAdministrationStore {
 }
 
 extension PostgresAdministrationStore {
+    /// Creates a tenant from an archive, under another slug if one is given: all of it, or nothing.
+    ///
+    /// - Parameter keepsID: whether the tenant has the archive's ID, and with it the key that signs its places and the
+    ///   audience of its receipts; else it has one of its own.
+    /// - Throws: `AdministrationError.tenantIDTaken` for an ID that a tenant has.
     public func createTenant(
         from archive: TenantArchiveReader, slug: TenantSlug?, keepsID: Bool
     ) async throws -> ArchiveOutcome {

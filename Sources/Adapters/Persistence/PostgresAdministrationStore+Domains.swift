@@ -5,7 +5,8 @@ import JSON
 import PostgreSQL
 public import Tenancy
 
-extension PostgresAdministrationStore {
+extension PostgresAdministrationStore: DomainStore {
+    /// Claims a domain; a claim that is there already stays as it is, with its challenge.
     public func claimDomain(
         _ name: DomainName, challenge: String, of tenant: TenantID
     ) async throws -> DomainRecord {
@@ -69,6 +70,8 @@ extension PostgresAdministrationStore {
         }
     }
 
+    /// Keeps what is merged into the domain's association file, in the place of what was kept; nil for nothing.
+    /// - Throws: `unknownDomain`; `AssociationContentError.contradiction` for what names a clip of the tenant's as an app.
     public func setContent(
         _ content: AssociationContent?, ofDomain name: DomainName, of tenant: TenantID
     ) async throws -> DomainRecord {
@@ -87,10 +90,9 @@ extension PostgresAdministrationStore {
 
     public func releaseDomain(_ name: DomainName, of tenant: TenantID) async throws {
         try await write(tenant) { transaction in
-            let released = try await transaction.execute(
-                "DELETE FROM doorstep.domains WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)"
-            ).affectedRows
-            guard released == 1 else { throw AdministrationError.unknownDomain(name) }
+            guard try await transaction.delete(from: "domains", where: "host", is: name.text) == 1 else {
+                throw AdministrationError.unknownDomain(name)
+            }
         }
     }
 }

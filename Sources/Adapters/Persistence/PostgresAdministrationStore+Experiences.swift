@@ -1,12 +1,12 @@
 public import Administration
-import Invocation
+public import Invocation
 import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore {
-    public func addExperience(_ record: ExperienceRecord, of tenant: TenantID) async throws {
+    public func createExperience(_ record: ExperienceRecord, of tenant: TenantID) async throws {
         let experience = record.experience
-        do {
+        try await Self.refusing(experience) {
             try await write(tenant) { transaction in
                 _ = try await transaction.execute(
                     """
@@ -18,6 +18,60 @@ extension PostgresAdministrationStore {
                         \(record.title), \(record.subtitle))
                     """)
             }
+        }
+    }
+
+    /// - Throws: `AdministrationError.unknownExperience`.
+    public func experience(
+        _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID
+    ) async throws -> ExperienceRecord {
+        try await read(tenant) { try await $0.experience(kind, url) }
+    }
+
+    /// Changes an experience to what the closure makes of it; what identifies it stays.
+    public func updateExperience(
+        _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID,
+        _ change: (ExperienceRecord) throws -> ExperienceRecord
+    ) async throws -> ExperienceRecord {
+        try await write(tenant) { transaction in
+            let record = try change(try await transaction.experience(kind, url, "FOR UPDATE"))
+            let experience = record.experience
+            return try await Self.refusing(experience) {
+                try await transaction.execute(
+                    """
+                    UPDATE doorstep.experiences
+                    SET bundle_id = \(experience.clip.text),
+                        location_identifier = \(experience.binding.location?.text),
+                        identifier_rule = \(experience.binding.rule?.description),
+                        title = \(record.title), subtitle = \(record.subtitle)
+                    WHERE tenant_id = \(tenant.uuid) AND kind = \(kind.rawValue) AND url = \(url.canonical)
+                    """)
+                return record
+            }
+        }
+    }
+
+    /// Nothing refers to an experience: instances that it launched keep its URL.
+    /// - Throws: `AdministrationError.unknownExperience`.
+    public func deleteExperience(
+        _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID
+    ) async throws {
+        try await write(tenant) { transaction in
+            let deleted = try await transaction.execute(
+                """
+                DELETE FROM doorstep.experiences
+                WHERE tenant_id = \(tenant.uuid) AND kind = \(kind.rawValue) AND url = \(url.canonical)
+                """)
+            guard deleted.affectedRows == 1 else { throw AdministrationError.unknownExperience(kind, url) }
+        }
+    }
+
+    /// Gives what the database refuses of an experience its name.
+    private static func refusing<Result>(
+        _ experience: Experience, _ write: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await write()
         } catch let error as PostgreSQLError where error.isUniqueViolation("experiences_pkey") {
             throw AdministrationError.experienceExists
         } catch let error as PostgreSQLError where error.isUniqueViolation("experiences_one_default_per_clip")
@@ -38,20 +92,39 @@ extension PostgresAdministrationStore {
         try await importTable(of: tenant, ExperienceStaging(), feed)
     }
 
+    /// By URL, then kind.
     public func experiences(of tenant: TenantID) async throws -> [ExperienceRecord] {
         try await read(tenant) { transaction in
             try await transaction.execute(
                 """
-                SELECT url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle
-                FROM doorstep.experiences WHERE tenant_id = \(tenant.uuid) ORDER BY url, kind
+                SELECT \(unsafeSQL: ExperienceRecord.columns) FROM doorstep.experiences
+                WHERE tenant_id = \(tenant.uuid) ORDER BY url, kind
                 """
             ).map { try ExperienceRecord(row: $0) }
         }
     }
 }
 
+extension TenantTransaction {
+    fileprivate func experience(
+        _ kind: ExperienceKind, _ url: URLPrefix, _ lock: String = ""
+    ) async throws -> ExperienceRecord {
+        let rows = try await execute(
+            """
+            SELECT \(unsafeSQL: ExperienceRecord.columns) FROM doorstep.experiences
+            WHERE tenant_id = \(tenant.uuid) AND kind = \(kind.rawValue) AND url = \(url.canonical)
+            \(unsafeSQL: lock)
+            """)
+        guard let row = rows.first else { throw AdministrationError.unknownExperience(kind, url) }
+        return try ExperienceRecord(row: row)
+    }
+}
+
 extension ExperienceRecord {
-    /// Columns: url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle.
+    fileprivate static let columns =
+        "url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle"
+
+    /// Takes the columns url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle.
     init(row: Row) throws {
         let (url, kind, clip, location, rule, title, subtitle) = try row.decode(
             String.self, String.self, String.self, String?.self, String?.self, String?.self, String?.self)

@@ -4,6 +4,7 @@ import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore {
+    /// - Parameter scopes: what the key may do, of what its kind may; nil for all of that.
     public func createKey(
         _ key: APIKey, scopes: Scopes?, expiresAt: Date?, of tenant: TenantID
     ) async throws -> KeyRecord {
@@ -24,6 +25,36 @@ extension PostgresAdministrationStore {
         }
     }
 
+    public func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
+        try await read(tenant) { transaction in
+            let rows = try await transaction.execute(
+                """
+                SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys
+                WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
+                """)
+            guard let row = rows.first else { throw AdministrationError.unknownKey }
+            return try KeyRecord(row: row)
+        }
+    }
+
+    /// Lets a key expire at another time; nil for never.
+    /// - Throws: `AdministrationError.unknownKey`; `keyNotActive` for a key that is revoked or has expired.
+    public func updateKey(
+        _ id: KeyID, expiresAt: Date?, of tenant: TenantID
+    ) async throws -> KeyRecord {
+        try await write(tenant) { transaction in
+            let rows = try await transaction.execute(
+                """
+                UPDATE doorstep.api_keys SET expires_at = \(expiresAt)
+                WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
+                    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+                RETURNING \(unsafeSQL: KeyRecord.columns)
+                """)
+            guard let row = rows.first else { throw try await transaction.refusal(of: id) }
+            return try KeyRecord(row: row)
+        }
+    }
+
     public func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
         try await write(tenant) { transaction in
             let rows = try await transaction.execute(
@@ -37,6 +68,7 @@ extension PostgresAdministrationStore {
         }
     }
 
+    /// Adds the successor, which may do the same for as long, and lets the old key expire at a time, in one step.
     public func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
@@ -52,9 +84,7 @@ extension PostgresAdministrationStore {
                 RETURNING k.kind, k.scopes, old.expires_at
                 """)
             guard let row = rows.first else {
-                let known = try await transaction.execute(
-                    "SELECT FROM doorstep.api_keys WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)")
-                throw known.isEmpty ? AdministrationError.unknownKey : .keyNotActive
+                throw try await transaction.refusal(of: id)
             }
             let (kindText, scopes, expiry) = try row.decode(String.self, [String]?.self, Date?.self)
             guard let kind = KeyKind(rawValue: kindText) else {
@@ -67,6 +97,13 @@ extension PostgresAdministrationStore {
 }
 
 extension TenantTransaction {
+    /// Why a key is not one that is active.
+    fileprivate func refusal(of id: KeyID) async throws -> AdministrationError {
+        let known = try await execute(
+            "SELECT FROM doorstep.api_keys WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)")
+        return known.isEmpty ? .unknownKey : .keyNotActive
+    }
+
     fileprivate func insert(
         _ key: APIKey, scopes: [String]?, expiresAt: Date?
     ) async throws -> KeyRecord {

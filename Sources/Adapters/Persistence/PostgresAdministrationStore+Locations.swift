@@ -13,6 +13,7 @@ extension PostgresAdministrationStore {
         try await importTable(of: tenant, LocationStaging(), feed)
     }
 
+    /// By identifier, up to `limit`.
     public func locations(
         of tenant: TenantID, after: LocationIdentifier?, limit: Int
     ) async throws -> [LocationRecord] {
@@ -27,19 +28,74 @@ extension PostgresAdministrationStore {
         }
     }
 
-    public func deleteLocation(_ identifier: LocationIdentifier, of tenant: TenantID) async throws {
+    public func location(
+        _ identifier: LocationIdentifier, of tenant: TenantID
+    ) async throws -> LocationRecord {
+        try await read(tenant) { try await $0.location(identifier) }
+    }
+
+    public func createLocation(_ record: LocationRecord, of tenant: TenantID) async throws {
         do {
             try await write(tenant) { transaction in
-                let deleted = try await transaction.execute(
+                _ = try await transaction.execute(
                     """
-                    DELETE FROM doorstep.locations
-                    WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text)
+                    INSERT INTO doorstep.locations
+                        (tenant_id, identifier, name, latitude, longitude, radius, metadata)
+                    VALUES (\(tenant.uuid), \(record.identifier.text), \(record.name.text),
+                        \(record.region.center.latitude), \(record.region.center.longitude),
+                        \(record.region.radius.meters), \(record.metadataText))
                     """)
-                guard deleted.affectedRows == 1 else { throw AdministrationError.unknownLocation(identifier) }
             }
-        } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
-            throw AdministrationError.locationInUse(identifier)
+        } catch let error as PostgreSQLError where error.isUniqueViolation("locations_pkey") {
+            throw AdministrationError.locationExists(record.identifier)
         }
+    }
+
+    /// Changes a location to what the closure makes of it; what identifies it stays.
+    public func updateLocation(
+        _ identifier: LocationIdentifier, of tenant: TenantID,
+        _ change: (LocationRecord) throws -> LocationRecord
+    ) async throws -> LocationRecord {
+        try await write(tenant) { transaction in
+            let record = try change(try await transaction.location(identifier, "FOR UPDATE"))
+            try await transaction.execute(
+                """
+                UPDATE doorstep.locations
+                SET name = \(record.name.text), latitude = \(record.region.center.latitude),
+                    longitude = \(record.region.center.longitude), radius = \(record.region.radius.meters),
+                    metadata = \(record.metadataText)
+                WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text)
+                """)
+            return record
+        }
+    }
+
+    /// Deletes a location; with `cascade` the experiences that are bound to it too.
+    /// - Returns: How many rows went, by relation.
+    /// - Throws: `AdministrationError.unknownLocation`; `inUse` when an experience is bound to it and does not go too.
+    public func deleteLocation(
+        _ identifier: LocationIdentifier, of tenant: TenantID, cascade: Bool
+    ) async throws -> [RowCount] {
+        try await delete(
+            "location '\(identifier)'", from: "locations", where: "identifier", is: identifier.text,
+            of: tenant,
+            referents: [
+                Reference(relation: "experiences", column: "location_identifier", name: "kind || ' ' || url")
+            ], cascade: cascade, unknown: .unknownLocation(identifier))
+    }
+}
+
+extension TenantTransaction {
+    fileprivate func location(
+        _ identifier: LocationIdentifier, _ lock: String = ""
+    ) async throws -> LocationRecord {
+        let rows = try await execute(
+            """
+            SELECT identifier, name, latitude, longitude, radius, metadata FROM doorstep.locations
+            WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text) \(unsafeSQL: lock)
+            """)
+        guard let row = rows.first else { throw AdministrationError.unknownLocation(identifier) }
+        return try LocationRecord(row: row)
     }
 }
 
@@ -57,11 +113,16 @@ extension LocationRecord {
                 metadata: try JSONValue(parsing: metadata.text.utf8).objectValue ?? [:])
         }
     }
+
+    fileprivate var metadataText: JSONText {
+        JSONText(String(decoding: JSONValue.object(metadata).serialized(), as: UTF8.self))
+    }
 }
 
 // MARK: - History
 
 extension PostgresAdministrationStore {
+    /// The location's changes, the newest first, up to `limit`; those of one that was deleted too.
     public func history(
         of identifier: LocationIdentifier, of tenant: TenantID, limit: Int
     ) async throws -> [AuditEntry] {
@@ -110,7 +171,7 @@ struct LocationStaging: Staging {
         [
             row.identifier.text, row.name.text, row.region.center.latitude.description,
             row.region.center.longitude.description, row.region.radius.meters.description,
-            String(decoding: JSONValue.object(row.metadata).serialized(), as: UTF8.self),
+            row.metadataText.text,
         ]
     }
 

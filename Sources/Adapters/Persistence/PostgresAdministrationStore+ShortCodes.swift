@@ -10,6 +10,7 @@ extension PostgresAdministrationStore {
         try await importTable(of: tenant, ShortCodeStaging(), feed)
     }
 
+    /// By code, up to `limit`.
     public func shortCodes(of tenant: TenantID, after: String?, limit: Int) async throws -> [ShortCode] {
         try await read(tenant) { transaction in
             try await transaction.execute(
@@ -19,6 +20,52 @@ extension PostgresAdministrationStore {
                 ORDER BY code LIMIT \(limit)
                 """
             ).map { try ShortCode(row: $0) }
+        }
+    }
+
+    public func shortCode(_ code: String, of tenant: TenantID) async throws -> ShortCode {
+        try await read(tenant) { transaction in
+            let rows = try await transaction.execute(
+                """
+                SELECT code, url FROM doorstep.short_codes
+                WHERE tenant_id = \(tenant.uuid) AND code = \(code)
+                """)
+            guard let row = rows.first else { throw AdministrationError.unknownShortCode(code) }
+            return try ShortCode(row: row)
+        }
+    }
+
+    public func createShortCode(_ code: ShortCode, of tenant: TenantID) async throws {
+        do {
+            try await write(tenant) { transaction in
+                _ = try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.short_codes (tenant_id, code, url)
+                    VALUES (\(tenant.uuid), \(code.code), \(code.url.canonical))
+                    """)
+            }
+        } catch let error as PostgreSQLError where error.isUniqueViolation("short_codes_pkey") {
+            throw AdministrationError.shortCodeExists(code.code)
+        }
+    }
+
+    /// Has a code that is there stand for another URL.
+    public func updateShortCode(_ code: ShortCode, of tenant: TenantID) async throws {
+        try await write(tenant) { transaction in
+            let updated = try await transaction.execute(
+                """
+                UPDATE doorstep.short_codes SET url = \(code.url.canonical)
+                WHERE tenant_id = \(tenant.uuid) AND code = \(code.code)
+                """)
+            guard updated.affectedRows == 1 else { throw AdministrationError.unknownShortCode(code.code) }
+        }
+    }
+
+    public func deleteShortCode(_ code: String, of tenant: TenantID) async throws {
+        try await write(tenant) { transaction in
+            guard try await transaction.delete(from: "short_codes", where: "code", is: code) == 1 else {
+                throw AdministrationError.unknownShortCode(code)
+            }
         }
     }
 }

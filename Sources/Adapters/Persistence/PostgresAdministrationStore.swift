@@ -6,8 +6,10 @@ public import Tenancy
 
 /// Tenants and all that is theirs in PostgreSQL, changed as `doorstep_admin`.
 ///
-/// What it may change of each table is in `PostgresAdministrationStore+….swift`, a file a noun.
-public struct PostgresAdministrationStore: AdministrationStore {
+/// Each call is one transaction: it is done whole or throws and changed nothing. A refusal is an
+/// `AdministrationError`. Every change is written to the audit log under the store's actor. What it may change of each
+/// table is in `PostgresAdministrationStore+….swift`, a file a noun.
+public struct PostgresAdministrationStore: Sendable {
     private let pool: ConnectionPool
     private let actor: String
 
@@ -83,6 +85,7 @@ extension PostgresAdministrationStore {
         }
     }
 
+    /// By slug.
     public func tenants() async throws -> [Tenant] {
         try await readAcrossTenants(
             "SELECT \(unsafeSQL: Tenant.columns) FROM doorstep.tenants ORDER BY slug"
@@ -96,6 +99,7 @@ extension PostgresAdministrationStore {
         return try Tenant(row: row)
     }
 
+    /// Suspends or resumes; a tenant that is so already stays as it is.
     public func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant {
         let id = try await tenant(slug).id
         return try await write(id) { transaction in
@@ -111,6 +115,20 @@ extension PostgresAdministrationStore {
         }
     }
 
+    public func rename(_ slug: TenantSlug, to name: DisplayName) async throws -> Tenant {
+        let id = try await tenant(slug).id
+        return try await write(id) { transaction in
+            let rows = try await transaction.execute(
+                """
+                UPDATE doorstep.tenants SET name = \(name.text) WHERE tenant_id = \(id.uuid)
+                RETURNING \(unsafeSQL: Tenant.columns)
+                """)
+            guard let row = rows.first else { throw AdministrationError.unknownTenant(slug) }
+            return try Tenant(row: row)
+        }
+    }
+
+    /// Replaces the tenant's own limits.
     public func setLimits(_ limits: RequestLimits, _ slug: TenantSlug) async throws -> Tenant {
         let id = try await tenant(slug).id
         return try await write(id) { transaction in
@@ -184,51 +202,5 @@ extension RateLimit {
             let burst = try row.decode(at: column + 1, as: Int32?.self)
         else { return nil }
         self.init(perSecond: Int(perSecond), burst: Int(burst))
-    }
-}
-
-// MARK: - Clips
-
-extension PostgresAdministrationStore {
-    public func createClip(_ clip: Clip, of tenant: TenantID) async throws {
-        do {
-            try await write(tenant) { try await $0.add(clip) }
-        } catch let error as PostgreSQLError where error.isUniqueViolation("clips_pkey") {
-            throw AdministrationError.clipExists(clip.bundleID)
-        }
-    }
-
-    public func clips(of tenant: TenantID) async throws -> [Clip] {
-        try await read(tenant) { try await $0.clips() }
-    }
-}
-
-extension TenantTransaction {
-    func add(_ clip: Clip) async throws {
-        try await execute(
-            """
-            INSERT INTO doorstep.clips
-                (tenant_id, bundle_id, parent_bundle_id, team_id, app_id_prefix, multi_business)
-            VALUES (\(tenant.uuid), \(clip.bundleID.text), \(clip.parentBundleID.text),
-                \(clip.teamID.text), \(clip.ownAppIDPrefix?.text), \(clip.isMultiBusiness))
-            """)
-    }
-
-    /// By bundle ID.
-    func clips() async throws -> [Clip] {
-        try await execute(
-            """
-            SELECT bundle_id, team_id, app_id_prefix, multi_business FROM doorstep.clips
-            WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id
-            """
-        ).map { row in
-            let (bundleID, teamID, prefix, isMultiBusiness) = try row.decode(
-                String.self, String.self, String?.self, Bool.self)
-            return try PersistenceError.reading("clips") {
-                try Clip(
-                    bundleID: BundleID(bundleID), teamID: TeamID(teamID),
-                    appIDPrefix: prefix.map { try AppIDPrefix($0) }, isMultiBusiness: isMultiBusiness)
-            }
-        }
     }
 }

@@ -13,6 +13,7 @@ enum CommandError: Error, CustomStringConvertible {
     case weakTokenSecret
     case invalidAPNsKeys(String, String)
     case noWebhook
+    case webhookExists(WebhookURL)
     case webhookNotTaken(WebhookReply)
     case unreadableTokens(Int)
     case unknownInstances([InstanceID])
@@ -52,6 +53,8 @@ enum CommandError: Error, CustomStringConvertible {
             "\(path) does not list keys for APNs: \(reason)"
         case .noWebhook:
             "the tenant has no webhook"
+        case .webhookExists(let url):
+            "the tenant has the webhook \(url) already"
         case .webhookNotTaken(.status(let status)):
             "the webhook did not take the message: it answered \(status)"
         case .webhookNotTaken(.noAnswer(let reason)):

@@ -15,10 +15,14 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case clipExists(BundleID)
     case unknownClip(BundleID)
     case experienceExists
-    case unknownExperience
+    case unknownExperience(ExperienceKind, URLPrefix)
     case secondDefaultExperience(BundleID)
+    case locationExists(LocationIdentifier)
     case unknownLocation(LocationIdentifier)
-    case locationInUse(LocationIdentifier)
+    case shortCodeExists(String)
+    case unknownShortCode(String)
+    /// What was to be deleted, and what refers to it.
+    case inUse(String, by: [Referents])
     case unknownKey
     case keyNotActive
     case invalidHeader(reason: String)
@@ -49,8 +53,11 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .experienceExists: "experience_exists"
         case .unknownExperience: "unknown_experience"
         case .secondDefaultExperience: "second_default_experience"
+        case .locationExists: "location_exists"
         case .unknownLocation: "unknown_location"
-        case .locationInUse: "location_in_use"
+        case .shortCodeExists: "short_code_exists"
+        case .unknownShortCode: "unknown_short_code"
+        case .inUse: "in_use"
         case .unknownKey: "unknown_key"
         case .keyNotActive: "key_not_active"
         case .invalidHeader: "invalid_header"
@@ -78,10 +85,17 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .clipExists(let bundleID): "the tenant has a clip \(bundleID) already"
         case .unknownClip(let bundleID): "the tenant has no clip \(bundleID)"
         case .experienceExists: "the tenant has an experience of this kind and URL already"
-        case .unknownExperience: "the tenant has no such experience"
+        case .unknownExperience(let kind, let url): "the tenant has no \(kind.rawValue) experience \(url)"
         case .secondDefaultExperience(let bundleID): "the clip \(bundleID) has a default experience already"
+        case .locationExists(let identifier): "the tenant has a location '\(identifier)' already"
         case .unknownLocation(let identifier): "the tenant has no location '\(identifier)'"
-        case .locationInUse(let identifier): "an experience is bound to the location '\(identifier)'"
+        case .shortCodeExists(let code): "the tenant has a short code '\(code)' already"
+        case .unknownShortCode(let code): "the tenant has no short code '\(code)'"
+        case .inUse(let subject, let referents):
+            """
+            the \(subject) is in use by \(referents.map(\.description).joined(separator: " and ")): \
+            it can be deleted after these, or with them by cascade
+            """
         case .unknownKey: "the tenant has no such key"
         case .keyNotActive: "the key is revoked or expired"
         case .invalidHeader(let reason): "the first line must name the columns: \(reason)"

@@ -6,12 +6,12 @@ public import Tenancy
 /// A proof that is missing at a check lapses; when it is still missing at a check after ``DomainRecord/grace``, the
 /// domain is no longer proved. That nobody answered is no reason for either. [ours]
 public struct DomainVerification: Sendable {
-    private let store: any AdministrationStore
+    private let store: any DomainStore
     private let resolver: any TextRecordResolver
     private let fetcher: any PageFetcher
 
     public init(
-        store: any AdministrationStore, resolver: any TextRecordResolver, fetcher: any PageFetcher
+        store: any DomainStore, resolver: any TextRecordResolver, fetcher: any PageFetcher
     ) {
         self.store = store
         self.resolver = resolver

@@ -1,5 +1,5 @@
 /// How many rows of a relation something was done to.
-public struct RowCount: Sendable, Hashable {
+public struct RowCount: Sendable, Hashable, CustomStringConvertible {
     public let relation: String
     public let count: Int
 
@@ -7,4 +7,7 @@ public struct RowCount: Sendable, Hashable {
         self.relation = relation
         self.count = count
     }
+
+    /// `2 experiences`, `1 experience`: relations are plurals.
+    public var description: String { "\(count) \(count == 1 ? String(relation.dropLast()) : relation)" }
 }

@@ -138,7 +138,7 @@ import Testing
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
             try await stores.importLocations([.sample("a"), .sample("b", radius: 5)], of: tenant)
-            try await stores.administration.addExperience(.sample("https://example.com"), of: tenant)
+            try await stores.administration.createExperience(.sample("https://example.com"), of: tenant)
             _ = try await stores.administration.setSuspended(true, TenantSlug("acme"))
             _ = try await stores.administration.setSuspended(true, TenantSlug("acme"))
             try await stores.database.withSuperuser { pool in

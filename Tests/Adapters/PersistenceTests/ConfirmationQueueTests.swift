@@ -33,7 +33,7 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)
-            try await stores.administration.addExperience(
+            try await stores.administration.createExperience(
                 .sample("https://example.com/a", location: "a"), of: tenant)
             let queue = ConfirmationQueue(stores.appPool)
             let confirmer = Confirmer(recordingTo: queue)

@@ -12,8 +12,8 @@ import Testing
     @Test func serversFollowWhatIsProved() async throws {
         try await DomainTests.withDomain { stores, tenant, world, verification, record in
             try await stores.createClip(of: tenant)
-            try await stores.administration.addExperience(.sample("https://example.com/a"), of: tenant)
-            try await stores.administration.addExperience(.sample("https://www.example.com/b"), of: tenant)
+            try await stores.administration.createExperience(.sample("https://example.com/a"), of: tenant)
+            try await stores.administration.createExperience(.sample("https://www.example.com/b"), of: tenant)
             let followed = FollowedTable(stores.routerPool)
             #expect(try await followed.refreshed().site(ofHost: "example.com") == nil)
 
@@ -33,7 +33,7 @@ import Testing
             #expect(try await followed.refreshed().site(ofHost: "example.com") != nil)
             #expect(followed.events() == [])
 
-            try await stores.administration.addExperience(.sample("https://example.com/c"), of: tenant)
+            try await stores.administration.createExperience(.sample("https://example.com/c"), of: tenant)
             try await stores.administer(
                 tenant,
                 "UPDATE doorstep.clips SET team_id = 'ZYXWV98765', parent_bundle_id = 'com.example'")

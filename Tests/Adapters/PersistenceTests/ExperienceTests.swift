@@ -42,7 +42,7 @@ import Testing
         #expect(Self.samples.count == 8)
         try await Self.withClips { stores, tenant in
             for record in Self.samples.shuffled() {
-                try await stores.administration.addExperience(record, of: tenant)
+                try await stores.administration.createExperience(record, of: tenant)
             }
             let stored = try await stores.administration.experiences(of: tenant)
             #expect(stored.map(\.experience.url.canonical) == stored.map(\.experience.url.canonical).sorted())
@@ -59,7 +59,7 @@ import Testing
 
             #expect(try await stores.importExperiences(Self.samples, of: tenant) == .done(8, 0, 0))
             #expect(try await stores.importExperiences(Self.samples, of: tenant) == .done(0, 0, 8))
-            for record in Self.samples { try await stores.administration.addExperience(record, of: other) }
+            for record in Self.samples { try await stores.administration.createExperience(record, of: other) }
             // Rows that are alike in every column but the tenant.
             let different = try await stores.count(
                 """
@@ -75,7 +75,7 @@ import Testing
     @Test func eachRefusalHasItsName() async throws {
         try await Self.withClips { stores, tenant in
             let store = stores.administration
-            try await store.addExperience(.sample("https://example.com", kind: .default), of: tenant)
+            try await store.createExperience(.sample("https://example.com", kind: .default), of: tenant)
             let refusals: [(ExperienceRecord, AdministrationError)] = try [
                 (.sample("https://example.com", kind: .default), .experienceExists),
                 (
@@ -96,12 +96,12 @@ import Testing
                 ),
             ]
             for (record, refusal) in refusals {
-                await #expect(throws: refusal) { try await store.addExperience(record, of: tenant) }
+                await #expect(throws: refusal) { try await store.createExperience(record, of: tenant) }
             }
             // Another clip's default, and another kind with the same URL, are no conflict.
-            try await store.addExperience(
+            try await store.createExperience(
                 .sample("https://example.com/2", kind: .default, clip: "com.example.Other.Clip"), of: tenant)
-            try await store.addExperience(.sample("https://example.com", kind: .advanced), of: tenant)
+            try await store.createExperience(.sample("https://example.com", kind: .advanced), of: tenant)
             #expect(try await store.experiences(of: tenant).count == 3)
         }
     }
@@ -111,12 +111,12 @@ import Testing
             let other = try await stores.createTenant("other")
             let bundleID = try BundleID(Self.clip)
             await #expect(throws: AdministrationError.unknownClip(bundleID)) {
-                try await stores.administration.addExperience(.sample("https://example.com"), of: other)
+                try await stores.administration.createExperience(.sample("https://example.com"), of: other)
             }
             try await stores.createClip(of: other)
             let location = try LocationIdentifier("a")
             await #expect(throws: AdministrationError.unknownLocation(location)) {
-                try await stores.administration.addExperience(
+                try await stores.administration.createExperience(
                     .sample("https://example.com", location: "a"), of: other)
             }
             let outcome = try await stores.importExperiences(
@@ -145,7 +145,7 @@ import Testing
 
     @Test func badRowsAreNamedByLineAndNothingIsImported() async throws {
         try await Self.withClips { stores, tenant in
-            try await stores.administration.addExperience(
+            try await stores.administration.createExperience(
                 .sample("https://example.com/default", kind: .default), of: tenant)
             let outcome = try await stores.importExperiences(
                 [

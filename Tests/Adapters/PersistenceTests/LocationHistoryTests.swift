@@ -14,7 +14,7 @@ import Testing
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
             try await stores.importLocations([.sample("a", radius: 50, metadata: ["k": "v"])], of: tenant)
             try await stores.importLocations([.sample("a", radius: 7)], of: other)
-            try await store.deleteLocation(a, of: tenant)
+            _ = try await store.deleteLocation(a, of: tenant, cascade: false)
             let entries = try await store.history(of: a, of: tenant, limit: 9)
             #expect(entries.map(\.action) == [.delete, .update, .insert])
             #expect(entries.allSatisfy { $0.actor == "operator:alice" && $0.login == "doorstep_test_admin" })

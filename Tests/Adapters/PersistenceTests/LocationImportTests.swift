@@ -190,25 +190,12 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let (store, a) = (stores.administration, try LocationIdentifier("a"))
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
-            try await store.deleteLocation(a, of: tenant)
+            _ = try await store.deleteLocation(a, of: tenant, cascade: false)
             #expect(
                 try await store.locations(of: tenant, after: nil, limit: 9).map(\.identifier.text) == ["b"])
             await #expect(throws: AdministrationError.unknownLocation(a)) {
-                try await store.deleteLocation(a, of: tenant)
+                try await store.deleteLocation(a, of: tenant, cascade: false)
             }
-        }
-    }
-
-    @Test func aBoundLocationIsNotDeleted() async throws {
-        try await Stores.withTenant { stores, tenant in
-            let (store, a) = (stores.administration, try LocationIdentifier("a"))
-            try await stores.createClip(of: tenant)
-            try await stores.importLocations([.sample("a")], of: tenant)
-            try await store.addExperience(.sample("https://example.com/a", location: "a"), of: tenant)
-            await #expect(throws: AdministrationError.locationInUse(a)) {
-                try await store.deleteLocation(a, of: tenant)
-            }
-            #expect(try await store.locations(of: tenant, after: nil, limit: 9).count == 1)
         }
     }
 }

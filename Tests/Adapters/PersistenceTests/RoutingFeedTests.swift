@@ -56,7 +56,7 @@ import Testing
             #expect(try await Self.radius(followed.refreshed(), tenant, "a") == 2)
             expectOneRow()
 
-            try await stores.administration.addExperience(.sample("https://example.com/a"), of: tenant)
+            try await stores.administration.createExperience(.sample("https://example.com/a"), of: tenant)
             #expect(
                 try await Self.answer(followed.refreshed(), tenant)
                     == "https://example.com/a \(clip) false unbound")
@@ -130,7 +130,7 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)
-            try await stores.administration.addExperience(.sample("https://example.com/a"), of: tenant)
+            try await stores.administration.createExperience(.sample("https://example.com/a"), of: tenant)
             try await stores.administer(
                 tenant,
                 "INSERT INTO doorstep.domains (tenant_id, host, challenge) VALUES ('\(tenant)', 'a.example', 'c')"
@@ -362,7 +362,9 @@ import Testing
             case 0, 1:
                 try await stores.importLocations(
                     [.sample(location, radius: Double(1 + random.below(9)))], of: tenant)
-            case 2: try await store.deleteLocation(LocationIdentifier(location), of: tenant)
+            case 2:
+                _ = try await store.deleteLocation(
+                    LocationIdentifier(location), of: tenant, cascade: random.below(2) == 0)
             case 3, 4, 5:
                 let kind = random.pick(ExperienceKind.allCases)
                 try await stores.importExperiences(
@@ -792,7 +794,7 @@ import Testing
             for tenant in [tenant, other] {
                 try await stores.createClip(of: tenant)
                 try await stores.importLocations([.sample("a")], of: tenant)
-                try await stores.administration.addExperience(
+                try await stores.administration.createExperience(
                     .sample("https://example.com/a", location: "a"), of: tenant)
                 try await stores.importShortCodes([.sample("k")], of: tenant)
             }

@@ -111,6 +111,18 @@ struct Stores: Sendable {
         }
     }
 
+    /// Waits until somebody waits for a lock of this database.
+    func waitForWaiter() async throws {
+        while try await count(
+            """
+            SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+            WHERE NOT granted AND datname = current_database()
+            """
+        ) == 0 {
+            try Task.checkCancellation()
+        }
+    }
+
     /// How many rows a statement finds, as superuser: every tenant's.
     func count(_ query: Query) async throws -> Int {
         try await database.withSuperuser { pool in

@@ -79,10 +79,19 @@ import Testing
         return [
             .invalidName, .invalidTitle, .invalidSubtitle, .clipWithoutParent, .tenantExists(slug),
             .unknownTenant(slug), .clipExists(clip), .unknownClip(clip), .experienceExists,
-            .unknownExperience,
-            .secondDefaultExperience(clip), .unknownLocation(location), .locationInUse(location), .unknownKey,
+            .unknownExperience(.advanced, try URLPrefix("https://example.com/a")),
+            .secondDefaultExperience(clip), .unknownLocation(location),
+            .inUse(
+                "location 'restaurant_a'",
+                by: [
+                    Referents(
+                        RowCount(relation: "experiences", count: 4),
+                        first: ["advanced https://example.com/a", "demo https://example.com/b"]),
+                    Referents(RowCount(relation: "channels", count: 1), first: ["c"]),
+                ]), .unknownKey,
             .keyNotActive, .invalidHeader(reason: "'name' is missing"), .invalidShortCode, .unmatchableURL,
             .tenantDeleted, .invalidArchive(line: 3, reason: "x"), .unknownArchiveVersion(2),
+            .locationExists(location), .shortCodeExists("c"), .unknownShortCode("c"),
         ]
     }
 
@@ -98,7 +107,11 @@ import Testing
         for description in descriptions { #expect(!description.isEmpty && !description.hasSuffix(".")) }
         #expect(descriptions[4] == "there is a tenant 'donut-shop' already")
         #expect(descriptions[10] == "the clip com.example.MyApp.Clip has a default experience already")
-        #expect(descriptions[12] == "an experience is bound to the location 'restaurant_a'")
+        #expect(
+            descriptions[12] == """
+                the location 'restaurant_a' is in use by 4 experiences (advanced https://example.com/a, \
+                demo https://example.com/b, …) and 1 channel (c): it can be deleted after these, or with them by cascade
+                """)
         #expect(descriptions[15] == "the first line must name the columns: 'name' is missing")
     }
 }

@@ -1,12 +1,16 @@
 import Administration
+import AppSiteAssociation
 import ArgumentParser
 import JSON
+import Persistence
 import Tenancy
 
 struct ClipCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clip", abstract: "Create and list a tenant's App Clips.",
-        subcommands: [Create.self, List.self])
+        commandName: "clip", abstract: "A tenant's App Clips.",
+        subcommands: [Create.self, List.self, Show.self, Update.self, Delete.self])
+
+    fileprivate static let columns = ["bundleID", "parentBundleID", "teamID", "appIDPrefix", "multiBusiness"]
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create an App Clip.")
@@ -42,9 +46,74 @@ struct ClipCommand: AsyncParsableCommand {
 
         func run() async throws {
             let clips = try await tenant.withTenant { store, tenant in try await store.clips(of: tenant.id) }
-            output.print(
-                clips.map { JSONObject($0) },
-                columns: ["bundleID", "parentBundleID", "teamID", "appIDPrefix", "multiBusiness"])
+            output.print(clips.map { JSONObject($0) }, columns: columns)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show an App Clip.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
+
+        func run() async throws {
+            let clip = try await tenant.withTenant { store, tenant in
+                try await store.clip(bundleID, of: tenant.id)
+            }
+            output.print(JSONObject(clip), columns: columns)
+        }
+    }
+
+    struct Update: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change an App Clip; what is not named stays.",
+            discussion: "A prefix that is the team ID goes on being the team ID.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
+        @Option(name: .customLong("team-id"), help: "Ten characters, such as ABCDE12345.") var teamID: TeamID?
+        @Option(
+            name: .customLong("app-id-prefix"), help: "What the App IDs of the clip and its app begin with.")
+        var appIDPrefix: AppIDPrefix?
+        @Flag(
+            name: .customLong("multi-business"), inversion: .prefixedNo,
+            help: "Whether the clip serves many businesses.")
+        var isMultiBusiness: Bool?
+
+        func validate() throws {
+            try requireChange(teamID != nil, appIDPrefix != nil, isMultiBusiness != nil)
+        }
+
+        func run() async throws {
+            let clip = try await tenant.withTenant { store, tenant in
+                try await store.updateClip(bundleID, of: tenant.id) { clip in
+                    try Clip(
+                        bundleID: bundleID, teamID: teamID ?? clip.teamID,
+                        appIDPrefix: appIDPrefix ?? clip.ownAppIDPrefix,
+                        isMultiBusiness: isMultiBusiness ?? clip.isMultiBusiness)
+                }
+            }
+            output.print(JSONObject(clip), line: "Updated clip \(bundleID)")
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete an App Clip that nothing refers to.",
+            discussion: "Channels are only forgotten: APNs keeps them.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var deletion: DeletionOptions
+        @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
+
+        func run() async throws {
+            let counts = try await tenant.withTenant { store, tenant in
+                try await store.deleteClip(bundleID, of: tenant.id, cascade: deletion.cascade)
+            }
+            output.printDeletion(of: "clip", bundleID.text, counts)
         }
     }
 }

@@ -1,14 +1,37 @@
 import Administration
 import ArgumentParser
+import Invocation
 import JSON
+import Persistence
 import Tenancy
 
 struct CodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "code",
-        abstract: "Import and list a tenant's short codes, and export its App Clip Codes.",
+        abstract: "A tenant's short codes, and the lists its App Clip Codes are made from.",
         discussion: "Short codes stand for longer URLs; the identifier rule hash:NAME reads them.",
-        subcommands: [Import.self, List.self, Export.self])
+        subcommands: [
+            Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self,
+        ])
+
+    fileprivate static let columns = ["code", "url"]
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Create a short code.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The code.") var code: String
+        @Option(help: "The URL that it stands for.") var url: String
+
+        func run() async throws {
+            let record = try ShortCode(code: code, url: InvocationURL(url))
+            try await tenant.withTenant { store, tenant in
+                try await store.createShortCode(record, of: tenant.id)
+            }
+            output.print(JSONObject(record), line: "Created short code \(code)")
+        }
+    }
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -46,7 +69,55 @@ struct CodeCommand: AsyncParsableCommand {
             let codes = try await tenant.withTenant { store, tenant in
                 try await store.shortCodes(of: tenant.id, after: after, limit: limit)
             }
-            output.print(codes.map { JSONObject($0) }, columns: ["code", "url"])
+            output.print(codes.map { JSONObject($0) }, columns: columns)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a short code.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The code.") var code: String
+
+        func run() async throws {
+            let record = try await tenant.withTenant { store, tenant in
+                try await store.shortCode(code, of: tenant.id)
+            }
+            output.print(JSONObject(record), columns: columns)
+        }
+    }
+
+    struct Update: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Have a short code stand for another URL.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The code.") var code: String
+        @Option(help: "The URL that it stands for.") var url: String
+
+        func run() async throws {
+            let record = try ShortCode(code: code, url: InvocationURL(url))
+            try await tenant.withTenant { store, tenant in
+                try await store.updateShortCode(record, of: tenant.id)
+            }
+            output.print(JSONObject(record), line: "Updated short code \(code)")
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Delete a short code.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The code.") var code: String
+
+        func run() async throws {
+            try await tenant.withTenant { store, tenant in
+                try await store.deleteShortCode(code, of: tenant.id)
+            }
+            output.printDeletion(of: "short code", code)
         }
     }
 }

@@ -3,6 +3,7 @@ import AppSiteAssociation
 import ArgumentParser
 import Foundation
 import JSON
+import Persistence
 import Tenancy
 
 extension DomainCommand {
@@ -27,7 +28,7 @@ extension DomainCommand {
             var file: String
 
             func run() async throws {
-                let content = try AssociationContent(parsing: try await bytes())
+                let content = try await InputFile(path: file).associationContent()
                 _ = try await tenant.withTenant { store, tenant in
                     try await store.setContent(content, ofDomain: host, of: tenant.id)
                 }
@@ -35,20 +36,6 @@ extension DomainCommand {
                 output.print(
                     ["host": .string(host.text), "content": .object(content.json), "size": JSONValue(size)],
                     line: "Kept \(size) bytes with \(host)")
-            }
-
-            /// Of a file as large as any association file may be, so that one with much white space is taken too.
-            private func bytes() async throws -> [UInt8] {
-                try await InputFile(path: file).reading { source in
-                    var bytes: [UInt8] = []
-                    while let more = try source() {
-                        bytes += more
-                        guard bytes.count <= SiteAssociation.maximumSize else {
-                            throw AssociationContentError.tooLarge(bytes.count)
-                        }
-                    }
-                    return bytes
-                }
             }
         }
 
@@ -84,6 +71,22 @@ extension DomainCommand {
                 }
                 output.print(["removed": .string(host.text)], line: "Removed what was kept with \(host)")
             }
+        }
+    }
+}
+
+extension InputFile {
+    /// Reads a file as large as any association file may be, so that one with much white space is taken too.
+    func associationContent() async throws -> AssociationContent {
+        try await reading { source in
+            var bytes: [UInt8] = []
+            while let more = try source() {
+                bytes += more
+                guard bytes.count <= SiteAssociation.maximumSize else {
+                    throw AssociationContentError.tooLarge(bytes.count)
+                }
+            }
+            return try AssociationContent(parsing: bytes)
         }
     }
 }

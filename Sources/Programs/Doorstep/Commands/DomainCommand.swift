@@ -9,18 +9,26 @@ import Tenancy
 struct DomainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "domain",
-        abstract: "Claim, verify, list and release a tenant's domains, and see to their association files.",
+        abstract: "A tenant's domains, their proofs, and their association files.",
         discussion: """
             For a domain that a tenant has proved, the server answers /.well-known/apple-app-site-association with the \
             tenant's App Clips.
             """,
-        subcommands: [Claim.self, Verify.self, List.self, Release.self, Check.self, Content.self])
+        subcommands: [
+            Create.self, List.self, Show.self, Update.self, Delete.self, Verify.self, Check.self,
+            Content.self,
+        ])
 
-    struct Claim: AsyncParsableCommand {
+    fileprivate static let columns = [
+        "host", "status", "method", "claimed", "proved", "checked", "lapsed", "withdrawnFrom",
+    ]
+
+    struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Claim a domain, and tell how to prove it.",
             discussion:
-                "Claimed again, a domain keeps its challenge. A claim keeps nobody else from claiming too.")
+                "Claimed again, a domain keeps its challenge. A claim keeps nobody else from claiming too.",
+            aliases: ["claim"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -149,17 +157,59 @@ struct DomainCommand: AsyncParsableCommand {
             let domains = try await tenant.withTenant { store, tenant in
                 try await store.domains(of: tenant.id)
             }
-            output.print(
-                domains.map { JSONObject($0) },
-                columns: [
-                    "host", "status", "method", "claimed", "proved", "checked", "lapsed", "withdrawnFrom",
-                ])
+            output.print(domains.map { JSONObject($0) }, columns: columns)
         }
     }
 
-    struct Release: AsyncParsableCommand {
+    struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a domain up, with its claim and its proof.")
+            abstract: "Show a domain; as JSON with what proves it and what is kept with it.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The domain.") var host: DomainName
+
+        func run() async throws {
+            let record = try await tenant.withTenant { store, tenant in
+                try await store.domain(host, of: tenant.id)
+            }
+            output.print(JSONObject(record), columns: columns)
+        }
+    }
+
+    struct Update: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Keep something else with a domain, as 'domain content set' does, or nothing.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The domain.") var host: DomainName
+        @Option(
+            help: ArgumentHelp(
+                "A file with one JSON object, of at most 32 KiB; - for standard input.", valueName: "file"))
+        var content: String?
+        @Flag(name: .customLong("no-content"), help: "Keep nothing with the domain.") var keepsNothing = false
+
+        func validate() throws {
+            try requireChange(content != nil, keepsNothing)
+            guard content == nil || !keepsNothing else {
+                throw ValidationError("--content and --no-content exclude each other")
+            }
+        }
+
+        func run() async throws {
+            let file = content.map(InputFile.init(path:))
+            let content = try await file?.associationContent()
+            let record = try await tenant.withTenant { store, tenant in
+                try await store.setContent(content, ofDomain: host, of: tenant.id)
+            }
+            output.print(JSONObject(record), line: "Updated domain \(host)")
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a domain up, with its claim and its proof.", aliases: ["release"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -169,7 +219,7 @@ struct DomainCommand: AsyncParsableCommand {
             try await tenant.withTenant { store, tenant in
                 try await store.releaseDomain(host, of: tenant.id)
             }
-            output.print(["released": .string(host.text)], line: "Released \(host)")
+            output.printDeletion(of: "domain", host.text)
         }
     }
 }

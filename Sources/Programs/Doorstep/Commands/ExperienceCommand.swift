@@ -9,40 +9,12 @@ import Tenancy
 struct ExperienceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "experience",
-        abstract: "Add, import, export, list and lint a tenant's App Clip experiences.",
-        subcommands: [Add.self, Import.self, Export.self, List.self, Lint.self])
+        abstract: "A tenant's App Clip experiences.",
+        subcommands: [
+            Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self, Lint.self,
+        ])
 
-    struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Register a URL for an App Clip.")
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var output: OutputOptions
-        @Option(help: "The clip's bundle ID.") var clip: BundleID
-        @Option(help: "The experience's URL, such as https://example.com/menu.") var url: String
-        @Option(help: "What the experience is registered as with Apple.") var kind = ExperienceKind.advanced
-        @Option(help: "The one location that the experience leads to.") var location: String?
-        @Option(
-            name: .customLong("identifier-rule"),
-            help:
-                "Where the URL names the location: path:N, query:NAME, hash:NAME or coordinates:LAT,LON[,RADIUS]."
-        )
-        var identifierRule: String?
-        @Option(help: "The card's title, at most 30 characters.") var title: String?
-        @Option(help: "The card's subtitle, at most 56 characters.") var subtitle: String?
-
-        func run() async throws {
-            let record = try ExperienceRecord(
-                Experience(
-                    url: URLPrefix(url), kind: kind, clip: clip,
-                    binding: LocationBinding(location: location, rule: identifierRule)),
-                title: title, subtitle: subtitle)
-            try await tenant.withTenant { store, tenant in
-                try await store.addExperience(record, of: tenant.id)
-            }
-            output.print(
-                JSONObject(record), line: "Added \(kind.rawValue) experience \(record.experience.url)")
-        }
-    }
+    static let columns = ["url", "kind", "clip", "location", "identifierRule"]
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -91,9 +63,7 @@ struct ExperienceCommand: AsyncParsableCommand {
             let records = try await tenant.withTenant { store, tenant in
                 try await store.experiences(of: tenant.id)
             }
-            output.print(
-                records.map { JSONObject($0) },
-                columns: ["url", "kind", "clip", "location", "identifierRule"])
+            output.print(records.map { JSONObject($0) }, columns: columns)
         }
     }
 

@@ -2,12 +2,17 @@ import Administration
 import ArgumentParser
 import Foundation
 import JSON
+import Persistence
 import Tenancy
 
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Create, list, rotate and revoke a tenant's API keys.",
-        subcommands: [Create.self, List.self, Rotate.self, Revoke.self])
+        commandName: "key", abstract: "A tenant's API keys.",
+        subcommands: [Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self])
+
+    fileprivate static let columns = [
+        "id", "kind", "scopes", "hint", "status", "created", "expires", "revoked", "lastUsed",
+    ]
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -27,15 +32,11 @@ struct KeyCommand: AsyncParsableCommand {
             name: .customLong("scope"),
             help: "What the key may do, of what its kind may; can be repeated. (default: all of that)")
         var scopes: [Scope] = []
-        @Option(name: .customLong("expires-in-days"), help: "After how many days the key is refused.")
-        var expiresInDays: Double?
+        @OptionGroup var expiry: ExpiryOptions
 
         func validate() throws {
             if let refused = scopes.first(where: { !kind.scopes.contains($0) }) {
                 throw ValidationError("a \(kind.rawValue) key cannot have the scope \(refused.rawValue)")
-            }
-            if let expiresInDays, !(expiresInDays > 0 && expiresInDays <= 36_500) {
-                throw ValidationError("--expires-in-days is more than 0 and at most 36500")
             }
         }
 
@@ -45,7 +46,7 @@ struct KeyCommand: AsyncParsableCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.createKey(
                     key, scopes: scopes.isEmpty ? nil : Scopes(scopes.map(Scopes.init)),
-                    expiresAt: expiresInDays.map { Date().addingTimeInterval($0 * 86_400) }, of: tenant.id)
+                    expiresAt: expiry.date(from: Date()), of: tenant.id)
             }
             key.show(record)
         }
@@ -61,11 +62,47 @@ struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             let keys = try await tenant.withTenant { store, tenant in try await store.keys(of: tenant.id) }
             let now = Date()
-            output.print(
-                keys.map { JSONObject($0, at: now) },
-                columns: [
-                    "id", "kind", "scopes", "hint", "status", "created", "expires", "revoked", "lastUsed",
-                ])
+            output.print(keys.map { JSONObject($0, at: now) }, columns: columns)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a key, without the key itself.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The key's ID.") var id: KeyID
+
+        func run() async throws {
+            let record = try await tenant.withTenant { store, tenant in
+                try await store.key(id, of: tenant.id)
+            }
+            output.print(JSONObject(record, at: Date()), columns: columns)
+        }
+    }
+
+    struct Update: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let a key that is active expire at another time, or never.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The key's ID.") var id: KeyID
+        @OptionGroup var expiry: ExpiryOptions
+        @Flag(name: .customLong("no-expiry"), help: "The key does not expire.") var neverExpires = false
+
+        func validate() throws {
+            try requireChange(expiry.days != nil, neverExpires)
+            guard expiry.days == nil || !neverExpires else {
+                throw ValidationError("--expires-in-days and --no-expiry exclude each other")
+            }
+        }
+
+        func run() async throws {
+            let record = try await tenant.withTenant { store, tenant in
+                try await store.updateKey(id, expiresAt: expiry.date(from: Date()), of: tenant.id)
+            }
+            output.print(JSONObject(record, at: Date()), line: "Updated key \(record.id)")
         }
     }
 
@@ -98,8 +135,9 @@ struct KeyCommand: AsyncParsableCommand {
         }
     }
 
-    struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Refuse a key from now on.")
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Refuse a key from now on; what is known of it stays.", aliases: ["revoke"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -112,6 +150,21 @@ struct KeyCommand: AsyncParsableCommand {
             output.print(JSONObject(record, at: Date()), line: "Revoked key \(record.id)")
         }
     }
+}
+
+/// When a key expires.
+struct ExpiryOptions: ParsableArguments {
+    @Option(name: .customLong("expires-in-days"), help: "After how many days the key is refused.")
+    var days: Double?
+
+    func validate() throws {
+        if let days, !(days > 0 && days <= 36_500) {
+            throw ValidationError("--expires-in-days is more than 0 and at most 36500")
+        }
+    }
+
+    /// Nil for never.
+    func date(from now: Date) -> Date? { days.map { now.addingTimeInterval($0 * 86_400) } }
 }
 
 extension APIKey {

@@ -11,11 +11,13 @@ import Tenancy
 struct LocationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "location",
-        abstract:
-            "Import, export, list and delete a tenant's locations, tell their history, and sign places.",
+        abstract: "A tenant's locations, their history, and signed places.",
         subcommands: [
-            Import.self, Export.self, List.self, History.self, Delete.self, Sign.self,
+            Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self,
+            History.self, Sign.self,
         ])
+
+    static let columns = ["identifier", "name", "latitude", "longitude", "radius"]
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -53,9 +55,7 @@ struct LocationCommand: AsyncParsableCommand {
             let locations = try await tenant.withTenant { store, tenant in
                 try await store.locations(of: tenant.id, after: after, limit: limit)
             }
-            output.print(
-                locations.map { JSONObject($0) },
-                columns: ["identifier", "name", "latitude", "longitude", "radius"])
+            output.print(locations.map { JSONObject($0) }, columns: columns)
         }
     }
 
@@ -101,22 +101,6 @@ struct LocationCommand: AsyncParsableCommand {
                     row["changes"] = .string(entry.changesText)
                     return row
                 }, columns: ["at", "actor", "login", "action", "changes"])
-        }
-    }
-
-    struct Delete: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Delete a location that no experience is bound to.")
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var output: OutputOptions
-        @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
-
-        func run() async throws {
-            try await tenant.withTenant { store, tenant in
-                try await store.deleteLocation(identifier, of: tenant.id)
-            }
-            output.print(["deleted": .string(identifier.text)], line: "Deleted location \(identifier)")
         }
     }
 

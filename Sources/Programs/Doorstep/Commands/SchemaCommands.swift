@@ -15,7 +15,7 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let applied = try await database.withPool { pool in try await Schema.migrate(pool) }
+        let applied = try await database.withPool(migrates: false) { try await Schema.migrate($0) }
         output.print(
             [
                 "applied": .array(applied.map { JSONValue($0.version) }),

@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import Foundation
 import JSON
+import Persistence
 import Tenancy
 
 extension TenantCommand {

@@ -9,13 +9,15 @@ import Tenancy
 struct TenantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tenant",
-        abstract:
-            "Create, list, limit, suspend, resume, export, import and delete tenants, and say how notifications collapse.",
+        abstract: "Tenants, each apart from every other.",
         subcommands: [
-            Create.self, List.self, Limit.self, Collapse.self, Suspend.self, Resume.self, Export.self,
-            Import.self,
-            Delete.self,
+            Create.self, List.self, Show.self, Update.self, Delete.self, Import.self, Export.self, Limit.self,
+            Collapse.self, Suspend.self, Resume.self,
         ])
+
+    fileprivate static let columns = [
+        "slug", "name", "created", "suspended", "keyLimit", "clientLimit", "id",
+    ]
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a tenant.")
@@ -26,9 +28,8 @@ struct TenantCommand: AsyncParsableCommand {
         @Option(help: "The name for people.") var name: String
 
         func run() async throws {
-            let tenant = try await database.withPool { pool in
-                try await PostgresAdministrationStore(pool, actor: TenantOptions.actor)
-                    .createTenant(slug: slug, name: DisplayName(name))
+            let tenant = try await database.withStore { store in
+                try await store.createTenant(slug: slug, name: DisplayName(name))
             }
             output.print(JSONObject(tenant), line: "Created tenant \(tenant.slug) (\(tenant.id))")
         }
@@ -41,12 +42,39 @@ struct TenantCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let tenants = try await database.withPool { pool in
-                try await PostgresAdministrationStore(pool, actor: TenantOptions.actor).tenants()
-            }
-            output.print(
-                tenants.map { JSONObject($0) },
-                columns: ["slug", "name", "created", "suspended", "keyLimit", "clientLimit", "id"])
+            let tenants = try await database.withStore { try await $0.tenants() }
+            output.print(tenants.map { JSONObject($0) }, columns: columns)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a tenant.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The tenant's slug.") var slug: TenantSlug
+
+        func run() async throws {
+            let tenant = try await database.withStore { try await $0.tenant(slug) }
+            output.print(JSONObject(tenant), columns: columns)
+        }
+    }
+
+    struct Update: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a tenant another name.",
+            discussion:
+                "'tenant limit', 'collapse', 'suspend' and 'resume' change the rest; a slug stays what it is."
+        )
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The tenant's slug.") var slug: TenantSlug
+        @Option(help: "The name for people.") var name: String
+
+        func run() async throws {
+            let tenant = try await database.withStore { try await $0.rename(slug, to: DisplayName(name)) }
+            output.print(JSONObject(tenant), line: "Updated tenant \(slug)")
         }
     }
 
@@ -87,10 +115,7 @@ struct TenantCommand: AsyncParsableCommand {
         func run() async throws {
             let limits = RequestLimits(
                 key: key, client: client, newInstances: newInstances, clientNewInstances: clientNewInstances)
-            let tenant = try await database.withPool { pool in
-                try await PostgresAdministrationStore(pool, actor: TenantOptions.actor).setLimits(
-                    limits, slug)
-            }
+            let tenant = try await database.withStore { try await $0.setLimits(limits, slug) }
             let texts = [
                 ("key", key), ("client", client), ("new instances", newInstances),
                 ("new instances of a client", clientNewInstances),
@@ -157,7 +182,7 @@ struct TenantCommand: AsyncParsableCommand {
 extension DatabaseOptions {
     /// Lends the store of a command that is about no tenant there is, or about one as a whole.
     func withStore<Result: Sendable>(
-        _ body: (any AdministrationStore) async throws -> Result
+        _ body: (PostgresAdministrationStore) async throws -> Result
     ) async throws -> Result {
         try await withPool { pool in
             try await body(PostgresAdministrationStore(pool, actor: TenantOptions.actor))

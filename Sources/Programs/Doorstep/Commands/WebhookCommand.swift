@@ -10,37 +10,70 @@ import WebhookClient
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook",
-        abstract: "Register, show, test and remove where a tenant is told of outcomes.",
+        abstract: "Where a tenant is told of outcomes.",
         discussion: """
             Messages are signed as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature), and tried \
             again for about three days until they are taken with a status from 200 to 299. The signing secret is stored \
             sealed: DOORSTEP_TOKEN_SECRET must be set as it is for the server.
             """,
-        subcommands: [Set.self, Rotate.self, Show.self, Test.self, Remove.self])
+        subcommands: [
+            Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self, Test.self,
+        ])
 
-    struct Set: AsyncParsableCommand {
+    fileprivate static let columns = ["url", "created", "waiting"]
+
+    struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Register a webhook and show its secret, once; or give the one that is there another URL.")
+            abstract: "Register the tenant's webhook and show its secret, once.")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "An https URL; http for this machine itself.") var url: WebhookURL
 
         func run() async throws {
-            let secret: WebhookSecret? = try await tenant.withWebhooks { registry, tenant in
-                if try await registry.setWebhook(url, secret: nil, of: tenant) { return nil }
-                var generator = SystemRandomNumberGenerator()
-                let secret = WebhookSecret(using: &generator)
+            var generator = SystemRandomNumberGenerator()
+            let secret = WebhookSecret(using: &generator)
+            try await tenant.withWebhooks { registry, tenant in
+                if let known = try await registry.webhook(of: tenant) {
+                    throw CommandError.webhookExists(known.webhook.url)
+                }
                 _ = try await registry.setWebhook(url, secret: secret, of: tenant)
-                return secret
             }
-            var object: JSONObject = ["url": .string(url.text)]
-            object["secret"] = secret.map { .string($0.text) }
             output.print(
-                object,
-                line: secret.map { "Registered \(url) with the secret \($0.text)" }
-                    ?? "Changed to \(url); the secret stays")
+                ["url": .string(url.text), "secret": .string(secret.text)],
+                line: "Created webhook \(url) with the secret \(secret.text)")
+        }
+    }
+
+    struct Update: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give the webhook another URL; its secret stays.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Option(help: "An https URL; http for this machine itself.") var url: WebhookURL
+
+        func run() async throws {
+            let registered = try await tenant.withWebhooks { registry, tenant in
+                guard try await registry.setWebhook(url, secret: nil, of: tenant) else {
+                    throw CommandError.noWebhook
+                }
+                return try await registry.registered(of: tenant)
+            }
+            output.print(JSONObject(registered), line: "Updated webhook \(url); its secret stays")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the tenant's webhook, if there is one, and how many messages wait for it.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let registered = try await tenant.withWebhooks { try await $0.webhook(of: $1) }
+            output.print(registered.map { [JSONObject($0)] } ?? [], columns: columns)
         }
     }
 
@@ -78,9 +111,8 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let registered = try await tenant.withWebhooks { try await $0.webhook(of: $1) }
-            output.print(
-                registered.map { [JSONObject($0)] } ?? [], columns: ["url", "created", "waiting"])
+            let registered = try await tenant.withWebhooks { try await $0.registered(of: $1) }
+            output.print(JSONObject(registered), columns: columns)
         }
     }
 
@@ -108,9 +140,9 @@ struct WebhookCommand: AsyncParsableCommand {
         }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove the webhook, and the messages that wait for it.")
+            abstract: "Remove the webhook, and the messages that wait for it.", aliases: ["remove"])
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions

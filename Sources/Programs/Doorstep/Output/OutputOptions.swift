@@ -1,3 +1,4 @@
+import Administration
 import ArgumentParser
 import Foundation
 import JSON
@@ -18,6 +19,25 @@ struct OutputOptions: ParsableArguments {
         case .json: JSONValue.array(rows.map(JSONValue.object)).printPretty()
         case .table: Swift.print(Table(rows, columns: columns))
         }
+    }
+
+    /// Prints one row, as rows are.
+    func print(_ row: JSONObject, columns: [String]) {
+        switch format {
+        case .json: JSONValue.object(row).printPretty()
+        case .table: print([row], columns: columns)
+        }
+    }
+
+    /// Prints what was deleted, and what went with it.
+    /// - Parameter counts: How many rows of which relations; the last is that of the thing itself.
+    func printDeletion(of noun: String, _ name: String, _ counts: [RowCount] = []) {
+        var rows = JSONObject()
+        for count in counts { rows[count.relation] = JSONValue(count.count) }
+        var object: JSONObject = ["deleted": .string(name)]
+        if !counts.isEmpty { object["rows"] = .object(rows) }
+        let others = counts.dropLast().map { " and \($0)" }.joined()
+        print(object, line: "Deleted \(noun) \(name)\(others)")
     }
 
     /// Prints rows that are put otherwise in a table.

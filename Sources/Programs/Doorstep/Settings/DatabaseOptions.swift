@@ -1,6 +1,7 @@
 import ArgumentParser
 import EmbeddedPostgreSQL
 import Foundation
+import Persistence
 import PostgreSQL
 import UnixSignals
 
@@ -17,8 +18,10 @@ struct DatabaseOptions: ParsableArguments {
     @Option(
         name: .customLong("embedded-postgres"),
         help: ArgumentHelp(
-            "Start a private PostgreSQL in this directory, or join the one that runs there.", valueName: "dir"
-        ))
+            """
+            Start a private PostgreSQL in this directory, or join the one that runs there, and bring its schema up to \
+            date.
+            """, valueName: "dir"))
     var embeddedPostgres: String?
 
     func validate() throws {
@@ -28,13 +31,12 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// Lends a pool, and leaves the private server afterwards if there is one.
-    /// - Parameter trapsSignals: false for a body that ends by itself at SIGINT and SIGTERM.
+    /// - Parameter migrates: false for a body that brings a private server's schema up to date itself.
     func withPool<Result: Sendable>(
-        maximumConnections: Int = 2, trapsSignals: Bool = true,
-        _ body: (ConnectionPool) async throws -> Result
+        migrates: Bool = true, _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
-        try await withConnectionString(trapsSignals: trapsSignals) { conninfo in
-            try await Self.withPool(conninfo, maximumConnections, body)
+        try await withConnectionString(trapsSignals: true, migrates: migrates) { conninfo in
+            try await Self.withPool(conninfo, 2, body)
         }
     }
 
@@ -64,11 +66,17 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     private func withConnectionString<Result: Sendable>(
-        trapsSignals: Bool, _ body: (String) async throws -> Result
+        trapsSignals: Bool, migrates: Bool = true, _ body: (String) async throws -> Result
     ) async throws -> Result {
         if let embeddedPostgres {
             return try await PrivateServer.lend(in: embeddedPostgres, trapsSignals: trapsSignals) { server in
-                try await body(server.conninfo)
+                if migrates {
+                    try await Self.withPool(server.conninfo, 1) { pool in
+                        // Whether anything is pending is asked first: that takes no lock.
+                        if try await !Schema.status(pool).isCurrent { _ = try await Schema.migrate(pool) }
+                    }
+                }
+                return try await body(server.conninfo)
             }
         }
         if let url {

@@ -14,7 +14,7 @@ struct ProofOptions: ParsableArguments {
 
     /// Lends what looks for proofs.
     func withVerification<Result: Sendable>(
-        _ store: any AdministrationStore, detour: AsyncHTTPPageFetcher.Detour? = nil,
+        _ store: any DomainStore, detour: AsyncHTTPPageFetcher.Detour? = nil,
         _ body: (DomainVerification) async throws -> Result
     ) async throws -> Result {
         try await AsyncHTTPPageFetcher.withFetcher(detour: detour, authorities: authorities.path()) {

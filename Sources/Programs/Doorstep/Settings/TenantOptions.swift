@@ -13,13 +13,13 @@ struct TenantOptions: ParsableArguments {
     var tenant: TenantSlug
 
     func withTenant<Result: Sendable>(
-        _ body: (any AdministrationStore, Tenant) async throws -> Result
+        _ body: (PostgresAdministrationStore, Tenant) async throws -> Result
     ) async throws -> Result {
         try await withPool { _, store, tenant in try await body(store, tenant) }
     }
 
     func withPool<Result: Sendable>(
-        _ body: (ConnectionPool, any AdministrationStore, Tenant) async throws -> Result
+        _ body: (ConnectionPool, PostgresAdministrationStore, Tenant) async throws -> Result
     ) async throws -> Result {
         try await database.withPool { pool in
             let store = PostgresAdministrationStore(pool, actor: Self.actor)

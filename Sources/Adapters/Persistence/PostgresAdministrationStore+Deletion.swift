@@ -1,0 +1,81 @@
+import Administration
+import PostgreSQL
+import Tenancy
+
+/// The rows of a relation that refer to a row of another by one column.
+struct Reference: Sendable {
+    let relation: String
+    let column: String
+    /// The SQL expression that names such a row.
+    let name: String
+}
+
+extension PostgresAdministrationStore {
+    /// Deletes what a tenant has under a key, and with `cascade` what refers to it, in one transaction.
+    ///
+    /// Waits for imports that are under way, whose rows may refer to it.
+    /// - Parameters:
+    ///   - subject: What it is called where it is in use.
+    ///   - unknown: What is thrown when there is no such row.
+    /// - Returns: How many rows went, by relation.
+    func delete(
+        _ subject: String, from relation: String, where column: String, is key: String, of tenant: TenantID,
+        referents references: [Reference], cascade: Bool, unknown: AdministrationError
+    ) async throws -> [RowCount] {
+        try await writeMuch(tenant) { transaction in
+            try await transaction.waitForImports()
+            // Whoever is adding a row that refers to it holds it: then that row is seen below, or it comes too late.
+            let rows = try await transaction.execute(
+                """
+                SELECT FROM doorstep.\(identifier: relation)
+                WHERE tenant_id = \(tenant.uuid) AND \(identifier: column) = \(key) FOR UPDATE
+                """)
+            guard rows.count == 1 else { throw unknown }
+            var counts: [RowCount] = []
+            if cascade {
+                for reference in references {
+                    let count = try await transaction.delete(
+                        from: reference.relation, where: reference.column, is: key)
+                    if count > 0 { counts.append(RowCount(relation: reference.relation, count: count)) }
+                }
+            } else {
+                var referents: [Referents] = []
+                for reference in references {
+                    if let found = try await transaction.referents(reference, to: key) {
+                        referents.append(found)
+                    }
+                }
+                guard referents.isEmpty else { throw AdministrationError.inUse(subject, by: referents) }
+            }
+            let count = try await transaction.delete(from: relation, where: column, is: key)
+            return counts + [RowCount(relation: relation, count: count)]
+        }
+    }
+}
+
+extension TenantTransaction {
+    /// Deletes the tenant's rows that have a value in a column; returns how many there were.
+    func delete(from relation: String, where column: String, is value: String) async throws -> Int {
+        try await execute(
+            """
+            DELETE FROM doorstep.\(identifier: relation)
+            WHERE tenant_id = \(tenant.uuid) AND \(identifier: column) = \(value)
+            """
+        ).affectedRows
+    }
+
+    /// Nil when nothing refers to it.
+    fileprivate func referents(_ reference: Reference, to key: String) async throws -> Referents? {
+        let rows = try await execute(
+            """
+            SELECT \(unsafeSQL: reference.name) AS name, count(*) OVER ()
+            FROM doorstep.\(identifier: reference.relation)
+            WHERE tenant_id = \(tenant.uuid) AND \(identifier: reference.column) = \(key)
+            ORDER BY name LIMIT \(Referents.limit)
+            """
+        ).map { try $0.decode(String.self, Int.self) }
+        return rows.first.map { _, count in
+            Referents(RowCount(relation: reference.relation, count: count), first: rows.map(\.0))
+        }
+    }
+}

@@ -1,0 +1,13 @@
+import ArgumentParser
+
+/// What goes with what is deleted.
+struct DeletionOptions: ParsableArguments {
+    @Flag(help: "Delete what refers to it too, in the same transaction.") var cascade = false
+}
+
+extension ParsableCommand {
+    /// Refuses an update that names nothing.
+    func requireChange(_ isNamed: Bool...) throws {
+        guard isNamed.contains(true) else { throw ValidationError("name what to change") }
+    }
+}
