@@ -103,15 +103,17 @@ let package = Package(
     targets: [
         Floor.values.library("Tenancy"),
         Floor.values.library("JSON"),
+        Floor.values.library("Encodings"),
         Floor.values.library("Geodesy"),
-        Floor.values.library("Invocation", ["Tenancy"]),
-        Floor.values.library("APNsPayload", ["JSON"]),
+        Floor.values.library("Invocation", ["Encodings", "Tenancy"]),
+        Floor.values.library("APNsPayload", ["Encodings", "JSON"]),
         Floor.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
         Floor.values.library("RateLimiting"),
         Floor.values.library("Routing", ["Geodesy", "Invocation", "RateLimiting", "Tenancy"]),
 
         Floor.useCases.library("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
-        Floor.useCases.library("Notifications", ["APNsPayload", "Invocation", "JSON", "Routing", "Tenancy"]),
+        Floor.useCases.library(
+            "Notifications", ["APNsPayload", "Encodings", "Invocation", "JSON", "Routing", "Tenancy"]),
         Floor.useCases.library(
             "Administration",
             ["AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Routing", "Tenancy"]),
@@ -122,16 +124,16 @@ let package = Package(
         Floor.adapters.library("Platform", []),
         Floor.adapters.systemLibrary("CResolv", package: "libc6-dev"),
         Floor.adapters.library(
-            "DomainProof",
-            ["Administration", "CResolv", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
+            "OutboundHTTP", [asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
         Floor.adapters.library(
-            "WebhookClient",
-            ["Notifications", asyncHTTPClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL]),
+            "DomainProof", ["Administration", "CResolv", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
+        Floor.adapters.library(
+            "WebhookClient", ["Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1]),
         Floor.adapters.library(
             "Persistence",
             [
-                "APNsPayload", "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON",
-                "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting", "Routing",
+                "APNsPayload", "Administration", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation",
+                "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting", "Routing",
                 "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
@@ -144,15 +146,15 @@ let package = Package(
         Floor.simulators.library(
             "APNsSimulator",
             [
-                "APNsPayload", "JSON", "Platform", crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix,
-                nioSSL, nioTLS, swiftASN1, x509,
+                "APNsPayload", "Encodings", "JSON", "Platform", crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+                nioPosix, nioSSL, nioTLS, swiftASN1, x509,
             ]),
         Floor.adapters.library(
             "HTTPAPI",
             [
-                "APNsPayload", "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON",
-                "Locations", "Notifications", "RateLimiting", "Routing", "Tenancy", crypto, hummingbird,
-                hummingbirdCore, hummingbirdHTTP2, httpTypes, logging, metrics, nioCore, nioHTTP1,
+                "APNsPayload", "Administration", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation",
+                "JSON", "Locations", "Notifications", "RateLimiting", "Routing", "Tenancy", crypto, httpTypes,
+                hummingbird, hummingbirdCore, hummingbirdHTTP2, logging, metrics, nioCore, nioHTTP1,
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
             ],
             resources: [.embedInCode("openapi.json")]),
@@ -160,18 +162,18 @@ let package = Package(
             "Doorstep",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppSiteAssociation",
-                "DomainProof", "EmbeddedPostgreSQL", "Geodesy", "HTTPAPI", "Invocation", "JSON", "Platform",
-                "Locations", "Notifications", "Persistence", "PostgreSQL", "RateLimiting", "Routing",
-                "Tenancy", "WebhookClient", argumentParser, crypto, logging, metrics, serviceLifecycle,
-                unixSignals,
+                "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPAPI", "Invocation", "JSON",
+                "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform", "PostgreSQL",
+                "RateLimiting", "Routing", "Tenancy", "WebhookClient", argumentParser, crypto, logging,
+                metrics, serviceLifecycle, unixSignals,
             ]),
         .target(name: "CAllocations", path: Floor.programs.sources("CAllocations")),
         Floor.programs.program(
             "Benchmarks",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Geodesy", "Invocation",
-                "JSON", "Locations", "Notifications", "Persistence", "Platform", "PostgreSQL", "Routing",
-                "Tenancy", argumentParser, crypto, logging,
+                "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Encodings", "Geodesy",
+                "Invocation", "JSON", "Locations", "Notifications", "Persistence", "Platform", "PostgreSQL",
+                "Routing", "Tenancy", argumentParser, crypto, logging,
             ]),
 
         testSupport("PropertyTesting", []),
@@ -180,6 +182,7 @@ let package = Package(
         Floor.values.tests("TenancyTests", ["Tenancy"]),
         Floor.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
         Floor.values.tests("JSONTests", ["JSON", "PropertyTesting"]),
+        Floor.values.tests("EncodingsTests", ["Encodings"]),
         Floor.values.tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
         Floor.values.tests(
             "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
@@ -211,16 +214,13 @@ let package = Package(
             ]),
         testSupport("LocalServers", [nioCore, nioHTTP1, nioPosix, nioSSL]),
         Floor.adapters.tests(
-            "DomainProofTests",
-            [
-                "Administration", "DomainProof", "LocalServers", asyncHTTPClient, nioCore, nioHTTP1, nioSSL,
-            ]),
+            "OutboundHTTPTests",
+            ["LocalServers", "OutboundHTTP", asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
         Floor.adapters.tests(
-            "WebhookClientTests",
-            [
-                "LocalServers", "Notifications", "WebhookClient", asyncHTTPClient, nioCore, nioHTTP1,
-                nioSSL,
-            ]),
+            "DomainProofTests", ["Administration", "DomainProof", "LocalServers", "OutboundHTTP"]),
+        Floor.adapters.tests(
+            "WebhookClientTests", ["LocalServers", "Notifications", "OutboundHTTP", "WebhookClient"]),
+        Floor.adapters.tests("PlatformTests", ["Platform"]),
         Floor.adapters.tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         Floor.adapters.tests(
             "PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
@@ -246,8 +246,8 @@ let package = Package(
         Floor.adapters.tests(
             "HTTPAPITests",
             [
-                "APNsClient", "APNsPayload", "Administration", "CSteps", "DomainProof", "Geodesy",
-                "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications", "PropertyTesting",
+                "APNsClient", "APNsPayload", "Administration", "CSteps", "DomainProof", "Encodings",
+                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications", "PropertyTesting",
                 "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
                 hummingbirdCore, hummingbirdTesting, logging, metrics, nioCore, nioEmbedded, nioHPACK,
                 nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,

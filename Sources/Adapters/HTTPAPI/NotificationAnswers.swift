@@ -1,5 +1,6 @@
 import APNsPayload
 import Crypto
+import Encodings
 public import Foundation
 import HTTPTypes
 import Invocation
@@ -267,17 +268,6 @@ extension JSONObject {
             }
         }
         self["skipped"] = .object(skipped)
-    }
-}
-
-extension Date {
-    /// The time to the millisecond in UTC, such as `2026-03-01T12:30:00.250Z`.
-    package var rfc3339WithMilliseconds: String {
-        let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
-        let second = (milliseconds / 1_000).rounded(.down)
-        let rest = String(Int(milliseconds - second * 1_000))
-        return Date(timeIntervalSince1970: second).rfc3339.dropLast() + "."
-            + String(repeating: "0", count: 3 - rest.count) + rest + "Z"
     }
 }
 

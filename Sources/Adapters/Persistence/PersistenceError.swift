@@ -1,3 +1,4 @@
+import Encodings
 public import Foundation
 
 /// Why what is stored could not be used.
@@ -27,7 +28,7 @@ public enum PersistenceError: Error, Sendable, Hashable, CustomStringConvertible
         case .exposedFile(let path):
             "\(path) is not served from: others may write it, or it is not this account's. 'chmod 600' or remove it"
         case .outdatedFile(let path, let asOf):
-            "\(path) is not served from: it is of \(asOf.formatted(.iso8601)), longer ago than --table-max-age allows"
+            "\(path) is not served from: it is of \(asOf.rfc3339), longer ago than --table-max-age allows"
         }
     }
 

@@ -1,4 +1,5 @@
 public import APNsPayload
+import Encodings
 public import Foundation
 import Invocation
 public import Notifications
@@ -122,7 +123,7 @@ private struct GivenToken: Sendable {
     init(_ place: TokenPlace, digests: [[UInt8]], token: PushToken) {
         self.place = place
         self.token = token
-        self.digests = digests.map(\.hexadecimal)
+        self.digests = digests.map { Base16.text($0) }
         locks = digests.map { digest in
             Int64(bitPattern: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
         }
@@ -229,7 +230,7 @@ extension TenantTransaction {
             SELECT pg_advisory_xact_lock(lock) FROM unnest(\(Array(Set(tokens.flatMap(\.locks))).sorted())::bigint[]) AS lock
             """)
         let sealed = try tokens.map { given in
-            try keys.seal(given.token, for: instance, at: given.place).hexadecimal
+            Base16.text(try keys.seal(given.token, for: instance, at: given.place))
         }
         let others = try await execute(
             """
@@ -369,13 +370,5 @@ extension TokenPlace {
         case "activity": self = .activity(name)
         default: return nil
         }
-    }
-}
-
-extension [UInt8] {
-    /// In lower case, as PostgreSQL's `decode(…, 'hex')` reads it: an array of `bytea` cannot be bound.
-    var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

@@ -46,28 +46,11 @@ public struct TableFile: Sendable {
 
     /// Puts a table in the file's place: all of it or, whatever happens, the one before.
     public func write(_ state: LiveRoutingTable.State) throws {
-        // A name of the process's own: a server may be started before the one that it replaces has ended.
-        let unfinished = "\(path).\(getpid()).unfinished"
-        unlink(unfinished)
-        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure(unfinished) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            try state.table.write(asOf: state.asOf) { piece in
-                try file.write(contentsOf: piece.withUnsafeBufferPointer { Data(buffer: $0) })
-            }
-            try file.synchronize()
-            try file.close()
-            guard rename(unfinished, path) == 0 else { throw Self.failure(path) }
-        } catch {
-            unlink(unfinished)
-            throw error
+        var file = try UnfinishedFile(for: path)
+        let handle = file.handle
+        try state.table.write(asOf: state.asOf) { piece in
+            try handle.write(contentsOf: piece.withUnsafeBufferPointer { Data(buffer: $0) })
         }
-    }
-
-    private static func failure(_ path: String) -> any Error {
-        let reason = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        return CocoaError(
-            .fileWriteUnknown, userInfo: [NSFilePathErrorKey: path, NSUnderlyingErrorKey: reason])
+        try file.putInPlace()
     }
 }

@@ -1,5 +1,6 @@
 import APNsPayload
 import ArgumentParser
+import Encodings
 import Foundation
 import Invocation
 import JSON
@@ -172,15 +173,11 @@ struct OutboxCommand: AsyncParsableCommand {
                 """
                 INSERT INTO doorstep.push_tokens (tenant_id, instance_id, kind, digest, sealed, registered_at)
                 SELECT \(tenant.uuid), id, 'device', decode(digest, 'hex'), decode(sealed, 'hex'), now()
-                FROM unnest(\(ids), \(tokens.map { Self.hex($0.1) }), \(tokens.map { Self.hex($0.0) }))
+                FROM unnest(\(ids), \(tokens.map { Base16.text($0.1) }), \(tokens.map { Base16.text($0.0) }))
                     AS t (id, digest, sealed)
                 """)
         }
         try await pool.withConnection { try await $0.execute(script: "ANALYZE") }
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 

@@ -1,4 +1,5 @@
 import Administration
+import Encodings
 import Foundation
 import Notifications
 
@@ -100,7 +101,7 @@ enum CommandError: Error, CustomStringConvertible {
         let reason = outcome.lack?.reason ?? ""
         switch outcome.record.status {
         case .lapsed where outcome.lack?.isUnanswered == false:
-            let end = outcome.record.withdrawnFrom.map { $0.formatted(.iso8601) } ?? ""
+            let end = outcome.record.withdrawnFrom.map { $0.rfc3339 } ?? ""
             return "the proof of \(name) has lapsed and will be withdrawn from \(end): \(reason)"
         case .withdrawn: return "\(name) is no longer proved: \(reason)"
         case .proved, .lapsed: return "\(name) stays proved, since nobody answered: \(reason)"

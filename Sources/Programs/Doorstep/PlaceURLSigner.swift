@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Foundation
 import Invocation
 import Routing
@@ -46,18 +47,12 @@ struct PlaceURLSigner: PlaceSignatures {
         let text = url.canonicalWithoutFragment
         let code = HMAC<SHA256>.authenticationCode(
             for: Array(text.utf8), using: Self.key(of: tenant, from: secret))
-        return text + (url.queryItems.isEmpty ? "?" : "&") + "sig=" + Self.base64URL(code)
+        return text + (url.queryItems.isEmpty ? "?" : "&") + "sig=" + Base64URL.text(code)
     }
 
     private static func key(of tenant: TenantID, from secret: SymmetricKey) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: secret, salt: Array("doorstep place signature".utf8),
             info: Array(tenant.description.utf8), outputByteCount: 32)
-    }
-
-    /// RFC 4648 §5, without padding.
-    private static func base64URL(_ bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
-            "=", with: "")
     }
 }

@@ -27,31 +27,10 @@ struct ReceiptKeyFile {
     /// - Throws: `CommandError.fileExists` when there is one already.
     func create(_ keys: ReceiptKeySet) throws {
         // Not renamed into its place, since that would replace a file that somebody else has just made.
-        try write(keys, to: path) { $0 == EEXIST ? .fileExists(path) : .unwritableFile(path) }
-    }
-
-    /// Puts other keys into the file: all of them or, whatever happens, those before. Its mode stays.
-    func replace(by keys: ReceiptKeySet) throws {
-        guard let status = FileStatus(path: path) else { throw CommandError.unreadableFile(path) }
-        let unfinished = "\(path).\(getpid()).unfinished"
-        unlink(unfinished)
-        do {
-            try write(keys, to: unfinished) { _ in .unwritableFile(path) }
-            // Who may read the one may read the other.
-            guard chown(unfinished, status.owner, status.group) == 0,
-                chmod(unfinished, status.permissions & 0o750) == 0, rename(unfinished, path) == 0
-            else { throw CommandError.unwritableFile(path) }
-        } catch {
-            unlink(unfinished)
-            throw error
-        }
-    }
-
-    private func write(
-        _ keys: ReceiptKeySet, to path: String, failure: (Int32) -> CommandError
-    ) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(errno) }
+        guard descriptor >= 0 else {
+            throw errno == EEXIST ? CommandError.fileExists(path) : .unwritableFile(path)
+        }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
             try file.write(contentsOf: Data(keys.serialized()))
@@ -59,7 +38,21 @@ struct ReceiptKeyFile {
             try file.close()
         } catch {
             unlink(path)
-            throw failure(EIO)
+            throw CommandError.unwritableFile(path)
+        }
+    }
+
+    /// Puts other keys into the file: all of them or, whatever happens, those before. Its mode stays.
+    func replace(by keys: ReceiptKeySet) throws {
+        guard let status = FileStatus(path: path) else { throw CommandError.unreadableFile(path) }
+        do {
+            var file = try UnfinishedFile(for: path)
+            try file.handle.write(contentsOf: Data(keys.serialized()))
+            // Who may read the one may read the other.
+            try file.share(as: status, mask: 0o750)
+            try file.putInPlace()
+        } catch {
+            throw CommandError.unwritableFile(path)
         }
     }
 }

@@ -1,5 +1,6 @@
 import APNsPayload
 import Crypto
+import Encodings
 import Foundation
 import JSON
 
@@ -75,7 +76,7 @@ struct ProviderTokenVerifier {
             let header = Self.object(parts[0]), let body = Self.object(parts[1]),
             header["alg"]?.stringValue == "ES256", let keyID = header["kid"]?.stringValue,
             let team = body["iss"]?.stringValue, let issuedAt = body["iat"]?.numberValue?.double,
-            let key = keys[team]?[keyID], let bytes = Self.bytes(parts[2]),
+            let key = keys[team]?[keyID], let bytes = Base64URL.bytes(String(parts[2])),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes),
             key.key.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8))
         else { throw Refusal(.invalidProviderToken) }
@@ -84,14 +85,7 @@ struct ProviderTokenVerifier {
     }
 
     private static func object(_ part: Substring) -> JSONObject? {
-        guard let bytes = bytes(part) else { return nil }
-        return (try? JSONValue(parsing: bytes))?.objectValue
-    }
-
-    private static func bytes(_ part: Substring) -> Data? {
-        var text = part.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
-        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        return Data(base64Encoded: text)
+        Base64URL.bytes(String(part)).flatMap { try? JSONValue(parsing: $0).objectValue }
     }
 }
 

@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 
 /// A place that an invocation URL carries in its query, and the signature that vouches for it.
@@ -41,7 +42,8 @@ extension EncodedPlace {
             let longitudeText = invocation.firstValue(named: longitude),
             let longitude = Self.number(longitudeText),
             let identifier = try? LocationIdentifier("\(latitudeText),\(longitudeText)"),
-            let signature = invocation.firstValue(named: Self.signatureName).flatMap(Self.bytes)
+            let signatureText = invocation.firstValue(named: Self.signatureName), !signatureText.isEmpty,
+            let signature = Base64URL.bytes(signatureText)
         else { return nil }
         self.latitude = latitude
         self.longitude = longitude
@@ -63,22 +65,5 @@ extension EncodedPlace {
         guard text.utf8.count <= 32, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(\.isASCIIDigit) })
         else { return nil }
         return Double(text)
-    }
-
-    /// The bytes of base64url without padding (RFC 4648 §5).
-    private static func bytes(_ text: String) -> [UInt8]? {
-        let isAllowed = { (byte: UInt8) in
-            byte.isASCIILetter || byte.isASCIIDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-        }
-        guard !text.isEmpty, text.utf8.allSatisfy(isAllowed) else { return nil }
-        var base64 = text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            default: byte
-            }
-        }
-        base64 += repeatElement(UInt8(ascii: "="), count: (4 - base64.count % 4) % 4)
-        return Data(base64Encoded: Data(base64)).map(Array.init)
     }
 }

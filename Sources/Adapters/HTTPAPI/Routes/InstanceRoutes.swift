@@ -1,4 +1,5 @@
 import APNsPayload
+import Encodings
 import Foundation
 import HTTPTypes
 import Invocation

@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -23,7 +24,7 @@ struct OperationsRoutes {
             "status": "ok",
             "table": [
                 "source": .string(state.source.rawValue),
-                "asOf": .string(state.asOf.formatted(.iso8601)),
+                "asOf": .string(state.asOf.rfc3339),
                 "ageSeconds": JSONValue(Int(age)),
                 "experiences": JSONValue(state.table.experienceCount),
                 "locations": JSONValue(state.table.locationCount),

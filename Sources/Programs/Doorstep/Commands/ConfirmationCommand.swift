@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import Encodings
 import Foundation
 import Invocation
 import JSON
@@ -105,7 +106,7 @@ struct ConfirmationOptions: ParsableArguments {
 extension RecordedConfirmation {
     fileprivate var fields: [String] {
         [
-            record.minute.formatted(.iso8601), record.location?.text ?? "", record.outcome.rawValue,
+            record.minute.rfc3339, record.location?.text ?? "", record.outcome.rawValue,
             record.source.rawValue, id.uuidString.lowercased(),
         ]
     }
@@ -122,7 +123,7 @@ extension JSONObject {
     }
 
     fileprivate init(_ counts: ConfirmationCounts) {
-        self = ["day": .string(String(counts.day.formatted(.iso8601).prefix(10)))]
+        self = ["day": .string(String(counts.day.rfc3339.prefix(10)))]
         for outcome in Confirmation.Outcome.allCases {
             self[outcome.rawValue] = JSONValue(counts.counts[outcome] ?? 0)
         }

@@ -1,6 +1,7 @@
 import APNsPayload
 import Administration
 import ArgumentParser
+import Encodings
 import Foundation
 import HTTPAPI
 import JSON

@@ -4,6 +4,7 @@ import DomainProof
 import Foundation
 import Invocation
 import JSON
+import OutboundHTTP
 import Persistence
 import PostgreSQL
 import Routing
@@ -34,7 +35,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard let connectTo else { return }
-        guard live, AsyncHTTPPageFetcher.Detour(around: "", to: connectTo) != nil else {
+        guard live, OutboundClient.Detour(around: "", to: connectTo) != nil else {
             throw ValidationError(
                 "--connect-to goes with --live, and is an address and a port, such as 127.0.0.1:8443")
         }
@@ -84,10 +85,10 @@ struct DiagnoseCommand: AsyncParsableCommand {
         guard live, url.isMatchable, url.host != DefaultLink.host, let host = try? DomainName(url.host) else {
             return nil
         }
-        let detour = connectTo.flatMap { AsyncHTTPPageFetcher.Detour(around: host.text, to: $0) }
-        return try await AsyncHTTPPageFetcher.withFetcher(detour: detour, authorities: authorities.path()) {
-            fetcher in
-            await LiveSite(url, host, clip: clip?.appID, fetcher)
+        let detour = connectTo.flatMap { OutboundClient.Detour(around: host.text, to: $0) }
+        return try await OutboundClient.withClient(detour: detour, authorities: authorities.path()) {
+            client in
+            await LiveSite(url, host, clip: clip?.appID, HTTPPageFetcher(client))
         }
     }
 }

@@ -3,6 +3,7 @@ import AppSiteAssociation
 import ArgumentParser
 import DomainProof
 import JSON
+import OutboundHTTP
 
 extension DomainCommand {
     struct Check: AsyncParsableCommand {
@@ -18,9 +19,8 @@ extension DomainCommand {
         @Argument(help: "The domain.") var host: DomainName
 
         func run() async throws {
-            let check = try await AsyncHTTPPageFetcher.withFetcher(authorities: authorities.path()) {
-                fetcher in
-                await SiteCheck.run(url ?? SiteCheck.url(of: host), clip: clip, fetcher)
+            let check = try await OutboundClient.withClient(authorities: authorities.path()) { client in
+                await SiteCheck.run(url ?? SiteCheck.url(of: host), clip: clip, HTTPPageFetcher(client))
             }
             let rows = check.findings.map { finding -> JSONObject in
                 [

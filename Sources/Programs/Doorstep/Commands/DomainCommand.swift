@@ -3,6 +3,7 @@ import ArgumentParser
 import DomainProof
 import Foundation
 import JSON
+import OutboundHTTP
 import Persistence
 import Tenancy
 
@@ -91,9 +92,9 @@ struct DomainCommand: AsyncParsableCommand {
             }
         }
 
-        private var detour: AsyncHTTPPageFetcher.Detour? {
+        private var detour: OutboundClient.Detour? {
             guard let host, let connectTo else { return nil }
-            return AsyncHTTPPageFetcher.Detour(around: host.text, to: connectTo)
+            return OutboundClient.Detour(around: host.text, to: connectTo)
         }
 
         func run() async throws {

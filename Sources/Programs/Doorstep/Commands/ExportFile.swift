@@ -28,24 +28,16 @@ struct ExportFile: ParsableArguments {
             try device.close()
             return result
         }
-        let unfinished = "\(output).\(getpid()).unfinished"
-        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CommandError.unwritableFile(output) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            let result = try await body { bytes in
-                do { try file.write(contentsOf: Data(bytes)) } catch {
-                    throw CommandError.unwritableFile(output)
-                }
+        var file: UnfinishedFile
+        do { file = try UnfinishedFile(for: output) } catch { throw CommandError.unwritableFile(output) }
+        let handle = file.handle
+        let result = try await body { bytes in
+            do { try handle.write(contentsOf: Data(bytes)) } catch {
+                throw CommandError.unwritableFile(output)
             }
-            try file.synchronize()
-            try file.close()
-            guard rename(unfinished, output) == 0 else { throw CommandError.unwritableFile(output) }
-            return result
-        } catch {
-            unlink(unfinished)
-            throw error
         }
+        do { try file.putInPlace() } catch { throw CommandError.unwritableFile(output) }
+        return result
     }
 
     /// What is no file, such as `/dev/null` or a pipe: to be written to, since another file must not take its place.

@@ -1,8 +1,10 @@
 import Administration
 import ArgumentParser
+import Encodings
 import Foundation
 import JSON
 import Notifications
+import OutboundHTTP
 import Persistence
 import Tenancy
 import WebhookClient
@@ -128,11 +130,10 @@ struct WebhookCommand: AsyncParsableCommand {
             let webhook = try await tenant.withWebhooks { try await $0.registered(of: $1).webhook }
             let now = Date()
             let body = JSONValue.object([
-                "type": "doorstep.test", "timestamp": .string(now.formatted(.iso8601)), "data": [:],
+                "type": "doorstep.test", "timestamp": .string(now.rfc3339), "data": [:],
             ])
-            let reply = try await AsyncHTTPWebhookSender.withSender(authorities: authorities.path()) {
-                sender in
-                await sender.send(
+            let reply = try await OutboundClient.withClient(authorities: authorities.path()) { client in
+                await StandardWebhookSender(client).send(
                     WebhookMessage(id: UUID(), body: body.serialized(), attempt: 1), to: webhook, at: now)
             }
             guard reply.isTaken else { throw CommandError.webhookNotTaken(reply) }

@@ -1,5 +1,6 @@
 import Administration
 import AppSiteAssociation
+import Encodings
 import Foundation
 import Geodesy
 import Invocation
@@ -110,6 +111,6 @@ extension JSONObject {
 extension JSONValue {
     /// RFC 3339, to the second.
     init(_ date: Date) {
-        self = .string(date.formatted(.iso8601))
+        self = .string(date.rfc3339)
     }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import Logging
 import Persistence
@@ -36,7 +37,7 @@ struct RoutingService: Service {
             table.replace(by: saved.table, from: .file, asOf: saved.asOf)
             logger.warning(
                 "the database does not answer: serving what was saved",
-                metadata: ["as_of": "\(saved.asOf.formatted(.iso8601))", "error": "\(error)"])
+                metadata: ["as_of": "\(saved.asOf.rfc3339)", "error": "\(error)"])
         }
     }
 

@@ -1,6 +1,7 @@
 import Logging
 import Metrics
 import Notifications
+import OutboundHTTP
 import ServiceLifecycle
 import WebhookClient
 
@@ -19,8 +20,8 @@ struct WebhookService: Service {
     }
 
     func run() async throws {
-        try await AsyncHTTPWebhookSender.withSender(authorities: authorities) { sender in
-            let dispatcher = WebhookDispatcher(store, sender, onEvent: report)
+        try await OutboundClient.withClient(authorities: authorities) { client in
+            let dispatcher = WebhookDispatcher(store, StandardWebhookSender(client), onEvent: report)
             await withGracefulShutdownHandler {
                 await dispatcher.run()
             } onGracefulShutdown: {

@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import DomainProof
 import Foundation
+import OutboundHTTP
 
 /// Whom a command asks for the proof of a domain.
 struct ProofOptions: ParsableArguments {
@@ -14,14 +15,14 @@ struct ProofOptions: ParsableArguments {
 
     /// Lends what looks for proofs.
     func withVerification<Result: Sendable>(
-        _ store: any DomainStore, detour: AsyncHTTPPageFetcher.Detour? = nil,
+        _ store: any DomainStore, detour: OutboundClient.Detour? = nil,
         _ body: (DomainVerification) async throws -> Result
     ) async throws -> Result {
-        try await AsyncHTTPPageFetcher.withFetcher(detour: detour, authorities: authorities.path()) {
-            fetcher in
+        try await OutboundClient.withClient(detour: detour, authorities: authorities.path()) { client in
             try await body(
                 DomainVerification(
-                    store: store, resolver: LibresolvTextRecordResolver(server: resolver), fetcher: fetcher))
+                    store: store, resolver: LibresolvTextRecordResolver(server: resolver),
+                    fetcher: HTTPPageFetcher(client)))
         }
     }
 }

@@ -1,3 +1,4 @@
+import Encodings
 public import Foundation
 import JSON
 
@@ -37,7 +38,7 @@ public struct OutcomeEvent: Sendable, Hashable {
             let part = events[start..<min(start + eventsPerMessage, events.count)]
             return JSONValue.object([
                 "type": "deliveries.finished",
-                "timestamp": .string(now.formatted(.iso8601)),
+                "timestamp": .string(now.rfc3339),
                 "data": ["deliveries": .array(part.map { .object($0.json) })],
             ]).serialized()
         }

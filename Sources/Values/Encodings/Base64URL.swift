@@ -1,18 +1,18 @@
 import Foundation
 
 /// Base64 for URLs without padding (RFC 4648 §5), as JOSE writes everything.
-enum Base64URL {
+public enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
+    public static func text(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         append(Array(bytes).span, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil for what is no base64 of this kind.
-    static func bytes(_ text: String) -> [UInt8]? {
+    public static func bytes(_ text: String) -> [UInt8]? {
         guard text.utf8.allSatisfy(alphabet.contains) else { return nil }
         let padded =
             text.replacing("-", with: "+").replacing("_", with: "/")
@@ -24,7 +24,7 @@ enum Base64URL {
         return bytes
     }
 
-    static func append(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
+    public static func append(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
         alphabet.withUnsafeBufferPointer { alphabet in
             var index = 0
             while index < bytes.count {

@@ -1,4 +1,3 @@
-import Administration
 import AsyncHTTPClient
 import LocalServers
 import NIOCore
@@ -6,16 +5,16 @@ import NIOHTTP1
 import NIOSSL
 import Testing
 
-@testable import DomainProof
+@testable import OutboundHTTP
 
-@Suite(.timeLimit(.minutes(2))) struct AsyncHTTPPageFetcherTests {
+@Suite(.timeLimit(.minutes(2))) struct OutboundClientTests {
     private static func fetch(
         _ path: String = "/page", limit: Int = 1_000, timeout: Duration = .seconds(60),
         _ page: @escaping @Sendable (LocalWebServer.Request) -> LocalWebServer.Page?
-    ) async throws -> Page {
+    ) async throws -> OutboundAnswer {
         try await LocalWebServer.lend(page) { server in
-            try await AsyncHTTPPageFetcher.withFetcher(timeout: timeout) { fetcher in
-                try await fetcher.fetch("http://127.0.0.1:\(server.port)\(path)", limit: limit)
+            try await OutboundClient.withClient(timeout: timeout) { client in
+                try await client.get("http://127.0.0.1:\(server.port)\(path)", limit: limit)
             }
         }
     }
@@ -49,19 +48,27 @@ import Testing
     }
 
     @Test func silenceAndAPageThatNeverEndsAreNoAnswer() async throws {
-        await #expect(throws: NoAnswer("no answer in time")) {
+        await #expect(throws: OutboundError.late) {
             try await Self.fetch(timeout: .milliseconds(200)) { _ in nil }
         }
-        await #expect(throws: NoAnswer("no answer in time")) {
+        await #expect(throws: OutboundError.late) {
             try await Self.fetch(timeout: .milliseconds(200)) { _ in LocalWebServer.Page("x", isUnended: true)
             }
         }
     }
 
+    @Test func aRefusedConnectionIsSaidToBe() async throws {
+        let port = try await LocalWebServer.lend({ _ in nil }) { $0.port }
+        let error = await #expect(throws: OutboundError.self) {
+            try await OutboundClient.withClient { try await $0.get("http://127.0.0.1:\(port)/", limit: 10) }
+        }
+        #expect(error?.reason == "Connection refused")
+    }
+
     @Test func nobodyThereIsNoAnswer() async throws {
-        try await AsyncHTTPPageFetcher.withFetcher { fetcher in
+        try await OutboundClient.withClient { client in
             for url in ["http://127.0.0.1:1/", "nonsense", "", "ftp://127.0.0.1/", "https://"] {
-                await #expect(throws: NoAnswer.self, "\(url)") { try await fetcher.fetch(url, limit: 10) }
+                await #expect(throws: OutboundError.self, "\(url)") { try await client.get(url, limit: 10) }
             }
         }
     }
@@ -71,21 +78,21 @@ import Testing
         try await TestCertificate.lend(for: ["shop.example.com"]) { certificate in
             try await LocalWebServer.lend(over: certificate, { LocalWebServer.Page($0.host) }) { server in
                 let detour = try #require(
-                    AsyncHTTPPageFetcher.Detour(around: "shop.example.com", to: "127.0.0.1:\(server.port)"))
-                let page = try await AsyncHTTPPageFetcher.withFetcher(
+                    OutboundClient.Detour(around: "shop.example.com", to: "127.0.0.1:\(server.port)"))
+                let page = try await OutboundClient.withClient(
                     detour: detour, authorities: certificate.path
-                ) { try await $0.fetch("https://shop.example.com/page", limit: 100) }
+                ) { try await $0.get("https://shop.example.com/page", limit: 100) }
                 #expect(String(decoding: page.body, as: UTF8.self) == "shop.example.com")
 
                 // The system's authorities did not sign it, and it is not another host's.
-                await #expect(throws: NoAnswer.self) {
-                    try await AsyncHTTPPageFetcher.withFetcher(detour: detour) {
-                        try await $0.fetch("https://shop.example.com/page", limit: 100)
+                await #expect(throws: OutboundError.self) {
+                    try await OutboundClient.withClient(detour: detour) {
+                        try await $0.get("https://shop.example.com/page", limit: 100)
                     }
                 }
-                await #expect(throws: NoAnswer.self) {
-                    try await AsyncHTTPPageFetcher.withFetcher(authorities: certificate.path) {
-                        try await $0.fetch("https://127.0.0.1:\(server.port)/page", limit: 100)
+                await #expect(throws: OutboundError.self) {
+                    try await OutboundClient.withClient(authorities: certificate.path) {
+                        try await $0.get("https://127.0.0.1:\(server.port)/page", limit: 100)
                     }
                 }
             }
@@ -96,11 +103,13 @@ import Testing
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(over: certificate, speaksOldTLSOnly: true, { _ in .init("") }) {
                 let url = "https://localhost:\($0.port)/"
-                await #expect(throws: NoAnswer.self) {
-                    try await AsyncHTTPPageFetcher.withFetcher(authorities: certificate.path) {
-                        try await $0.fetch(url, limit: 100)
+                let error = await #expect(throws: OutboundError.self) {
+                    try await OutboundClient.withClient(authorities: certificate.path) {
+                        try await $0.get(url, limit: 100)
                     }
                 }
+                #expect(error?.reason == "the connection could not be secured")
+                #expect(error?.detail != error?.reason)
                 // Who takes what it speaks is answered.
                 var tls = TLSConfiguration.makeClientConfiguration()
                 tls.minimumTLSVersion = .tlsv1
@@ -116,8 +125,14 @@ import Testing
 
     @Test func aDetourHasAnAddressAndAPort() {
         for text in ["", "127.0.0.1", "127.0.0.1:", ":443", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:x"] {
-            #expect(AsyncHTTPPageFetcher.Detour(around: "example.com", to: text) == nil, "\(text)")
+            #expect(OutboundClient.Detour(around: "example.com", to: text) == nil, "\(text)")
         }
-        #expect(AsyncHTTPPageFetcher.Detour(around: "example.com", to: "[::1]:443")?.address == "::1")
+        #expect(OutboundClient.Detour(around: "example.com", to: "[::1]:443")?.address == "::1")
+    }
+}
+
+extension OutboundClient {
+    fileprivate func get(_ url: String, limit: Int) async throws -> OutboundAnswer {
+        try await execute(HTTPClientRequest(url: url), limit: limit)
     }
 }

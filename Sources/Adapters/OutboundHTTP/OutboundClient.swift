@@ -1,13 +1,15 @@
-public import Administration
-import AsyncHTTPClient
+public import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Fetches pages with async-http-client: one GET, no redirect followed, no cookie kept, with limits of size and time.
-public struct AsyncHTTPPageFetcher: PageFetcher {
+/// Asks servers that somebody else named, with async-http-client: no redirect followed, no cookie kept, TLS 1.2 or later,
+/// with limits of size and time.
+///
+/// Safe to use from many tasks.
+public struct OutboundClient: Sendable {
     private let client: HTTPClient
     private let detour: Detour?
     private let timeout: Duration
@@ -29,13 +31,13 @@ public struct AsyncHTTPPageFetcher: PageFetcher {
         }
     }
 
-    /// Lends a fetcher.
+    /// Lends a client.
     /// - Parameters:
     ///   - authorities: a PEM file with certificates to trust instead of the system's.
-    ///   - timeout: for one page, from the look-up of its host to its last byte.
-    public static func withFetcher<Result: Sendable>(
-        detour: Detour? = nil, authorities: String? = nil, timeout: Duration = .seconds(10),
-        _ body: (AsyncHTTPPageFetcher) async throws -> Result
+    ///   - timeout: for one answer, from the look-up of the host to its last byte.
+    public static func withClient<Result: Sendable>(
+        detour: Detour? = nil, authorities: String? = nil, timeout: Duration = .seconds(15),
+        _ body: (OutboundClient) async throws -> Result
     ) async throws -> Result {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         if let detour { configuration.dnsOverride = [detour.host: detour.address] }
@@ -48,8 +50,7 @@ public struct AsyncHTTPPageFetcher: PageFetcher {
         configuration.connectionPool.retryConnectionEstablishment = false
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         do {
-            let result = try await body(
-                AsyncHTTPPageFetcher(client: client, detour: detour, timeout: timeout))
+            let result = try await body(OutboundClient(client: client, detour: detour, timeout: timeout))
             try await client.shutdown()
             return result
         } catch {
@@ -58,64 +59,65 @@ public struct AsyncHTTPPageFetcher: PageFetcher {
         }
     }
 
-    public func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Page {
+    /// The answer to a request, whatever its status.
+    /// - Parameter limit: how many bytes of the answer's body to take, at most.
+    public func execute(
+        _ request: HTTPClientRequest, limit: Int
+    ) async throws(OutboundError) -> OutboundAnswer {
         do {
             // Around the body too, which a server can send as slowly as it likes.
-            return try await withThrowingTaskGroup(of: Page?.self) { group in
-                group.addTask { try await get(url, limit: limit) }
+            return try await withThrowingTaskGroup(of: OutboundAnswer?.self) { group in
+                group.addTask { try await answer(to: request, limit: limit) }
                 group.addTask {
                     try await Task.sleep(for: timeout)
                     return nil
                 }
                 defer { group.cancelAll() }
-                guard let page = try await group.next() ?? nil else { throw NoAnswer("no answer in time") }
-                return page
+                guard let answer = try await group.next() ?? nil else { throw OutboundError.late }
+                return answer
             }
-        } catch let error as NoAnswer {
-            throw error
         } catch {
-            throw NoAnswer(Self.reason(error))
+            throw OutboundError(error)
         }
     }
 
-    private func get(_ url: String, limit: Int) async throws -> Page {
-        let response = try await client.execute(request(url), timeout: TimeAmount(timeout))
-        var page = Page(
+    private func answer(to request: HTTPClientRequest, limit: Int) async throws -> OutboundAnswer {
+        let response = try await client.execute(prepared(request), timeout: TimeAmount(timeout))
+        var answer = OutboundAnswer(
             status: Int(response.status.code), contentType: response.headers.first(name: "Content-Type"),
             location: response.headers.first(name: "Location"))
         for try await piece in response.body {
-            let room = limit - page.body.count
-            page.body += piece.readableBytesView.prefix(room)
+            let room = limit - answer.body.count
+            answer.body += piece.readableBytesView.prefix(room)
             if piece.readableBytes > room {
-                page.isCutOff = true
+                answer.isCutOff = true
                 break
             }
         }
-        return page
+        return answer
     }
 
-    private func request(_ url: String) -> HTTPClientRequest {
-        var url = url
-        var headers = [("Accept", "*/*"), ("User-Agent", "Doorstep")]
-        if let detour, var parts = URLComponents(string: url), parts.host == detour.host, parts.port == nil {
+    private func prepared(_ request: HTTPClientRequest) -> HTTPClientRequest {
+        var request = request
+        request.headers.replaceOrAdd(name: "User-Agent", value: "Doorstep")
+        if let detour, var parts = URLComponents(string: request.url), parts.host == detour.host,
+            parts.port == nil
+        {
             parts.port = detour.port
-            url = parts.string ?? url
-            headers.append(("Host", detour.host))
+            request.url = parts.string ?? request.url
+            request.headers.add(name: "Host", value: detour.host)
         }
-        var request = HTTPClientRequest(url: url)
-        request.headers.add(contentsOf: headers)
         return request
     }
+}
 
-    /// What went wrong, in a few words.
-    private static func reason(_ error: any Error) -> String {
-        switch error {
-        case let error as HTTPClientError where error == .deadlineExceeded || error == .connectTimeout:
-            "no answer in time"
-        case let error as NIOConnectionError where error.connectionErrors.isEmpty: "the host has no address"
-        case let error as IOError: String(cString: strerror(error.errnoCode))
-        default:
-            "\(error)".split(separator: "\n").first.map { String($0.prefix(200)) } ?? "no answer"
-        }
-    }
+/// What a server answered.
+public struct OutboundAnswer: Sendable, Hashable {
+    public let status: Int
+    public let contentType: String?
+    /// Where a redirect leads.
+    public let location: String?
+    public var body: [UInt8] = []
+    /// Whether there was more of the body.
+    public var isCutOff = false
 }

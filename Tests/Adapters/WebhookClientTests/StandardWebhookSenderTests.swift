@@ -1,16 +1,13 @@
-import AsyncHTTPClient
 import Foundation
 import LocalServers
-import NIOCore
-import NIOHTTP1
-import NIOSSL
 import Notifications
+import OutboundHTTP
 import Synchronization
 import Testing
 
 @testable import WebhookClient
 
-@Suite struct AsyncHTTPWebhookSenderTests {
+@Suite struct StandardWebhookSenderTests {
     private static let message = WebhookMessage(
         id: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)),
         body: Array(#"{"a":1}"#.utf8),
@@ -23,8 +20,9 @@ import Testing
     private static func send(
         to url: String, authorities: String? = nil, timeout: Duration = .seconds(20)
     ) async throws -> WebhookReply {
-        try await AsyncHTTPWebhookSender.withSender(authorities: authorities, timeout: timeout) { sender in
-            await sender.send(message, to: try webhook(url), at: Date(timeIntervalSince1970: 1_700_000_000))
+        try await OutboundClient.withClient(authorities: authorities, timeout: timeout) { client in
+            await StandardWebhookSender(client).send(
+                message, to: try webhook(url), at: Date(timeIntervalSince1970: 1_700_000_000))
         }
     }
 
@@ -32,7 +30,7 @@ import Testing
     @Test func signsAsTheStandardsVectorDoes() throws {
         let secret = try #require(
             Data(base64Encoded: "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").flatMap { WebhookSecret(Array($0)) })
-        let signature = AsyncHTTPWebhookSender.signature(
+        let signature = StandardWebhookSender.signature(
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek", time: 1_614_265_330,
             body: Array(#"{"test": 2432232314}"#.utf8),
             secret: secret)
@@ -101,25 +99,6 @@ import Testing
                 #expect(trusted == .status(200))
                 let unknown = try await Self.send(to: url)
                 #expect(unknown == .noAnswer("the connection could not be secured"))
-            }
-        }
-    }
-
-    @Test func earlierTLSThan12IsRefused() async throws {
-        try await TestCertificate.lend(for: ["localhost"]) { certificate in
-            try await LocalWebServer.lend(over: certificate, speaksOldTLSOnly: true, { _ in .init("") }) {
-                let url = "https://localhost:\($0.port)/"
-                let reply = try await Self.send(to: url, authorities: certificate.path)
-                #expect(reply == .noAnswer("the connection could not be secured"))
-                // Who takes what it speaks is answered.
-                var tls = TLSConfiguration.makeClientConfiguration()
-                tls.minimumTLSVersion = .tlsv1
-                tls.trustRoots = .file(certificate.path)
-                let configuration = HTTPClient.Configuration(tlsConfiguration: tls)
-                let status = try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-                    try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60)).status.code
-                }
-                #expect(status == 200)
             }
         }
     }

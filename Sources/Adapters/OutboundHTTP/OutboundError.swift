@@ -1,0 +1,43 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Why there is no answer.
+public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// In a few words that hold neither URL nor body.
+    public let reason: String
+    /// What the library says of it, cut to 200 characters: for the one who named the server.
+    public let detail: String
+
+    static let late = OutboundError(reason: "no answer in time", detail: "no answer in time")
+
+    public var description: String { reason }
+
+    private init(reason: String, detail: String) {
+        self.reason = reason
+        self.detail = detail
+    }
+
+    init(_ error: any Error) {
+        let reason: String? =
+            switch error {
+            case let error as OutboundError: error.reason
+            case let error as HTTPClientError where error == .deadlineExceeded || error == .connectTimeout:
+                Self.late.reason
+            case let error as NIOConnectionError where error.connectionErrors.isEmpty:
+                "the host has no address"
+            case let error as IOError: String(cString: strerror(error.errnoCode))
+            default: nil
+            }
+        if let reason {
+            self.init(reason: reason, detail: reason)
+        } else {
+            let isOfTLS = error is NIOSSLError || error is NIOSSLExtraError
+            self.init(
+                reason: isOfTLS ? "the connection could not be secured" : "the connection failed",
+                detail: "\(error)".split(separator: "\n").first.map { String($0.prefix(200)) } ?? "no answer")
+        }
+    }
+}

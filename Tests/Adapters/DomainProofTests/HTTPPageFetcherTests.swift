@@ -1,0 +1,38 @@
+import Administration
+import DomainProof
+import LocalServers
+import OutboundHTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct HTTPPageFetcherTests {
+    @Test func anAnswerIsAPage() async throws {
+        let page = try await LocalWebServer.lend({ request in
+            LocalWebServer.Page(
+                "path \(request.path)", status: 302,
+                headers: [("Content-Type", "text/plain"), ("Location", "/other")])
+        }) { server in
+            try await OutboundClient.withClient { client in
+                try await HTTPPageFetcher(client).fetch("http://127.0.0.1:\(server.port)/page", limit: 8)
+            }
+        }
+        #expect(
+            page
+                == Page(
+                    status: 302, contentType: "text/plain", location: "/other", body: Array("path /pa".utf8),
+                    isCutOff: true))
+    }
+
+    /// The operator who named the site is told what the library says.
+    @Test func noAnswerIsToldOfInDetail() async throws {
+        try await TestCertificate.lend(for: ["localhost"]) { certificate in
+            try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
+                let error = await #expect(throws: NoAnswer.self) {
+                    try await OutboundClient.withClient {
+                        try await HTTPPageFetcher($0).fetch("https://localhost:\(server.port)/", limit: 8)
+                    }
+                }
+                #expect(error?.reason.contains("CERTIFICATE_VERIFY_FAILED") == true)
+            }
+        }
+    }
+}
