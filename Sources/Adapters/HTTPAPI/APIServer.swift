@@ -29,7 +29,8 @@ public struct APIServer: Service {
         public var handshakeTimeout = Duration.seconds(10)
         /// How long a client may take nothing of an answer. [ours]
         public var answerTimeout = Duration.seconds(30)
-        /// How many connections are open at once; a few more for a moment, since several are accepted at a time.
+        /// How many connections are open at once, half of them of one client; a few more for a moment, since several are
+        /// accepted at a time.
         public var maximumConnections = 10_000
         /// How long requests under way may take when the server ends; what is not over then is cut.
         public var shutdownTimeout = Duration.seconds(25)
@@ -97,7 +98,9 @@ public struct APIServer: Service {
     public func run() async throws {
         let observer = RequestObserver()
         let service = AnswerService(settings, dependencies)
-        let connections = OpenConnections(maximum: settings.maximumConnections, logger: logger)
+        let connections = OpenConnections(
+            maximum: settings.maximumConnections, proxies: TrustedProxies(settings.trustedProxies),
+            logger: logger)
         let application = Application(
             responder: Self.routes(settings, dependencies, service, observer).buildResponder(),
             server: try Self.builder(

@@ -16,7 +16,9 @@ import Testing
     /// A connection, or a stream, whose client takes what is flushed and nothing else.
     private static func channel(timeout: TimeAmount = .seconds(30)) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(handler: AnswerDeadlineHandler<HTTP2Wire>(timeout: timeout))
-        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+        try channel.connect(to: address).wait()
+        channel.remoteAddress = address
         return channel
     }
 
@@ -85,9 +87,9 @@ import Testing
     @Test func beyondTheLimitNoneIsAcceptedAndTheLogSaysSoOnce() throws {
         let log = LogCapture()
         let clock = Mutex(ContinuousClock.now)
-        let connections = OpenConnections(maximum: 2, logger: Logger(label: "test") { _ in log }) {
-            clock.withLock { $0 }
-        }
+        let connections = OpenConnections(
+            maximum: 2, proxies: TrustedProxies([]), logger: Logger(label: "test") { _ in log }
+        ) { clock.withLock { $0 } }
         func warnings() -> Int {
             log.lines.withLock { $0.count { $0.hasPrefix("warning") && $0.contains("--max-connections") } }
         }
@@ -108,11 +110,54 @@ import Testing
         #expect(warnings() == 2)
     }
 
+    /// A proxy's connections are many clients'.
+    @Test(arguments: [false, true]) func oneClientHasHalfOfThem(isProxy: Bool) throws {
+        let log = LogCapture()
+        let proxies = isProxy ? ["127.0.0.1/32"].compactMap { AddressRange($0) } : []
+        let connections = OpenConnections(
+            maximum: 4, proxies: TrustedProxies(proxies), logger: Logger(label: "test") { _ in log })
+        let channels = try (0..<4).map { _ in try Self.channel() }
+        #expect(channels.map { connections.add($0) } == [true, true, isProxy, isProxy])
+        #expect(log.lines.withLock { $0.count { $0.contains("half of all") } } == (isProxy ? 0 : 1))
+        for channel in channels.prefix(3) {
+            channel.close(promise: nil)
+            channel.embeddedEventLoop.run()
+        }
+        #expect(connections.add(try Self.channel()))
+        #expect(try connections.add(Self.channel()) == isProxy)
+    }
+
+    // MARK: HTTP/2 without streams
+
+    @Test func aConnectionWithoutStreamsIsCut() throws {
+        let handler = StreamDeadlineHandler(.seconds(70))
+        let channel = EmbeddedChannel(handler: handler)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let loop = channel.embeddedEventLoop
+        loop.advanceTime(by: .seconds(60))
+        handler.change(by: 1)
+        handler.change(by: 1)
+        loop.advanceTime(by: .hours(1))
+        handler.change(by: -1)
+        loop.advanceTime(by: .hours(1))
+        #expect(channel.isActive)
+        handler.change(by: -1)
+        // Whatever comes meanwhile.
+        for _ in 0..<69 {
+            channel.pipeline.fireChannelRead(ByteBuffer())
+            loop.advanceTime(by: .seconds(1))
+        }
+        #expect(channel.isActive)
+        loop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
     @Test func whatIsOpenAtTheEndIsCut() throws {
         let connections = OpenConnections(
-            maximum: 2, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            maximum: 4, proxies: TrustedProxies([]),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let channels = try (0..<2).map { _ in try Self.channel() }
-        for channel in channels { connections.add(channel) }
+        for channel in channels { #expect(connections.add(channel)) }
         channels[0].close(promise: nil)
         channels[0].embeddedEventLoop.run()
         #expect(connections.cutAll() == 1)

@@ -264,7 +264,7 @@ import Testing
                 responder: APIServer.routes(settings, api.dependencies, answers, observer).buildResponder(),
                 server: try APIServer.builder(
                     ExchangeService(answers, observer, settings, logger: logger, routes: []), settings,
-                    OpenConnections(maximum: 1_000, logger: logger)),
+                    OpenConnections(maximum: 1_000, proxies: TrustedProxies([]), logger: logger)),
                 configuration: ApplicationConfiguration(
                     address: .hostname("127.0.0.1", port: 0), serverName: APIServer.name),
                 onServerRunning: { await onListening($0.localAddress?.port ?? 0) }, logger: logger)

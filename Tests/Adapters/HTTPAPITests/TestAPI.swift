@@ -96,7 +96,7 @@ struct TestAPI: Sendable {
             responder: APIServer.routes(settings, dependencies, service, observer).buildResponder(),
             server: try APIServer.builder(
                 ExchangeService(service, observer, settings, logger: logger), settings,
-                OpenConnections(maximum: 1_000, logger: logger)),
+                OpenConnections(maximum: 1_000, proxies: TrustedProxies([]), logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)), logger: logger)
     }
 

@@ -10,12 +10,16 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
         /// Accepted, those too that are not set up yet.
         var count = 0
         var channels: [ObjectIdentifier: any Channel] = [:]
-        /// When it was said last that there are as many as may be.
+        /// Of clients, but for proxies.
+        var counts: [Client.Address: Int] = [:]
+        /// When it was said last that there are as many as may be, and that a client has as many.
         var toldAt: ContinuousClock.Instant?
+        var toldOfShareAt: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
     private let maximum: Int
+    private let proxies: TrustedProxies
     private let logger: Logger
     private let gauge = Meter(label: "http_server_connections")
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -25,9 +29,11 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
 
     /// - Parameter now: The clock, which a test can stop.
     init(
-        maximum: Int, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        maximum: Int, proxies: TrustedProxies, logger: Logger,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.maximum = maximum
+        self.proxies = proxies
         self.logger = logger
         self.now = now
     }
@@ -46,6 +52,10 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
         gauge.set(count)
     }
 
+    /// How many connections one client may have, which is no proxy: half of all, since behind one address there may be a
+    /// stadium, and nobody is to have all. [ours]
+    private var share: Int { max(maximum / 2, 1) }
+
     /// Others wait in the system's queue until one of these ends. The log says so once a minute, however many wait.
     func isAcceptingNewConnections() -> Bool {
         let now = now()
@@ -63,16 +73,38 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
         return !isFull
     }
 
-    // MARK: Ending
-
     /// Knows a connection for as long as it is open.
-    func add(_ channel: any Channel) {
+    /// - Returns: Whether its client may have it. The log says once a minute that one may not.
+    func add(_ channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
-        state.withLock { $0.channels[id] = channel }
-        channel.closeFuture.whenComplete { _ in
-            _ = self.state.withLock { $0.channels.removeValue(forKey: id) }
+        let peer = channel.remoteAddress.flatMap(IPAddress.init)
+        let client = proxies.contains(peer) ? nil : Client.Address(peer)
+        let now = now()
+        let (mayStay, isNews) = state.withLock { state -> (Bool, Bool) in
+            state.channels[id] = channel
+            guard let client else { return (true, false) }
+            state.counts[client, default: 0] += 1
+            guard state.counts[client, default: 0] > share else { return (true, false) }
+            if let toldAt = state.toldOfShareAt, now - toldAt < Self.silence { return (false, false) }
+            state.toldOfShareAt = now
+            return (false, true)
         }
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { state in
+                state.channels.removeValue(forKey: id)
+                guard let client, let count = state.counts[client] else { return }
+                state.counts[client] = count > 1 ? count - 1 : nil
+            }
+        }
+        if isNews {
+            logger.warning(
+                "a client has half of all connections that may be: its further ones are closed (--max-connections)",
+                metadata: ["connections": "\(share)"])
+        }
+        return mayStay
     }
+
+    // MARK: Ending
 
     /// Cuts all that are open, whatever they wait for.
     /// - Returns: How many there were.
@@ -89,8 +121,12 @@ struct KnownChannel<Library: ServerChildChannel>: ServerChildChannel {
     let connections: OpenConnections
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Library.Value> {
-        connections.add(channel)
-        return library.setup(channel: channel, logger: logger)
+        let mayStay = connections.add(channel)
+        return library.setup(channel: channel, logger: logger).map { value in
+            // Not before: what is closed cannot be set up.
+            if !mayStay { channel.close(promise: nil) }
+            return value
+        }
     }
 
     func handle(value: Library.Value, logger: Logger) async {

@@ -42,7 +42,7 @@ struct TLSConnection: ServerChildChannel {
                 streamConfiguration: HTTP1Channel.Configuration(
                     additionalChannelHandlers: [
                         AnswerDeadlineHandler<HTTP2Wire>(timeout: timeouts.answer),
-                        ExchangeHandler<HTTP2Wire>(exchanges),
+                        ExchangeHandler<HTTP2Wire>(exchanges), StreamDeadlineHandler.Stream(),
                     ], idleTimeout: timeouts.idle)))
     }
 
@@ -50,7 +50,12 @@ struct TLSConnection: ServerChildChannel {
         channel.eventLoop.makeCompletedFuture {
             let negotiation = NIOTypedApplicationProtocolNegotiationHandler<HTTP> { result, channel in
                 switch result {
-                case .negotiated("h2"): http2.setup(channel: channel, logger: logger).map { .two($0) }
+                case .negotiated("h2"):
+                    http2.setup(channel: channel, logger: logger).flatMapThrowing { value in
+                        try channel.pipeline.syncOperations.addHandler(
+                            StreamDeadlineHandler(timeouts.idle + .seconds(10)))
+                        return .two(value)
+                    }
                 case .negotiated, .fallback:
                     http1.setup(channel: channel, logger: logger).map { .one($0) }
                 }
@@ -70,6 +75,55 @@ struct TLSConnection: ServerChildChannel {
         // Cut, or closed, before both sides had agreed.
         case nil: break
         }
+    }
+}
+
+/// Cuts a connection of HTTP/2 that has had no stream for a while.
+///
+/// The library says good-bye to it, and waits for an answer for as long as anything else comes.
+final class StreamDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let timeout: TimeAmount
+    private var open = 0
+    private var deadline: Scheduled<Void>?
+    private var context: ChannelHandlerContext?
+
+    init(_ timeout: TimeAmount) {
+        self.timeout = timeout
+    }
+
+    /// On a stream, tells its connection that it is there.
+    final class Stream: ChannelInboundHandler, RemovableChannelHandler {
+        typealias InboundIn = NIOAny
+
+        private var connection: StreamDeadlineHandler?
+
+        func handlerAdded(context: ChannelHandlerContext) {
+            connection = try? context.channel.parent?.pipeline.syncOperations.handler(
+                type: StreamDeadlineHandler.self)
+            connection?.change(by: 1)
+        }
+
+        func handlerRemoved(context: ChannelHandlerContext) { connection?.change(by: -1) }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        change(by: 0)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        deadline?.cancel()
+    }
+
+    /// Streams have begun or, by a negative number, ended.
+    func change(by difference: Int) {
+        open += difference
+        deadline?.cancel()
+        guard open == 0, let context else { return }
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { context.channel.cut() }
     }
 }
 
