@@ -453,6 +453,7 @@ CREATE TABLE doorstep.api_keys (
     revoked_at timestamp with time zone,
     last_used_on date,
     scopes text[] COLLATE pg_catalog."C",
+    successor_id uuid,
     CONSTRAINT api_keys_digest_length CHECK ((octet_length(digest) = 32)),
     CONSTRAINT api_keys_hint_length CHECK ((char_length(hint) <= 12)),
     CONSTRAINT api_keys_kind CHECK ((kind = ANY (ARRAY['publishable'::text, 'secret'::text]))),
@@ -795,6 +796,7 @@ CREATE TABLE doorstep.launches (
     launched_at timestamp with time zone NOT NULL,
     confirmed_at timestamp with time zone,
     present_since timestamp with time zone DEFAULT now() NOT NULL,
+    known_since timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT launches_confirmed_at_is_of_location CHECK (((confirmed_at IS NULL) OR (location_identifier IS NOT NULL))),
     CONSTRAINT launches_experience_url_length CHECK ((octet_length(experience_url) <= 2048)),
     CONSTRAINT launches_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
@@ -2217,6 +2219,12 @@ GRANT SELECT(last_used_on),UPDATE(last_used_on) ON TABLE doorstep.api_keys TO do
 --
 
 GRANT SELECT(scopes) ON TABLE doorstep.api_keys TO doorstep_router;
+
+--
+-- Name: COLUMN api_keys.successor_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(successor_id) ON TABLE doorstep.api_keys TO doorstep_admin;
 
 --
 -- Name: TABLE audience_cursors; Type: ACL; Schema: doorstep; Owner: doorstep_owner

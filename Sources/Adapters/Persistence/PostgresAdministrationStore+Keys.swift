@@ -69,18 +69,24 @@ extension PostgresAdministrationStore {
     }
 
     /// Adds the successor, which may do the same for as long, and lets the old key expire at a time, in one step.
+    ///
+    /// Once: the old key's expiry is then the end of the time in which both are good, and no longer how long a successor is.
+    /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated` with the successor that there is.
     public func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
         try await write(tenant) { transaction in
             // An old key that expires earlier than asked for keeps its time; its successor has the same.
+            let successorID = UUID()
             let rows = try await transaction.execute(
                 """
-                UPDATE doorstep.api_keys k SET expires_at = least(k.expires_at, \(oldExpiresAt))
+                UPDATE doorstep.api_keys k
+                SET expires_at = least(k.expires_at, \(oldExpiresAt)), successor_id = \(successorID)
                 FROM (SELECT key_id, expires_at FROM doorstep.api_keys
                       WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid) FOR UPDATE) AS old
                 WHERE k.tenant_id = \(tenant.uuid) AND k.key_id = old.key_id
                     AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+                    AND k.successor_id IS NULL
                 RETURNING k.kind, k.scopes, old.expires_at
                 """)
             guard let row = rows.first else {
@@ -91,7 +97,9 @@ extension PostgresAdministrationStore {
                 throw PersistenceError.unreadable("api_keys")
             }
             let key = successor(kind)
-            return (key, try await transaction.insert(key, scopes: scopes, expiresAt: expiry))
+            return (
+                key, try await transaction.insert(key, id: successorID, scopes: scopes, expiresAt: expiry)
+            )
         }
     }
 }
@@ -100,18 +108,22 @@ extension TenantTransaction {
     /// Why a key is not one that is active.
     fileprivate func refusal(of id: KeyID) async throws -> AdministrationError {
         let known = try await execute(
-            "SELECT FROM doorstep.api_keys WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)")
-        return known.isEmpty ? .unknownKey : .keyNotActive
+            """
+            SELECT CASE WHEN revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) THEN successor_id END
+            FROM doorstep.api_keys WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
+            """)
+        guard let row = known.first else { return .unknownKey }
+        return try row.decode(at: 0, as: UUID?.self).map { .keyRotated(KeyID($0)) } ?? .keyNotActive
     }
 
     fileprivate func insert(
-        _ key: APIKey, scopes: [String]?, expiresAt: Date?
+        _ key: APIKey, id: UUID = UUID(), scopes: [String]?, expiresAt: Date?
     ) async throws -> KeyRecord {
         try KeyRecord(
             row: try await execute(
                 """
                 INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, scopes, digest, hint, expires_at)
-                VALUES (\(tenant.uuid), \(UUID()), \(key.kind.rawValue), \(scopes), \(key.digest), \(key.hint),
+                VALUES (\(tenant.uuid), \(id), \(key.kind.rawValue), \(scopes), \(key.digest), \(key.hint),
                     \(expiresAt))
                 RETURNING \(unsafeSQL: KeyRecord.columns)
                 """

@@ -18,6 +18,7 @@ public enum Schema {
         Migration(version: 9, name: "launches", sql: text(PackageResources._009_launches_sql)),
         Migration(
             version: 10, name: "site_content", sql: text(PackageResources._010_site_content_sql)),
+        Migration(version: 11, name: "successors", sql: text(PackageResources._011_successors_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

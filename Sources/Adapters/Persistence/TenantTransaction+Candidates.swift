@@ -99,7 +99,7 @@ extension TenantTransaction {
                         SELECT url, experience_url, launched_at, confirmed_at,
                             \(unindexedBusiness: distribution.business) AS is_there
                         FROM doorstep.launches
-                        WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id AND \(knownAt: askedAt)
+                        WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id AND \(meant: distribution.audience, askedAt: askedAt)
                         OFFSET 0) AS o
                     ORDER BY o.is_there DESC, o.launched_at DESC, o.url DESC LIMIT 1) AS r ON true
                 CROSS JOIN LATERAL (
@@ -265,7 +265,7 @@ extension Query.StringInterpolation {
             appendInterpolation(id.uuid)
             appendLiteral(" AS instance_id, now() AS launched_at, '' AS url, true AS is_meant")
         case .business:
-            appendLaunches(tenant, askedAt)
+            appendLaunches(tenant, distribution.audience, askedAt)
             appendLiteral(" AND s.launched_at > ")
             appendInterpolation(distribution.audienceStart)
             appendLiteral(" AND ")
@@ -285,7 +285,7 @@ extension Query.StringInterpolation {
             appendLiteral(" AS is_meant FROM (")
             for (index, range) in URLRange.ranges(of: prefix).enumerated() {
                 appendLiteral(index > 0 ? " UNION ALL (" : "(")
-                appendLaunches(tenant, askedAt)
+                appendLaunches(tenant, distribution.audience, askedAt)
                 appendLiteral(" AND ")
                 appendInterpolation(range: range, of: "s.url")
                 if let place {
@@ -309,13 +309,13 @@ extension Query.StringInterpolation {
     }
 
     /// The beginning of a statement that gives launches.
-    private mutating func appendLaunches(_ tenant: TenantID, _ askedAt: Date?) {
+    private mutating func appendLaunches(_ tenant: TenantID, _ audience: Audience, _ askedAt: Date?) {
         appendLiteral(
             "SELECT s.instance_id, s.launched_at, s.url, true AS is_meant FROM doorstep.launches s WHERE s.tenant_id = "
         )
         appendInterpolation(tenant.uuid)
         appendLiteral(" AND ")
-        appendInterpolation(knownAt: askedAt)
+        appendInterpolation(meant: audience, askedAt: askedAt)
     }
 
     private mutating func appendEnd(_ audience: Audience, _ limit: Int) {
@@ -324,8 +324,14 @@ extension Query.StringInterpolation {
     }
 
     /// Whether a launch is one that a notification means which was asked for at a time; nil for now.
-    fileprivate mutating func appendInterpolation(knownAt askedAt: Date?) {
-        appendLiteral("present_since <= coalesce(")
+    ///
+    /// At a business is who was launched there within some hours; by a URL, whoever ever was.
+    fileprivate mutating func appendInterpolation(meant audience: Audience, askedAt: Date?) {
+        if case .urlPrefix = audience {
+            appendLiteral("known_since <= coalesce(")
+        } else {
+            appendLiteral("present_since <= coalesce(")
+        }
         appendInterpolation(askedAt)
         appendLiteral(", now())")
     }
@@ -342,7 +348,7 @@ extension Query.StringInterpolation {
                 "s.url = (SELECT min(o.url) FROM (SELECT url FROM doorstep.launches WHERE tenant_id = ")
             appendInterpolation(tenant.uuid)
             appendLiteral(" AND instance_id = s.instance_id AND ")
-            appendInterpolation(knownAt: askedAt)
+            appendInterpolation(meant: audience, askedAt: askedAt)
             appendLiteral(" OFFSET 0) AS o WHERE (")
             for (index, range) in URLRange.ranges(of: prefix).enumerated() {
                 if index > 0 { appendLiteral(" OR ") }

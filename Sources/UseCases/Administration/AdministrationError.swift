@@ -25,6 +25,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case inUse(String, by: [Referents])
     case unknownKey
     case keyNotActive
+    /// And what replaced it.
+    case keyRotated(KeyID)
     case invalidHeader(reason: String)
     /// The tenant was deleted while a change of it was under way.
     case tenantDeleted
@@ -60,6 +62,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .inUse: "in_use"
         case .unknownKey: "unknown_key"
         case .keyNotActive: "key_not_active"
+        case .keyRotated: "key_rotated"
         case .invalidHeader: "invalid_header"
         case .tenantDeleted: "tenant_deleted"
         case .invalidArchive: "invalid_archive"
@@ -98,6 +101,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
             """
         case .unknownKey: "the tenant has no such key"
         case .keyNotActive: "the key is revoked or expired"
+        case .keyRotated(let successor): "the key was replaced already, by \(successor): rotate that one"
         case .invalidHeader(let reason): "the first line must name the columns: \(reason)"
         case .tenantDeleted: "the tenant was deleted meanwhile"
         case .invalidArchive(let line, let reason): "line \(line): \(reason)"

@@ -97,6 +97,32 @@ import Testing
         }
     }
 
+    /// Who ever was launched by a URL is meant by it, whoever of them comes back meanwhile.
+    @Test func whoComesBackIsStillOfAPrefixsAudience() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let restaurants = restaurants.takingIn(Self.size(reachable: 10))
+            var there: [InstanceID] = []
+            for _ in 0..<25 {
+                there.append(
+                    try await restaurants.register(
+                        .init(app: .full, permission: .authorized, launched: 24 * 3_600)))
+            }
+            let first = try await restaurants.send(to: try Kind.prefix.audience)
+            #expect(!first.isComplete)
+            for id in there {
+                try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) {
+                    _ = try await $0.execute(
+                        "UPDATE doorstep.launches SET launched_at = now() WHERE instance_id = \(id.uuid)")
+                }
+            }
+            try await restaurants.register(.init(app: .full, permission: .authorized, launched: 0))
+            try await restaurants.continueAudiences()
+            let whole = try await restaurants.trace(first)
+            #expect(whole.isComplete && whole.deliveries.count == 25)
+            #expect(Set(whole.deliveries.map(\.instance)) == Set(there))
+        }
+    }
+
     /// Each look within a part sees what is committed by then.
     @Test(.timeLimit(.minutes(5))) func whoIsLaunchedAgainWithinAPartIsToldOnce() async throws {
         try await Restaurants.withRestaurants { restaurants in

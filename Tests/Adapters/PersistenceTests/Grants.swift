@@ -50,7 +50,7 @@ enum Grants {
         doorstep_admin SELECT tenants
         doorstep_admin SELECT webhook_messages
         doorstep_admin SELECT webhooks
-        doorstep_admin UPDATE api_keys (expires_at, revoked_at)
+        doorstep_admin UPDATE api_keys (expires_at, revoked_at, successor_id)
         doorstep_admin UPDATE clips (app_id_prefix, multi_business, parent_bundle_id, team_id)
         doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, proved_at)

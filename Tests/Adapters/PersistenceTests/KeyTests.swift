@@ -69,10 +69,26 @@ import Testing
             #expect(table.holder(of: Self.key(.publishable, seed: 1), at: expiry) == nil)
             #expect(table.holder(of: key, at: expiry)?.key == record.id)
 
-            // A later time than the key has does not make it live longer.
-            _ = try await store.rotateKey(
-                old.id, to: { Self.key($0, seed: 3) }, oldExpiresAt: expiry + 1, of: tenant)
             #expect(try await store.keys(of: tenant).first?.expiresAt == expiry)
+        }
+    }
+
+    /// Who lost the successor and rotates again would get one that is good for no longer than both were to be.
+    @Test func aKeyIsRotatedOnce() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            let old = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
+            let overlap = Date.now.addingTimeInterval(86_400)
+            let (_, lost) = try await store.rotateKey(
+                old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: overlap, of: tenant)
+            await #expect(throws: AdministrationError.keyRotated(lost.id)) {
+                try await store.rotateKey(
+                    old.id, to: { Self.key($0, seed: 3) }, oldExpiresAt: overlap, of: tenant)
+            }
+            let (_, next) = try await store.rotateKey(
+                lost.id, to: { Self.key($0, seed: 3) }, oldExpiresAt: overlap, of: tenant)
+            #expect(next.expiresAt == nil)
+            #expect(try await store.keys(of: tenant).count == 3)
         }
     }
 

@@ -164,20 +164,6 @@ extension ShortCode {
     }
 }
 
-extension Stores {
-    /// Waits until somebody waits for a lock of this database.
-    func waitForWaiter() async throws {
-        while try await count(
-            """
-            SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
-            WHERE NOT granted AND datname = current_database()
-            """
-        ) == 0 {
-            try Task.checkCancellation()
-        }
-    }
-}
-
 extension ImportOutcome {
     static func done(_ added: Int, _ changed: Int, _ unchanged: Int) -> ImportOutcome {
         .done(ImportCounts(added: added, changed: changed, unchanged: unchanged))

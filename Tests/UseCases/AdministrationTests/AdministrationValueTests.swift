@@ -89,7 +89,8 @@ import Testing
                         first: ["advanced https://example.com/a", "demo https://example.com/b"]),
                     Referents(RowCount(relation: "channels", count: 1), first: ["c"]),
                 ]), .unknownKey,
-            .keyNotActive, .invalidHeader(reason: "'name' is missing"), .invalidShortCode, .unmatchableURL,
+            .keyNotActive, .keyRotated(KeyID(UUID())), .invalidHeader(reason: "'name' is missing"),
+            .invalidShortCode, .unmatchableURL,
             .tenantDeleted, .invalidArchive(line: 3, reason: "x"), .unknownArchiveVersion(2),
             .locationExists(location), .shortCodeExists("c"), .unknownShortCode("c"),
         ]
@@ -112,6 +113,6 @@ import Testing
                 the location 'restaurant_a' is in use by 4 experiences (advanced https://example.com/a, \
                 demo https://example.com/b, …) and 1 channel (c): it can be deleted after these, or with them by cascade
                 """)
-        #expect(descriptions[15] == "the first line must name the columns: 'name' is missing")
+        #expect(descriptions[16] == "the first line must name the columns: 'name' is missing")
     }
 }

@@ -168,10 +168,11 @@ struct ExpiryOptions: ParsableArguments {
 }
 
 extension APIKey {
-    /// The only time that a key is printed, as JSON.
+    /// The only time that a key is printed, as JSON, with what it is good for.
     fileprivate func show(_ record: KeyRecord) {
         JSONValue.object([
             "id": .string(record.id.description), "kind": .string(kind.rawValue), "key": .string(text),
+            "expires": record.expiresAt.map { JSONValue($0) } ?? .null,
         ]).printPretty()
     }
 }
