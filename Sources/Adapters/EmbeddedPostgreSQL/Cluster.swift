@@ -25,15 +25,12 @@ struct Cluster: Sendable {
 
     func ensureRunning(_ options: PrivateServerOptions) throws(PrivateServerError) {
         try initialize()
-        releaseStaleLocks()
-        if try control(["status"]).status == 0 {
-            try waitUntilReady()
-        } else {
-            try configure(options)
-            let start = try control(["start", "-w", "-t", "\(Self.startTimeout)", "-l", "log"])
-            guard start.status == 0 else {
-                throw .failed(program: "pg_ctl start", output: "\(start.text)\n\(logTail)")
-            }
+        // One that is there may be on its way out.
+        while try isRunning() { if try isReady() { return } }
+        try configure(options)
+        let start = try control(["start", "-w", "-t", "\(Self.startTimeout)", "-l", "log"])
+        guard start.status == 0 else {
+            throw .failed(program: "pg_ctl start", output: "\(start.text)\n\(logTail)")
         }
     }
 
@@ -126,14 +123,21 @@ struct Cluster: Sendable {
         return process == getpid() || program.split(separator: "/").last != "postgres"
     }
 
-    private func waitUntilReady() throws(PrivateServerError) {
+    private func isRunning() throws(PrivateServerError) -> Bool {
+        releaseStaleLocks()
+        return try control(["status"]).status == 0
+    }
+
+    /// Waits until the server takes sessions; false when it has ended meanwhile.
+    private func isReady() throws(PrivateServerError) -> Bool {
         let deadline = ContinuousClock.now + .seconds(Self.startTimeout)
         var outcome: Command.Outcome
         repeat {
             outcome = try account.command(
                 binaries.path("pg_isready"), ["-h", socketDirectory, "-p", "5432", "-t", "1"]
             ).run()
-            if outcome.status == 0 { return }
+            if outcome.status == 0 { return true }
+            if try !isRunning() { return false }
             Thread.sleep(forTimeInterval: 0.1)
         } while ContinuousClock.now < deadline
         throw .failed(program: "pg_isready", output: "\(outcome.text)\n\(logTail)")
