@@ -18,17 +18,24 @@ enum Floor: String {
     case simulators = "Simulators"
     case programs = "Programs"
 
+    /// - Parameter hasGuide: Whether its README.md stands beside it.
     func library(
-        _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []
+        _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = [],
+        hasGuide: Bool = false
     ) -> Target {
         .target(
-            name: name, dependencies: dependencies, path: sources(name), resources: resources,
-            swiftSettings: settings)
+            name: name, dependencies: dependencies, path: sources(name),
+            exclude: hasGuide ? ["README.md"] : [],
+            resources: resources, swiftSettings: settings)
     }
 
-    func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    func program(
+        _ name: String, _ dependencies: [Target.Dependency], hasGuide: Bool = false
+    ) -> Target {
         .executableTarget(
-            name: name, dependencies: dependencies, path: sources(name), swiftSettings: settings)
+            name: name, dependencies: dependencies, path: sources(name),
+            exclude: hasGuide ? ["README.md"] : [],
+            swiftSettings: settings)
     }
 
     func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
@@ -113,10 +120,12 @@ let package = Package(
 
         Floor.useCases.library("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
         Floor.useCases.library(
-            "Notifications", ["APNsPayload", "Encodings", "Invocation", "JSON", "Routing", "Tenancy"]),
+            "Notifications", ["APNsPayload", "Encodings", "Invocation", "JSON", "Routing", "Tenancy"],
+            hasGuide: true),
         Floor.useCases.library(
             "Administration",
-            ["AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Routing", "Tenancy"]),
+            ["AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Routing", "Tenancy"],
+            hasGuide: true),
 
         Floor.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
         Floor.adapters.library("PostgreSQL", ["CLibPQ"]),
@@ -157,7 +166,7 @@ let package = Package(
                 hummingbird, hummingbirdCore, hummingbirdHTTP2, logging, metrics, nioCore, nioHTTP1,
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
             ],
-            resources: [.embedInCode("openapi.json")]),
+            resources: [.embedInCode("openapi.json")], hasGuide: true),
         Floor.programs.program(
             "Doorstep",
             [
@@ -166,7 +175,7 @@ let package = Package(
                 "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform", "PostgreSQL",
                 "RateLimiting", "Routing", "Tenancy", "WebhookClient", argumentParser, crypto, logging,
                 metrics, serviceLifecycle, unixSignals,
-            ]),
+            ], hasGuide: true),
         .target(name: "CAllocations", path: Floor.programs.sources("CAllocations")),
         Floor.programs.program(
             "Benchmarks",
