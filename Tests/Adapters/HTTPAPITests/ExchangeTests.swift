@@ -192,6 +192,8 @@ import Testing
         try await Self.serve(Self.api, fromMemory: true, answerTimeout: .milliseconds(50)) { port in
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .channelOption(.autoRead, value: false)
+                // Else megabytes of answers fit in before one is not taken.
+                .channelOption(.socketOption(.so_rcvbuf), value: 4_096)
                 .connect(host: "127.0.0.1", port: port).get()
             let request = ByteBuffer(
                 string: String(repeating: Self.exchange("a", "GET \(target)").text, count: 100))
