@@ -238,7 +238,7 @@ let package = Package(
             [
                 "APNsPayload", "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Geodesy",
                 "Invocation", "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL",
-                "PropertyTesting", "RateLimiting", "Routing", "Tenancy", "TestSupport",
+                "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", "TestSupport",
             ]),
         Floor.simulators.tests(
             "APNsSimulatorTests",
@@ -256,8 +256,9 @@ let package = Package(
             "HTTPAPITests",
             [
                 "APNsClient", "APNsPayload", "Administration", "CSteps", "DomainProof", "Encodings",
-                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications", "PropertyTesting",
-                "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes, hummingbird,
+                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications", "PostgreSQL",
+                "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes,
+                hummingbird,
                 hummingbirdCore, hummingbirdTesting, logging, metrics, nioCore, nioEmbedded, nioHPACK,
                 nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
             ]),

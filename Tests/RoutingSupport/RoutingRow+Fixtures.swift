@@ -9,11 +9,20 @@ extension RoutingRow {
         _ id: TenantID, isSuspended: Bool = false, limits: RequestLimits = RequestLimits()
     ) -> RoutingRow {
         func field(_ value: Int32?) -> [UInt8]? { value.map { [UInt8](bigEndian: UInt64($0)) } }
-        return RoutingRow(
-            [id.uuid.bytes, [isSuspended ? 1 : 0]]
-                + [limits.key, limits.client, limits.newInstances, limits.clientNewInstances].flatMap {
-                    [field($0?.perSecond), field($0?.burst)]
-                })
+        return RoutingRow(of: TenantColumn.self) { column in
+            switch column {
+            case .tenantId: id.uuid.bytes
+            case .suspendedAt: [isSuspended ? 1 : 0]
+            case .keyRate: field(limits.key?.perSecond)
+            case .keyBurst: field(limits.key?.burst)
+            case .clientRate: field(limits.client?.perSecond)
+            case .clientBurst: field(limits.client?.burst)
+            case .newInstanceRate: field(limits.newInstances?.perSecond)
+            case .newInstanceBurst: field(limits.newInstances?.burst)
+            case .clientNewInstanceRate: field(limits.clientNewInstances?.perSecond)
+            case .clientNewInstanceBurst: field(limits.clientNewInstances?.burst)
+            }
+        }
     }
 
     /// The parent is the bundle ID without its last component.
@@ -22,14 +31,26 @@ extension RoutingRow {
         appIDPrefix: String? = nil
     ) -> RoutingRow {
         let parent = bundleID.split(separator: ".").dropLast().joined(separator: ".")
-        return RoutingRow([
-            tenant.uuid.bytes, Array(bundleID.utf8), [isMultiBusiness ? 1 : 0], Array(teamID.utf8),
-            Array(parent.utf8), Array((appIDPrefix ?? teamID).utf8),
-        ])
+        return RoutingRow(of: ClipColumn.self) { column in
+            switch column {
+            case .tenantId: tenant.uuid.bytes
+            case .bundleId: Array(bundleID.utf8)
+            case .multiBusiness: [isMultiBusiness ? 1 : 0]
+            case .teamId: Array(teamID.utf8)
+            case .parentBundleId: Array(parent.utf8)
+            case .appIdPrefix: appIDPrefix.map { Array($0.utf8) }
+            }
+        }
     }
 
     public static func domain(_ tenant: TenantID, _ host: String, content: String? = nil) -> RoutingRow {
-        RoutingRow([tenant.uuid.bytes, Array(host.utf8), content.map { Array($0.utf8) }])
+        RoutingRow(of: DomainColumn.self) { column in
+            switch column {
+            case .tenantId: tenant.uuid.bytes
+            case .host: Array(host.utf8)
+            case .content: content.map { Array($0.utf8) }
+            }
+        }
     }
 
     /// - Parameter expiresAt: microseconds since 2000-01-01 00:00 UTC.
@@ -37,21 +58,32 @@ extension RoutingRow {
         _ tenant: TenantID, _ key: KeyID, _ digest: [UInt8], kind: KeyKind = .secret, expiresAt: Int64? = nil,
         scopes: String? = nil
     ) -> RoutingRow {
-        RoutingRow([
-            tenant.uuid.bytes, key.uuid.bytes, Array(kind.rawValue.utf8), digest,
-            expiresAt.map { [UInt8](bigEndian: UInt64(bitPattern: $0)) }, scopes.map { Array($0.utf8) },
-        ])
+        RoutingRow(of: KeyColumn.self) { column in
+            switch column {
+            case .tenantId: tenant.uuid.bytes
+            case .keyId: key.uuid.bytes
+            case .kind: Array(kind.rawValue.utf8)
+            case .digest: digest
+            case .expiresAt: expiresAt.map { [UInt8](bigEndian: UInt64(bitPattern: $0)) }
+            case .scopes: scopes.map { Array($0.utf8) }
+            }
+        }
     }
 
     public static func location(
         _ tenant: TenantID, _ identifier: String, name: String = "A place", latitude: Double = 52,
         longitude: Double = 13, radius: Double = 100
     ) -> RoutingRow {
-        RoutingRow([
-            tenant.uuid.bytes, Array(identifier.utf8), Array(name.utf8),
-            [UInt8](bigEndian: latitude.bitPattern), [UInt8](bigEndian: longitude.bitPattern),
-            [UInt8](bigEndian: radius.bitPattern),
-        ])
+        RoutingRow(of: LocationColumn.self) { column in
+            switch column {
+            case .tenantId: tenant.uuid.bytes
+            case .identifier: Array(identifier.utf8)
+            case .name: Array(name.utf8)
+            case .latitude: [UInt8](bigEndian: latitude.bitPattern)
+            case .longitude: [UInt8](bigEndian: longitude.bitPattern)
+            case .radius: [UInt8](bigEndian: radius.bitPattern)
+            }
+        }
     }
 
     /// Takes any texts, also those of no experience that could be registered.
@@ -59,10 +91,16 @@ extension RoutingRow {
         _ tenant: TenantID, _ kind: String, _ url: String, clip: String = "com.example.MyApp.Clip",
         location: String? = nil, rule: String? = nil
     ) -> RoutingRow {
-        RoutingRow([
-            tenant.uuid.bytes, Array(kind.utf8), Array(url.utf8), Array(clip.utf8),
-            location.map { Array($0.utf8) }, rule.map { Array($0.utf8) },
-        ])
+        RoutingRow(of: ExperienceColumn.self) { column in
+            switch column {
+            case .tenantId: tenant.uuid.bytes
+            case .kind: Array(kind.utf8)
+            case .url: Array(url.utf8)
+            case .bundleId: Array(clip.utf8)
+            case .locationIdentifier: location.map { Array($0.utf8) }
+            case .identifierRule: rule.map { Array($0.utf8) }
+            }
+        }
     }
 
     public static func experience(_ tenant: TenantID, _ experience: Experience) -> RoutingRow {
@@ -79,7 +117,13 @@ extension RoutingRow {
     }
 
     public static func shortCode(_ tenant: TenantID, _ code: String, _ url: String) -> RoutingRow {
-        RoutingRow([tenant.uuid.bytes, Array(code.utf8), Array(url.utf8)])
+        RoutingRow(of: ShortCodeColumn.self) { column in
+            switch column {
+            case .tenantId: tenant.uuid.bytes
+            case .code: Array(code.utf8)
+            case .url: Array(url.utf8)
+            }
+        }
     }
 }
 

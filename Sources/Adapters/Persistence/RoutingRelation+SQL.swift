@@ -2,37 +2,14 @@ import PostgreSQL
 import Routing
 import Tenancy
 
-/// What is read of each relation, in the order that a routing table takes its fields.
+/// The statements that read a relation, made of its columns.
 extension RoutingRelation {
     private var fields: String {
-        switch self {
-        case .tenants:
-            """
-            r.tenant_id, r.suspended_at IS NOT NULL, r.key_rate::bigint, r.key_burst::bigint, r.client_rate::bigint,
-                r.client_burst::bigint, r.new_instance_rate::bigint, r.new_instance_burst::bigint,
-                r.client_new_instance_rate::bigint, r.client_new_instance_burst::bigint
-            """
-        case .clips:
-            """
-            r.tenant_id, r.bundle_id, r.multi_business, r.team_id, r.parent_bundle_id,
-                coalesce(r.app_id_prefix, r.team_id)
-            """
-        case .keys:
-            "r.tenant_id, r.key_id, r.kind, r.digest, r.expires_at, array_to_string(r.scopes, ',')"
-        case .domains: "r.tenant_id, r.host, r.content::text"
-        case .locations: "r.tenant_id, r.identifier, r.name, r.latitude, r.longitude, r.radius"
-        case .experiences:
-            "r.tenant_id, r.kind, r.url, r.bundle_id, r.location_identifier, r.identifier_rule"
-        case .shortCodes: "r.tenant_id, r.code, r.url"
-        }
+        columns.map { $0.expression(of: "r.\($0.columnName)") }.joined(separator: ", ")
     }
 
-    private var condition: String {
-        switch self {
-        case .keys: "r.revoked_at IS NULL"
-        case .domains: "r.proved_at IS NOT NULL"
-        default: "true"
-        }
+    private var predicate: String {
+        condition.map { "r.\($0.column) IS \($0.isNull ? "" : "NOT ")NULL" } ?? "true"
     }
 
     /// The relation's rows, those of one tenant if it is given, as a COPY in binary.
@@ -42,7 +19,7 @@ extension RoutingRelation {
         let tenant = tenant.map { "r.tenant_id = '\($0)'" } ?? "true"
         return """
             COPY (SELECT \(unsafeSQL: fields) FROM doorstep.\(identifier: rawValue) r \
-            WHERE \(unsafeSQL: condition) AND \(unsafeSQL: tenant)) TO STDOUT (FORMAT binary)
+            WHERE \(unsafeSQL: predicate) AND \(unsafeSQL: tenant)) TO STDOUT (FORMAT binary)
             """
     }
 
@@ -61,30 +38,17 @@ extension RoutingRelation {
                 SELECT \(unsafeSQL: fields)
                 FROM unnest(\(tenants), \(key[0])::text[]::\(unsafeSQL: type)) AS k (tenant_id, key)
                 JOIN doorstep.\(identifier: rawValue) r
-                    ON r.tenant_id = k.tenant_id AND r.\(identifier: keyColumns[0]) = k.key
-                WHERE \(unsafeSQL: condition)
+                    ON r.tenant_id = k.tenant_id AND r.\(identifier: keyColumns[0].columnName) = k.key
+                WHERE \(unsafeSQL: predicate)
                 """
         default:
             return """
                 SELECT \(unsafeSQL: fields)
                 FROM unnest(\(tenants), \(key[0]), \(key[1])) AS k (tenant_id, first, second)
                 JOIN doorstep.\(identifier: rawValue) r
-                    ON r.tenant_id = k.tenant_id AND r.\(identifier: keyColumns[0]) = k.first
-                        AND r.\(identifier: keyColumns[1]) = k.second
+                    ON r.tenant_id = k.tenant_id AND r.\(identifier: keyColumns[0].columnName) = k.first
+                        AND r.\(identifier: keyColumns[1].columnName) = k.second
                 """
-        }
-    }
-
-    /// The columns of the primary key beside the tenant, in the order of a change's key.
-    var keyColumns: [String] {
-        switch self {
-        case .tenants: []
-        case .clips: ["bundle_id"]
-        case .keys: ["key_id"]
-        case .domains: ["host"]
-        case .locations: ["identifier"]
-        case .experiences: ["kind", "url"]
-        case .shortCodes: ["code"]
         }
     }
 }
@@ -95,10 +59,11 @@ extension Transaction {
     func copyRows(
         of relation: RoutingRelation, of tenant: TenantID? = nil, into table: inout RoutingTable
     ) async throws -> Int {
-        var reader = RoutingRow.Reader()
+        var reader = BinaryCopyReader(columnCount: relation.columns.count)
         var unreadable = 0
         try await copyOut(relation.copy(of: tenant)) { piece in
-            try reader.read(piece, fieldCount: relation.fieldCount) { row throws(RoutingError) in
+            try reader.read(piece) { fields in
+                let row = RoutingRow(bytes: piece, fields: fields)
                 // Rows of a relation come once, into a table that has none of them.
                 do { try table.set(relation, row, isNew: true) } catch { unreadable += 1 }
             }

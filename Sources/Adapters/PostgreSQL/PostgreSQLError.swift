@@ -37,6 +37,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case rowCount(found: Int)
     /// A statement began a COPY where none was expected, or none where one was.
     case unexpectedCopy
+    /// What a COPY gave is not in PostgreSQL's binary format, or has another number of columns.
+    case malformedCopy
     /// A statement was run inside the closure of a COPY; nothing was sent and the COPY goes on.
     case notSent
     /// The migrations given are not numbered from 1 without gaps.
@@ -76,6 +78,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .noColumn: "no_column"
         case .rowCount: "row_count"
         case .unexpectedCopy: "unexpected_copy"
+        case .malformedCopy: "malformed_copy"
         case .notSent: "not_sent"
         case .migrationNumbering: "migration_numbering"
         case .databaseIsNewer: "database_is_newer"
@@ -109,6 +112,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .columnCount(let expected, let found): "The result has \(found) columns, not \(expected)"
         case .noColumn(let name): "The result has no column \(name)"
         case .rowCount(let found): "The result has \(found) rows, not 1"
+        case .malformedCopy: "A COPY of the database cannot be read"
         case .unexpectedCopy: "A COPY was run as a statement, or a statement as a COPY"
         case .notSent: "A statement was run while a COPY was under way"
         case .migrationNumbering: "The migrations are not numbered from 1 without gaps"

@@ -20,23 +20,56 @@ struct Restaurant {
     init() throws {
         let tenant = TenantID(UUID())
         let id = withUnsafeBytes(of: tenant.uuid.uuid) { Array($0) }
-        let clip = Array("com.example.MyApp.Clip".utf8)
-        let identifier = Array("restaurant_a".utf8)
-        let place = [37.334722, -122.008889, 100].map { value in
-            withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
+        let (clip, identifier) = (Array("com.example.MyApp.Clip".utf8), Array("restaurant_a".utf8))
+        func field(_ number: Double) -> [UInt8] {
+            withUnsafeBytes(of: number.bitPattern.bigEndian) { Array($0) }
         }
         var table = RoutingTable()
-        try table.set(.tenants, RoutingRow([id, [0]] + [[UInt8]?](repeating: nil, count: 8)))
+        try table.set(
+            .tenants,
+            RoutingRow(of: TenantColumn.self) { column in
+                switch column {
+                case .tenantId: id
+                case .suspendedAt: [0]
+                default: nil
+                }
+            })
         try table.set(
             .clips,
-            RoutingRow([
-                id, clip, [1], Array("ABCDE12345".utf8), Array("com.example.MyApp".utf8),
-                Array("ABCDE12345".utf8),
-            ]))
-        try table.set(.locations, RoutingRow([id, identifier, Array("Restaurant A".utf8)] + place))
+            RoutingRow(of: ClipColumn.self) { column in
+                switch column {
+                case .tenantId: id
+                case .bundleId: clip
+                case .multiBusiness: [1]
+                case .teamId: Array("ABCDE12345".utf8)
+                case .parentBundleId: Array("com.example.MyApp".utf8)
+                case .appIdPrefix: nil
+                }
+            })
+        try table.set(
+            .locations,
+            RoutingRow(of: LocationColumn.self) { column in
+                switch column {
+                case .tenantId: id
+                case .identifier: identifier
+                case .name: Array("Restaurant A".utf8)
+                case .latitude: field(37.334722)
+                case .longitude: field(-122.008889)
+                case .radius: field(100)
+                }
+            })
         try table.set(
             .experiences,
-            RoutingRow([id, Array("advanced".utf8), Array(Self.url.utf8), clip, identifier, nil]))
+            RoutingRow(of: ExperienceColumn.self) { column in
+                switch column {
+                case .tenantId: id
+                case .kind: Array("advanced".utf8)
+                case .url: Array(Self.url.utf8)
+                case .bundleId: clip
+                case .locationIdentifier: identifier
+                case .identifierRule: nil
+                }
+            })
         self.table = table.of(tenant)
         order = try InvocationURL(Self.url + "/order/1234")
         guard let match = self.table.match(order) else { throw CompositionRefusal.doesNotMatch }

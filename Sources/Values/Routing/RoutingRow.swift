@@ -1,8 +1,7 @@
 import Foundation
 
-/// The fields of one row, each in the binary form of its PostgreSQL type.
-///
-/// Source: PostgreSQL, "COPY", "Binary Format": integers and floats in network byte order, text in UTF-8.
+/// The fields of one row in the order of its relation's ``RoutingColumn``s, each in the binary form of its PostgreSQL
+/// type: integers and floats in network byte order, text in UTF-8 (PostgreSQL, "COPY", "Binary Format").
 public struct RoutingRow: Sendable {
     /// What the fields are parts of.
     private(set) var bytes: [UInt8]
@@ -14,6 +13,17 @@ public struct RoutingRow: Sendable {
         fields = []
     }
 
+    /// A row whose fields are parts of longer bytes.
+    public init(bytes: [UInt8], fields: [Range<Int>?]) {
+        self.bytes = bytes
+        self.fields = fields
+    }
+
+    /// A row of a relation, each of its columns by what the closure has for it; nil for NULL.
+    public init<Column: RoutingColumn>(of columns: Column.Type, _ value: (Column) -> [UInt8]?) {
+        self.init(columns.allCases.map(value))
+    }
+
     /// A row of its own, field by field; nil for NULL.
     public init(_ values: [[UInt8]?]) {
         self.init()
@@ -23,48 +33,56 @@ public struct RoutingRow: Sendable {
         }
     }
 
-    init(bytes: [UInt8]) {
-        self.bytes = bytes
-        fields = []
+    /// Where a field is; nil for NULL and for a field that is not there.
+    @inline(__always)
+    private func range(_ column: some RoutingColumn) -> Range<Int>? {
+        column.rawValue < fields.count ? fields[column.rawValue] : nil
     }
 
     /// The bytes of a field; nil for NULL and for a field that is not there.
     @inline(__always)
-    func withField<Result>(_ index: Int, _ body: (Span<UInt8>) -> Result) -> Result? {
-        guard index < fields.count, let range = fields[index] else { return nil }
-        return body(bytes.span.extracting(range))
+    func withField<Result>(_ column: some RoutingColumn, _ body: (Span<UInt8>) -> Result) -> Result? {
+        range(column).map { body(bytes.span.extracting($0)) }
     }
 
-    func text(_ index: Int) -> String? {
-        guard index < fields.count, let range = fields[index] else { return nil }
-        return String(validating: bytes[range], as: UTF8.self)
+    @inline(__always)
+    func text(_ column: some RoutingColumn) -> String? {
+        range(column).flatMap { String(validating: bytes[$0], as: UTF8.self) }
     }
 
-    func uuid(_ index: Int) -> UUID? {
-        guard let high = word(index, at: 0, of: 16), let low = word(index, at: 8, of: 16) else { return nil }
+    @inline(__always)
+    func uuid(_ column: some RoutingColumn) -> UUID? {
+        guard let high = word(column, at: 0, of: 16), let low = word(column, at: 8, of: 16) else { return nil }
         return UUID(high: high, low: low)
     }
 
-    func bool(_ index: Int) -> Bool? {
-        guard index < fields.count, let range = fields[index], range.count == 1 else { return nil }
+    @inline(__always)
+    func bool(_ column: some RoutingColumn) -> Bool? {
+        guard let range = range(column), range.count == 1 else { return nil }
         return bytes[range.lowerBound] != 0
     }
 
-    func double(_ index: Int) -> Double? {
-        word(index, at: 0, of: 8).map(Double.init(bitPattern:))
+    @inline(__always)
+    func double(_ column: some RoutingColumn) -> Double? {
+        word(column, at: 0, of: 8).map(Double.init(bitPattern:))
     }
 
-    func integer(_ index: Int) -> Int64? {
-        word(index, at: 0, of: 8).map(Int64.init(bitPattern:))
+    @inline(__always)
+    func integer(_ column: some RoutingColumn) -> Int64? {
+        word(column, at: 0, of: 8).map(Int64.init(bitPattern:))
     }
 
     /// Eight bytes of a field that has a certain length.
-    func word(_ index: Int, at offset: Int, of length: Int) -> UInt64? {
-        guard index < fields.count, let range = fields[index], range.count == length else { return nil }
+    @inline(__always)
+    private func word(_ column: some RoutingColumn, at offset: Int, of length: Int) -> UInt64? {
+        guard let range = range(column), range.count == length else { return nil }
         return bytes.bigEndianWord(at: range.lowerBound + offset)
     }
 
-    func isNull(_ index: Int) -> Bool { index < fields.count && fields[index] == nil }
+    @inline(__always)
+    func isNull(_ column: some RoutingColumn) -> Bool {
+        column.rawValue < fields.count && fields[column.rawValue] == nil
+    }
 }
 
 extension RoutingRow {
@@ -99,52 +117,6 @@ extension RoutingRow {
     }
 
     static let endOfTuples = Int16(-1)
-}
-
-extension RoutingRow {
-    /// Reads the rows of `COPY … TO STDOUT (FORMAT binary)`, given in pieces of whole rows.
-    ///
-    /// Source: PostgreSQL, "COPY", "Binary Format".
-    public struct Reader {
-        private enum Expected {
-            case header, rows, nothing
-        }
-
-        private var expected = Expected.header
-
-        public init() {}
-
-        /// Lends each row of a piece to the closure; the row is good for the call alone.
-        /// - Throws: What the closure throws; `RoutingError.damagedFile` for bytes that are no rows.
-        public mutating func read(
-            _ piece: [UInt8], fieldCount: Int, _ body: (borrowing RoutingRow) throws(RoutingError) -> Void
-        ) throws(RoutingError) {
-            var row = RoutingRow(bytes: piece)
-            var position = 0
-            if expected == .header {
-                position = try Self.endOfHeader(piece)
-                expected = .rows
-            }
-            while position < piece.count {
-                guard expected == .rows else { throw .damagedFile }
-                if try row.readTuple(at: &position, fieldCount: fieldCount) {
-                    try body(row)
-                } else {
-                    expected = .nothing
-                }
-            }
-        }
-
-        /// After the signature come flags, of which the upper 16 must be known, and an extension with its length.
-        private static func endOfHeader(_ piece: [UInt8]) throws(RoutingError) -> Int {
-            guard piece.starts(with: signature), let flags = piece.bigEndianInt32(at: 11), flags >> 16 == 0,
-                let length = piece.bigEndianInt32(at: 15), length >= 0, Int(length) <= piece.count - 19
-            else { throw .damagedFile }
-            return 19 + Int(length)
-        }
-
-        private static let signature = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00]
-    }
 }
 
 extension [UInt8] {

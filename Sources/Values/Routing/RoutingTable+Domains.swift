@@ -98,13 +98,16 @@ extension RoutingTable {
     // MARK: Changes
 
     mutating func setDomain(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
-        guard let host = row.text(1), !host.isEmpty, row.isNull(2) || row.text(2) != nil else { return false }
+        let content = row.text(DomainColumn.content)
+        guard let host = row.text(DomainColumn.host), !host.isEmpty,
+            content != nil || row.isNull(DomainColumn.content)
+        else { return false }
         let tenant = intern(id)
         // Another tenant's proof may be taken away in the same change, and heard of later.
         if let known = domains[host] { removeDomain(host, of: known.tenant) }
         var hash = hostHash(tenant)
         hash.combine(Array(host.utf8).span)
-        domains[host] = DomainEntry(tenant: tenant, hash: hash.value, content: row.text(2))
+        domains[host] = DomainEntry(tenant: tenant, hash: hash.value, content: content)
         domainHosts[hash.value] = host
         gatherExperiences(ofDomain: host)
         return true

@@ -38,9 +38,10 @@ extension RoutingTable {
         else { throw .damagedFile }
         position += 8
         var table = RoutingTable()
-        var row = RoutingRow(bytes: bytes)
+        var row = RoutingRow(bytes: bytes, fields: [])
         for relation in RoutingRelation.allCases {
-            while try row.readTuple(at: &position, fieldCount: relation.fieldCount) {
+            let fieldCount = relation.columns.count
+            while try row.readTuple(at: &position, fieldCount: fieldCount) {
                 try table.set(relation, row)
             }
         }
@@ -49,83 +50,121 @@ extension RoutingTable {
         return (table, Date(timeInterval: Double(time) / 1_000_000, since: .year2000))
     }
 
-    /// Lends each row of a relation, with the tenant's ID first; what belongs to a tenant that is gone is left out.
+    /// Lends each row of a relation; what belongs to a tenant that is gone is left out.
     private func forEachRow(of relation: RoutingRelation, _ body: (RoutingRow) throws -> Void) rethrows {
         switch relation {
         case .tenants:
-            for tenant in tenants where tenant.isPresent {
-                try body(
-                    RoutingRow(
-                        [tenant.id.bytes, [tenant.isSuspended ? 1 : 0]] + Self.fields(tenant.limits)))
-            }
+            for tenant in tenants where tenant.isPresent { try body(Self.row(tenant)) }
         case .clips:
             for clip in clips {
                 guard let tenant = presentID(clip.tenant), let owner = clip.owner else { continue }
                 try body(
-                    RoutingRow([
-                        tenant, Array(clip.bundleID.text.utf8), [clip.isMultiBusiness ? 1 : 0],
-                        Array(owner.teamID.text.utf8), Array(owner.parent.text.utf8),
-                        Array(owner.appIDPrefix.text.utf8),
-                    ]))
+                    RoutingRow(of: ClipColumn.self) { column in
+                        switch column {
+                        case .tenantId: tenant
+                        case .bundleId: Array(clip.bundleID.text.utf8)
+                        case .multiBusiness: [clip.isMultiBusiness ? 1 : 0]
+                        case .teamId: Array(owner.teamID.text.utf8)
+                        case .parentBundleId: Array(owner.parent.text.utf8)
+                        case .appIdPrefix: Array(owner.appIDPrefix.text.utf8)
+                        }
+                    })
             }
         case .keys:
             for (digest, key) in keys {
                 guard let tenant = presentID(key.name.tenant) else { continue }
                 try body(
-                    RoutingRow([
-                        tenant, key.name.id.uuid.bytes, Array(key.kind.rawValue.utf8), digest.bytes,
-                        key.expiresAt.map { [UInt8](bigEndian: $0) },
-                        Array(key.scopes.list.map(\.rawValue).joined(separator: ",").utf8),
-                    ]))
+                    RoutingRow(of: KeyColumn.self) { column in
+                        switch column {
+                        case .tenantId: tenant
+                        case .keyId: key.name.id.uuid.bytes
+                        case .kind: Array(key.kind.rawValue.utf8)
+                        case .digest: digest.bytes
+                        case .expiresAt: key.expiresAt.map { [UInt8](bigEndian: $0) }
+                        case .scopes: Array(key.scopes.list.map(\.rawValue).joined(separator: ",").utf8)
+                        }
+                    })
             }
         case .domains:
             for (host, domain) in domains {
                 guard let tenant = presentID(domain.tenant) else { continue }
-                try body(RoutingRow([tenant, Array(host.utf8), domain.content.map { Array($0.utf8) }]))
+                try body(
+                    RoutingRow(of: DomainColumn.self) { column in
+                        switch column {
+                        case .tenantId: tenant
+                        case .host: Array(host.utf8)
+                        case .content: domain.content.map { Array($0.utf8) }
+                        }
+                    })
             }
         case .locations:
             try locations.forEach { header, text in
                 guard let tenant = presentID(header.tenant) else { return }
                 let length = Int(header.identifierLength)
                 try body(
-                    RoutingRow([
-                        tenant, Array(copying: text.extracting(0..<length)),
-                        Array(copying: text.extracting(length..<text.count)),
-                        [UInt8](bigEndian: header.latitude.bitPattern),
-                        [UInt8](bigEndian: header.longitude.bitPattern),
-                        [UInt8](bigEndian: header.radius.bitPattern),
-                    ]))
+                    RoutingRow(of: LocationColumn.self) { column in
+                        switch column {
+                        case .tenantId: tenant
+                        case .identifier: Array(copying: text.extracting(0..<length))
+                        case .name: Array(copying: text.extracting(length..<text.count))
+                        case .latitude: [UInt8](bigEndian: header.latitude.bitPattern)
+                        case .longitude: [UInt8](bigEndian: header.longitude.bitPattern)
+                        case .radius: [UInt8](bigEndian: header.radius.bitPattern)
+                        }
+                    })
             }
         case .experiences:
             try experiences.forEach { header, text in
                 guard let tenant = presentID(header.tenant) else { return }
                 let length = Int(header.urlLength)
+                let location =
+                    header.binding == .location
+                    ? Array(copying: text.extracting(length..<text.count)) : nil
                 try body(
-                    RoutingRow([
-                        tenant, Array(ExperienceKind(header.kind).rawValue.utf8),
-                        Array(copying: text.extracting(0..<length)),
-                        Array(clips[Int(header.clip)].bundleID.text.utf8),
-                        header.binding == .location
-                            ? Array(copying: text.extracting(length..<text.count)) : nil,
-                        header.binding == .rule ? Array(rules[Int(header.rule)].description.utf8) : nil,
-                    ]))
+                    RoutingRow(of: ExperienceColumn.self) { column in
+                        switch column {
+                        case .tenantId: tenant
+                        case .kind: Array(ExperienceKind(header.kind).rawValue.utf8)
+                        case .url: Array(copying: text.extracting(0..<length))
+                        case .bundleId: Array(clips[Int(header.clip)].bundleID.text.utf8)
+                        case .locationIdentifier: location
+                        case .identifierRule:
+                            header.binding == .rule ? Array(rules[Int(header.rule)].description.utf8) : nil
+                        }
+                    })
             }
         case .shortCodes:
             try shortCodes.forEach { header, text in
                 guard let tenant = presentID(header.tenant) else { return }
                 let length = Int(header.codeLength)
                 try body(
-                    RoutingRow([
-                        tenant, Array(copying: text.extracting(0..<length)),
-                        Array(copying: text.extracting(length..<text.count)),
-                    ]))
+                    RoutingRow(of: ShortCodeColumn.self) { column in
+                        switch column {
+                        case .tenantId: tenant
+                        case .code: Array(copying: text.extracting(0..<length))
+                        case .url: Array(copying: text.extracting(length..<text.count))
+                        }
+                    })
             }
         }
     }
 
-    private static func fields(_ limits: RequestLimits) -> [[UInt8]?] {
-        [limits.key, limits.client, limits.newInstances, limits.clientNewInstances].flatMap { limit in
-            [limit?.perSecond, limit?.burst].map { $0.map { [UInt8](bigEndian: Int64($0)) } }
+    private static func row(_ tenant: TenantEntry) -> RoutingRow {
+        func field(_ number: Int32?) -> [UInt8]? { number.map { [UInt8](bigEndian: Int64($0)) } }
+        let limits = tenant.limits
+        return RoutingRow(of: TenantColumn.self) { column in
+            switch column {
+            case .tenantId: tenant.id.bytes
+            case .suspendedAt: [tenant.isSuspended ? 1 : 0]
+            case .keyRate: field(limits.key?.perSecond)
+            case .keyBurst: field(limits.key?.burst)
+            case .clientRate: field(limits.client?.perSecond)
+            case .clientBurst: field(limits.client?.burst)
+            case .newInstanceRate: field(limits.newInstances?.perSecond)
+            case .newInstanceBurst: field(limits.newInstances?.burst)
+            case .clientNewInstanceRate: field(limits.clientNewInstances?.perSecond)
+            case .clientNewInstanceBurst: field(limits.clientNewInstances?.burst)
+            }
         }
     }
 

@@ -11,7 +11,7 @@ extension RoutingTable {
     public mutating func set(
         _ relation: RoutingRelation, _ row: borrowing RoutingRow, isNew: Bool = false
     ) throws(RoutingError) {
-        guard let id = row.uuid(0).map(TenantID.init(_:)) else { throw .unreadableRow(relation) }
+        guard let id = row.tenant else { throw .unreadableRow(relation) }
         let isReadable =
             switch relation {
             case .tenants: setTenant(row, id)
@@ -92,9 +92,11 @@ extension RoutingTable {
     // MARK: Rows
 
     private mutating func setTenant(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
-        guard let isSuspended = row.bool(1), let keyLimit = row.limit(2, 3),
-            let clientLimit = row.limit(4, 5), let newInstanceLimit = row.limit(6, 7),
-            let clientNewInstanceLimit = row.limit(8, 9)
+        guard let isSuspended = row.bool(TenantColumn.suspendedAt),
+            let keyLimit = row.limit(.keyRate, .keyBurst),
+            let clientLimit = row.limit(.clientRate, .clientBurst),
+            let newInstanceLimit = row.limit(.newInstanceRate, .newInstanceBurst),
+            let clientNewInstanceLimit = row.limit(.clientNewInstanceRate, .clientNewInstanceBurst)
         else { return false }
         let tenant = Int(intern(id))
         tenants[tenant].isSuspended = isSuspended
@@ -106,10 +108,11 @@ extension RoutingTable {
     }
 
     private mutating func setClip(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
-        guard let name = row.text(1), let isMultiBusiness = row.bool(2),
-            let teamID = row.text(3).flatMap({ try? TeamID($0) }),
-            let parent = row.text(4).flatMap({ try? BundleID($0) }),
-            let appIDPrefix = row.text(5).flatMap({ try? AppIDPrefix($0) }),
+        guard let name = row.text(ClipColumn.bundleId), let isMultiBusiness = row.bool(ClipColumn.multiBusiness),
+            let teamID = row.text(ClipColumn.teamId).flatMap({ try? TeamID($0) }),
+            let parent = row.text(ClipColumn.parentBundleId).flatMap({ try? BundleID($0) }),
+            let appIDPrefix = row.text(row.isNull(ClipColumn.appIdPrefix) ? ClipColumn.teamId : .appIdPrefix)
+                .flatMap({ try? AppIDPrefix($0) }),
             let clip = intern(clip: name, of: intern(id))
         else { return false }
         clips[Int(clip)].isMultiBusiness = isMultiBusiness
@@ -118,15 +121,17 @@ extension RoutingTable {
     }
 
     private mutating func setKey(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
-        guard let keyID = row.uuid(1).map(KeyID.init(_:)), let kind = row.text(2).flatMap(KeyKind.init),
-            let digest = row.withField(3, { KeyDigest($0) }) ?? nil,
-            row.isNull(4) || row.integer(4) != nil, let scopes = row.scopes(5, of: kind)
+        guard let keyID = row.uuid(KeyColumn.keyId).map(KeyID.init(_:)),
+            let kind = row.text(KeyColumn.kind).flatMap(KeyKind.init),
+            let digest = row.withField(KeyColumn.digest, { KeyDigest($0) }) ?? nil,
+            row.isNull(KeyColumn.expiresAt) || row.integer(KeyColumn.expiresAt) != nil,
+            let scopes = row.scopes(of: kind)
         else { return false }
         let name = KeyName(tenant: intern(id), id: keyID)
         removeKey(name)
         keyDigests[name] = digest
         keys[digest] = KeyEntry(
-            name: name, kind: kind, scopes: scopes, expiresAt: row.integer(4))
+            name: name, kind: kind, scopes: scopes, expiresAt: row.integer(KeyColumn.expiresAt))
         return true
     }
 
@@ -137,13 +142,15 @@ extension RoutingTable {
     }
 
     private mutating func setLocation(_ row: borrowing RoutingRow, _ id: TenantID, isNew: Bool) -> Bool {
-        guard let latitude = row.double(3), let longitude = row.double(4), let radius = row.double(5),
+        guard let latitude = row.double(LocationColumn.latitude),
+            let longitude = row.double(LocationColumn.longitude),
+            let radius = row.double(LocationColumn.radius),
             let center = try? Coordinate(latitude: latitude, longitude: longitude),
             (try? CircularRegion(center: center, radius: Distance(meters: radius))) != nil
         else { return false }
         let tenant = intern(id)
-        return row.withField(1) { identifier in
-            row.withField(2) { name in
+        return row.withField(LocationColumn.identifier) { identifier in
+            row.withField(LocationColumn.name) { name in
                 guard identifier.count <= Int(UInt16.max) else { return false }
                 let hash = hash(.location, tenant, identifier)
                 if !isNew {
@@ -162,8 +169,8 @@ extension RoutingTable {
 
     private mutating func setShortCode(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
         let tenant = intern(id)
-        return row.withField(1) { code in
-            row.withField(2) { url in
+        return row.withField(ShortCodeColumn.code) { code in
+            row.withField(ShortCodeColumn.url) { url in
                 guard code.count <= Int(UInt16.max) else { return false }
                 let hash = hash(.shortCode, tenant, code)
                 shortCodes.remove(hash) { header, text in
@@ -180,25 +187,30 @@ extension RoutingTable {
 
     private mutating func setExperience(_ row: borrowing RoutingRow, _ id: TenantID, isNew: Bool) -> Bool {
         let tenant = intern(id)
-        guard let kind = row.withField(1, { ExperienceKind(text: $0) }) ?? nil,
-            row.isNull(4) || row.isNull(5),
-            let rule = row.isNull(5)
-                ? .some(nil) : row.text(5).flatMap({ intern(rule: $0) }).map(Optional.some)
+        let hasLocation = !row.isNull(ExperienceColumn.locationIdentifier)
+        let hasRule = !row.isNull(ExperienceColumn.identifierRule)
+        guard let kind = row.withField(ExperienceColumn.kind, { ExperienceKind(text: $0) }) ?? nil,
+            !hasLocation || !hasRule,
+            let rule = hasRule
+                ? row.text(ExperienceColumn.identifierRule).flatMap({ intern(rule: $0) }).map(Optional.some)
+                : .some(nil)
         else { return false }
-        return row.withField(2) { url in
+        return row.withField(ExperienceColumn.url) { url in
             guard let shape = URLShape(url) else { return false }
             let hashes = ExperienceHashes(url, shape, host: hostHash(tenant))
             // The clip comes last: a row that is refused leaves no name of one.
             guard hashes.nodes.count <= URLPrefix.maximumQueryItems,
-                let clip = row.withField(3, { intern(clip: String(copying: $0), of: tenant) }) ?? nil
+                let clip = row.withField(ExperienceColumn.bundleId, { intern(clip: String(copying: $0), of: tenant) }) ?? nil
             else { return false }
             if !isNew { removeExperience(kind, url, hashes, tenant) }
             let header = ExperienceHeader(
                 tenant: tenant, clip: clip, rule: rule ?? 0, urlLength: UInt16(url.count),
                 matchLength: UInt16(shape.matchLength), pathComponentCount: UInt8(shape.pathComponentCount),
                 queryItemCount: UInt8(hashes.nodes.count), kind: kind.number,
-                binding: rule != nil ? .rule : row.isNull(4) ? .unbound : .location)
-            let isInserted: Void? = row.withField(4) { experiences.insert(hashes.own, header, url, $0) }
+                binding: hasRule ? .rule : hasLocation ? .location : .unbound)
+            let isInserted: Void? = row.withField(ExperienceColumn.locationIdentifier) {
+                experiences.insert(hashes.own, header, url, $0)
+            }
             if isInserted == nil { experiences.insert(hashes.own, header, url) }
             addNodes(hashes)
             addToDomain(hashes)
@@ -297,17 +309,20 @@ extension ExperienceKind {
 }
 
 extension RoutingRow {
+    /// The first field of every relation.
+    fileprivate var tenant: TenantID? { uuid(TenantColumn.tenantId).map(TenantID.init(_:)) }
+
     /// A limit, nil when both its fields are null; nil around that when they cannot be read.
-    fileprivate func limit(_ rate: Int, _ burst: Int) -> RateLimit?? {
+    fileprivate func limit(_ rate: TenantColumn, _ burst: TenantColumn) -> RateLimit?? {
         if isNull(rate), isNull(burst) { return .some(nil) }
         guard let rate = integer(rate), let burst = integer(burst) else { return nil }
         return RateLimit(perSecond: Int(rate), burst: Int(burst)).map { .some($0) }
     }
 
     /// Names of scopes separated by commas, or null for all that the kind has. One that is not known gives no right.
-    fileprivate func scopes(_ index: Int, of kind: KeyKind) -> Scopes? {
-        if isNull(index) { return kind.scopes }
-        guard let text = text(index) else { return nil }
+    fileprivate func scopes(of kind: KeyKind) -> Scopes? {
+        if isNull(KeyColumn.scopes) { return kind.scopes }
+        guard let text = text(KeyColumn.scopes) else { return nil }
         let scopes = text.split(separator: ",").compactMap { Scope(rawValue: String($0)) }
         return Scopes(scopes.map(Scopes.init)).intersection(kind.scopes)
     }

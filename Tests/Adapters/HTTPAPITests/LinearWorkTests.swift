@@ -8,6 +8,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import Notifications
+import PostgreSQL
 import Routing
 import RoutingSupport
 import Synchronization
@@ -380,8 +381,8 @@ struct LinearWorkTests {
             let row: [UInt8] = [0, 1, 0, 0, 0, 2, 97, 98]
             let bytes = header + Array(repeatElement(row, count: count).joined()) + [0xFF, 0xFF]
             return {
-                var reader = RoutingRow.Reader()
-                try? reader.read(bytes, fieldCount: 1) { _ in }
+                var reader = BinaryCopyReader(columnCount: 1)
+                try? reader.read(bytes) { _ in }
             }
         },
     ]

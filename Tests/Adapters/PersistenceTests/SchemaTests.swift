@@ -1,5 +1,6 @@
 import Persistence
 import PostgreSQL
+import Routing
 import TestSupport
 import Testing
 
@@ -185,6 +186,57 @@ import Testing
                     ).map { try $0.decode(at: 0, as: String.self) }
                 }
                 #expect(grants == Grants.expected.split(separator: "\n").map(String.init))
+            }
+        }
+    }
+
+    /// The router may read what is declared of a relation and no more of it, the slug aside; a change of it is told by the
+    /// key, unless nobody may make it.
+    @Test(arguments: RoutingRelation.allCases)
+    func `Grants and triggers are what a routing relation declares`(relation: RoutingRelation) async throws {
+        let names = relation.columns.map(\.columnName)
+        let keys = relation.keyColumns.map(\.columnName)
+        let declared = Set(names + [relation.condition?.column].compactMap(\.self))
+        #expect(names.first == "tenant_id" && Array(names.dropFirst().prefix(keys.count)) == keys)
+        try await MigratedDatabase.withDatabase { database in
+            try await database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    let table = "doorstep.\(relation.rawValue)"
+                    let columns = try await connection.execute(
+                        """
+                        SELECT attname::text, has_column_privilege('doorstep_router', attrelid, attnum, 'SELECT'),
+                            EXISTS (SELECT FROM pg_roles WHERE rolname LIKE 'doorstep\\_%'
+                                AND rolname <> 'doorstep_owner'
+                                AND has_column_privilege(oid, attrelid, attnum, 'UPDATE')),
+                            EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary
+                                AND attnum = ANY (indkey))
+                        FROM pg_attribute
+                        WHERE attrelid = \(table)::regclass AND attnum > 0 AND NOT attisdropped
+                        """
+                    ).map { try $0.decode(String.self, Bool.self, Bool.self, Bool.self) }
+                    let readable = Set(columns.filter(\.1).map(\.0)).subtracting(["slug"])
+                    #expect(readable == declared)
+                    #expect(Set(columns.filter(\.3).map(\.0)) == Set(keys + ["tenant_id"]))
+
+                    let triggers = try await connection.execute(
+                        """
+                        SELECT tgname::text,
+                            string_to_array(rtrim(encode(tgargs, 'escape'), '\\000'), '\\000') FROM pg_trigger
+                        WHERE tgrelid = \(table)::regclass AND tgname LIKE 'record\\_routing\\_%' ORDER BY tgname
+                        """
+                    ).map { try $0.decode(String.self, [String].self) }
+                    #expect(
+                        triggers.map(\.0) == [
+                            "record_routing_delete", "record_routing_insert", "record_routing_update",
+                        ])
+                    for (_, arguments) in triggers {
+                        #expect((arguments.first ?? "") == keys.joined(separator: ", "))
+                    }
+                    let watched = Set((triggers.last?.1.last ?? "").split(separator: ", ").map(String.init))
+                    #expect(watched.isSubset(of: declared.subtracting(keys)))
+                    let changeable = Set(columns.filter(\.2).map(\.0))
+                    #expect(declared.intersection(changeable).isSubset(of: watched))
+                }
             }
         }
     }

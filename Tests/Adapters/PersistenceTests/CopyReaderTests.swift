@@ -1,12 +1,12 @@
 import Foundation
 import Geodesy
 import Invocation
+import PostgreSQL
 import RateLimiting
+import Routing
 import RoutingSupport
 import Tenancy
 import Testing
-
-@testable import Routing
 
 /// What a PostgreSQL 15 wrote for `COPY (SELECT …) TO … (FORMAT binary)`, in pieces: header, each row, trailer.
 @Suite struct CopyReaderTests {
@@ -85,12 +85,12 @@ import Testing
 
     private static func read(
         _ pieces: [[UInt8]], _ relation: RoutingRelation, into table: inout RoutingTable
-    ) throws(RoutingError) -> Int {
-        var reader = RoutingRow.Reader()
+    ) throws -> Int {
+        var reader = BinaryCopyReader(columnCount: relation.columns.count)
         var count = 0
         for piece in pieces {
-            try reader.read(piece, fieldCount: relation.fieldCount) { row throws(RoutingError) in
-                try table.set(relation, row)
+            try reader.read(piece) { fields in
+                try table.set(relation, RoutingRow(bytes: piece, fields: fields))
                 count += 1
             }
         }
@@ -202,9 +202,9 @@ import Testing
         ("a second header", [header, header]),
     ])
     func damage(_ name: String, _ pieces: [String]) {
-        var reader = RoutingRow.Reader()
-        #expect(throws: RoutingError.damagedFile, "\(name)") {
-            for piece in pieces { try reader.read(Self.bytes(piece), fieldCount: 3) { _ in } }
+        var reader = BinaryCopyReader(columnCount: 3)
+        #expect(throws: PostgreSQLError.malformedCopy, "\(name)") {
+            for piece in pieces { try reader.read(Self.bytes(piece)) { _ in } }
         }
     }
 
@@ -220,17 +220,17 @@ import Testing
         }
         for length in bytes.indices where !ends.contains(length) {
             var table = RoutingTable()
-            #expect(throws: RoutingError.damagedFile, "\(length) bytes") {
+            #expect(throws: PostgreSQLError.malformedCopy, "\(length) bytes") {
                 try Self.read([Array(bytes[..<length])], .experiences, into: &table)
             }
         }
     }
 
     @Test func whatTheClosureThrowsIsThrown() {
-        var reader = RoutingRow.Reader()
+        var reader = BinaryCopyReader(columnCount: 6)
         let bytes = Array(Self.pieces(.clips).joined())
         #expect(throws: RoutingError.unreadableRow(.clips)) {
-            try reader.read(bytes, fieldCount: 6) { _ throws(RoutingError) in throw .unreadableRow(.clips) }
+            try reader.read(bytes) { _ in throw RoutingError.unreadableRow(.clips) }
         }
     }
 }

@@ -1,0 +1,96 @@
+/// A column of a routing relation; its raw value is the place of its field in a row.
+///
+/// A field is in the binary form of its PostgreSQL type. The columns of the key follow the tenant's ID.
+public protocol RoutingColumn: CaseIterable, RawRepresentable<Int>, Sendable {
+    /// How many columns the primary key has beside the tenant's ID.
+    static var keyLength: Int { get }
+
+    /// What is read of a column, in SQL, where that is not the column itself.
+    ///
+    /// - Parameter column: the column's own name, qualified.
+    func expression(of column: String) -> String
+}
+
+extension RoutingColumn {
+    public static var keyLength: Int { 1 }
+    public func expression(of column: String) -> String { column }
+
+    /// The name in the schema: the case's own, with underscores between its words.
+    public var columnName: String {
+        "\(self)".reduce(into: "") { name, letter in
+            name += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
+        }
+    }
+
+    static var list: [any RoutingColumn] { allCases.map { $0 } }
+}
+
+public enum TenantColumn: Int, RoutingColumn {
+    case tenantId
+    /// `boolean`: whether the tenant is suspended.
+    case suspendedAt
+    /// `bigint`, in pairs of which both are null or neither.
+    case keyRate, keyBurst, clientRate, clientBurst
+    case newInstanceRate, newInstanceBurst, clientNewInstanceRate, clientNewInstanceBurst
+
+    public static var keyLength: Int { 0 }
+
+    public func expression(of column: String) -> String {
+        switch self {
+        case .tenantId: column
+        case .suspendedAt: "\(column) IS NOT NULL"
+        default: "\(column)::bigint"
+        }
+    }
+}
+
+public enum ClipColumn: Int, RoutingColumn {
+    case tenantId, bundleId
+    /// `boolean`.
+    case multiBusiness
+    case teamId, parentBundleId
+    /// Null for the team's ID.
+    case appIdPrefix
+}
+
+public enum KeyColumn: Int, RoutingColumn {
+    /// `uuid`, as each tenant's ID.
+    case tenantId, keyId
+    case kind
+    /// `bytea`: a SHA-256.
+    case digest
+    /// `timestamptz`, nullable.
+    case expiresAt
+    /// Names separated by commas; null for all that the kind has.
+    case scopes
+
+    public func expression(of column: String) -> String {
+        self == .scopes ? "array_to_string(\(column), ',')" : column
+    }
+}
+
+public enum DomainColumn: Int, RoutingColumn {
+    case tenantId, host
+    /// The text of a JSON object, nullable.
+    case content
+
+    public func expression(of column: String) -> String { self == .content ? "\(column)::text" : column }
+}
+
+public enum LocationColumn: Int, RoutingColumn {
+    case tenantId, identifier, name
+    /// `double precision`.
+    case latitude, longitude, radius
+}
+
+public enum ExperienceColumn: Int, RoutingColumn {
+    case tenantId, kind, url, bundleId
+    /// At most one of the two is not null.
+    case locationIdentifier, identifierRule
+
+    public static var keyLength: Int { 2 }
+}
+
+public enum ShortCodeColumn: Int, RoutingColumn {
+    case tenantId, code, url
+}
