@@ -619,7 +619,8 @@ CREATE TABLE doorstep.confirmations (
     minute timestamp with time zone NOT NULL,
     CONSTRAINT confirmations_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
     CONSTRAINT confirmations_minute_is_whole CHECK ((isfinite(minute) AND (date_trunc('minute'::text, minute, 'UTC'::text) = minute))),
-    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text])))
+    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
+    CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'mail'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text])))
 )
 PARTITION BY RANGE (minute);
 
@@ -640,7 +641,8 @@ CREATE TABLE doorstep.confirmations_default (
     minute timestamp with time zone NOT NULL,
     CONSTRAINT confirmations_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
     CONSTRAINT confirmations_minute_is_whole CHECK ((isfinite(minute) AND (date_trunc('minute'::text, minute, 'UTC'::text) = minute))),
-    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text])))
+    CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
+    CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'mail'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text])))
 );
 
 ALTER TABLE ONLY doorstep.confirmations_default FORCE ROW LEVEL SECURITY;
@@ -721,21 +723,16 @@ CREATE TABLE doorstep.experiences (
     kind text NOT NULL COLLATE pg_catalog."C",
     url text NOT NULL COLLATE pg_catalog."C",
     bundle_id text NOT NULL COLLATE pg_catalog."C",
-    match_key text NOT NULL COLLATE pg_catalog."C",
-    query_items text[] NOT NULL COLLATE pg_catalog."C",
-    first_query_item text GENERATED ALWAYS AS (COALESCE(query_items[1], ''::text)) STORED NOT NULL COLLATE pg_catalog."C",
     location_identifier text COLLATE pg_catalog."C",
     identifier_rule text COLLATE pg_catalog."C",
     title text,
     subtitle text,
     CONSTRAINT experiences_identifier_rule_form CHECK ((identifier_rule ~ '^(path:[1-9][0-9]*|query:.+|hash:.+|coordinates:[^,]+,[^,]+(,[^,]+)?)$'::text)),
     CONSTRAINT experiences_kind CHECK ((kind = ANY (ARRAY['advanced'::text, 'default'::text, 'demo'::text]))),
-    CONSTRAINT experiences_match_key_of_url CHECK ((split_part(url, '?'::text, 1) = ('https://'::text || match_key))),
     CONSTRAINT experiences_one_binding CHECK ((num_nonnulls(location_identifier, identifier_rule) <= 1)),
-    CONSTRAINT experiences_query_items_count CHECK ((cardinality(query_items) <= 16)),
     CONSTRAINT experiences_subtitle_length CHECK (((char_length(subtitle) >= 1) AND (char_length(subtitle) <= 56))),
     CONSTRAINT experiences_title_length CHECK (((char_length(title) >= 1) AND (char_length(title) <= 30))),
-    CONSTRAINT experiences_url_length CHECK ((octet_length(url) <= 2048))
+    CONSTRAINT experiences_url_form CHECK ((starts_with(url, 'https://'::text) AND (octet_length(url) <= 2048)))
 );
 
 ALTER TABLE ONLY doorstep.experiences FORCE ROW LEVEL SECURITY;
@@ -1059,13 +1056,6 @@ ALTER TABLE ONLY doorstep.confirmations_default
     ADD CONSTRAINT confirmations_default_pkey PRIMARY KEY (tenant_id, minute, confirmation_id);
 
 --
--- Name: confirmations confirmations_source; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
---
-
-ALTER TABLE doorstep.confirmations
-    ADD CONSTRAINT confirmations_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'mail'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text]))) NOT VALID;
-
---
 -- Name: deliveries deliveries_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1205,12 +1195,6 @@ CREATE UNIQUE INDEX domains_proved_host ON doorstep.domains USING btree (host) W
 --
 
 CREATE INDEX experiences_location ON doorstep.experiences USING btree (tenant_id, location_identifier);
-
---
--- Name: experiences_match_key; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
---
-
-CREATE INDEX experiences_match_key ON doorstep.experiences USING btree (tenant_id, match_key, first_query_item);
 
 --
 -- Name: experiences_one_default_per_clip; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -2172,15 +2156,15 @@ GRANT SELECT,INSERT,DELETE ON TABLE doorstep.api_keys TO doorstep_admin;
 -- Name: COLUMN api_keys.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
-GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_router;
 GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_app;
+GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
 -- Name: COLUMN api_keys.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
-GRANT SELECT(key_id) ON TABLE doorstep.api_keys TO doorstep_router;
 GRANT SELECT(key_id) ON TABLE doorstep.api_keys TO doorstep_app;
+GRANT SELECT(key_id) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
 -- Name: COLUMN api_keys.kind; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -103,11 +103,10 @@ def add(place: Place, number: int, key: str) -> Change:
         ADDED,
         TENANT,
         """
-        INSERT INTO doorstep.experiences
-            (tenant_id, kind, url, bundle_id, match_key, query_items, location_identifier)
-        VALUES (doorstep.current_tenant_id(), 'advanced', $1, $2, $3, '{}', $4)
+        INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, location_identifier)
+        VALUES (doorstep.current_tenant_id(), 'advanced', $1, $2, $3)
         """,
-        (url, CLIP, url.removeprefix("https://"), place.identifier),
+        (url, CLIP, place.identifier),
         lookup_path(url),
         key,
         lambda status, body: status == 200 and body["experience"]["url"] == url,

@@ -8,7 +8,7 @@ SET session_replication_role = replica;
 CREATE TEMPORARY TABLE places AS
     SELECT tenant_id, city || '-' || n AS identifier,
         initcap(owner) || ' ' || initcap(trade) || ' ' || n || ', ' || initcap(city) AS name,
-        'places.example.com/' || city || '/' || owner || '-' || trade || '-' || n AS match_key,
+        'https://places.example.com/' || city || '/' || owner || '-' || trade || '-' || n AS url,
         latitude, longitude, radius, n
     FROM generate_series(:first::bigint, :last) AS n,
         -- Numbers that are spread over 32 bits, no two the same.
@@ -37,9 +37,8 @@ INSERT INTO doorstep.clips (tenant_id, bundle_id, parent_bundle_id, team_id)
 INSERT INTO doorstep.locations (tenant_id, identifier, name, latitude, longitude, radius)
     SELECT tenant_id, identifier, name, latitude, longitude, radius FROM places ORDER BY n;
 
-INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, match_key, query_items, location_identifier)
-    SELECT tenant_id, 'advanced', 'https://' || match_key, 'com.example.Places.Clip', match_key, '{}', identifier
-    FROM places ORDER BY n;
+INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, location_identifier)
+    SELECT tenant_id, 'advanced', url, 'com.example.Places.Clip', identifier FROM places ORDER BY n;
 
 DROP TABLE places;
 RESET session_replication_role;

@@ -10,11 +10,10 @@ extension PostgresAdministrationStore {
             try await write(tenant) { transaction in
                 _ = try await transaction.execute(
                     """
-                    INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, match_key, query_items,
-                        location_identifier, identifier_rule, title, subtitle)
+                    INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, location_identifier,
+                        identifier_rule, title, subtitle)
                     VALUES (\(tenant.uuid), \(experience.kind.rawValue), \(experience.url.canonical),
-                        \(experience.clip.text), \(experience.url.matchKey), \(experience.url.queryItemTexts),
-                        \(experience.binding.location?.text), \(experience.binding.rule?.description),
+                        \(experience.clip.text), \(experience.binding.location?.text), \(experience.binding.rule?.description),
                         \(record.title), \(record.subtitle))
                     """)
             }
@@ -151,17 +150,15 @@ struct ExperienceStaging: Staging {
     static let table: Query = """
         CREATE TEMPORARY TABLE staged (
             line bigint, kind text COLLATE "C", url text COLLATE "C", bundle_id text COLLATE "C",
-            match_key text COLLATE "C", query_items text[] COLLATE "C", location_identifier text COLLATE "C",
-            identifier_rule text COLLATE "C", title text, subtitle text
+            location_identifier text COLLATE "C", identifier_rule text COLLATE "C", title text, subtitle text
         ) ON COMMIT DROP
         """
 
     func fields(of row: ExperienceRecord) -> [String?] {
         let experience = row.experience
         return [
-            experience.kind.rawValue, experience.url.canonical, experience.clip.text, experience.url.matchKey,
-            Self.arrayLiteral(experience.url.queryItemTexts), experience.binding.location?.text,
-            experience.binding.rule?.description, row.title, row.subtitle,
+            experience.kind.rawValue, experience.url.canonical, experience.clip.text,
+            experience.binding.location?.text, experience.binding.rule?.description, row.title, row.subtitle,
         ]
     }
 
@@ -202,10 +199,9 @@ struct ExperienceStaging: Staging {
     func merge(into tenant: TenantID) -> Query {
         """
         WITH merged AS (
-        INSERT INTO doorstep.experiences AS e (tenant_id, kind, url, bundle_id, match_key, query_items,
-            location_identifier, identifier_rule, title, subtitle)
-        SELECT \(tenant.uuid), kind, url, bundle_id, match_key, query_items, location_identifier, identifier_rule,
-            title, subtitle
+        INSERT INTO doorstep.experiences AS e (tenant_id, kind, url, bundle_id, location_identifier, identifier_rule,
+            title, subtitle)
+        SELECT \(tenant.uuid), kind, url, bundle_id, location_identifier, identifier_rule, title, subtitle
         FROM pg_temp.staged
         ON CONFLICT (tenant_id, kind, url) DO UPDATE
         SET bundle_id = excluded.bundle_id, location_identifier = excluded.location_identifier,
@@ -216,13 +212,5 @@ struct ExperienceStaging: Staging {
         RETURNING xmax = 0 AS is_new)
         SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
         """
-    }
-
-    /// PostgreSQL, "Arrays", "Array Input and Output Syntax": each element quoted.
-    private static func arrayLiteral(_ elements: [String]) -> String {
-        let quoted = elements.map { element in
-            "\"" + element.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-        }
-        return "{" + quoted.joined(separator: ",") + "}"
     }
 }

@@ -3,22 +3,7 @@ public import PostgreSQL
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
     public static let migrations = [
-        Migration(version: 1, name: "catalogue", sql: text(PackageResources._001_catalogue_sql)),
-        Migration(version: 2, name: "change_feed", sql: text(PackageResources._002_change_feed_sql)),
-        Migration(
-            version: 3, name: "confirmation_writes", sql: text(PackageResources._003_confirmation_writes_sql)),
-        Migration(version: 4, name: "limits", sql: text(PackageResources._004_limits_sql)),
-        Migration(
-            version: 5, name: "confirmation_partitions",
-            sql: text(PackageResources._005_confirmation_partitions_sql)),
-        Migration(version: 6, name: "domains", sql: text(PackageResources._006_domains_sql)),
-        Migration(
-            version: 7, name: "notifications", sql: text(PackageResources._007_notifications_sql)),
-        Migration(version: 8, name: "audiences", sql: text(PackageResources._008_audiences_sql)),
-        Migration(version: 9, name: "launches", sql: text(PackageResources._009_launches_sql)),
-        Migration(
-            version: 10, name: "site_content", sql: text(PackageResources._010_site_content_sql)),
-        Migration(version: 11, name: "successors", sql: text(PackageResources._011_successors_sql)),
+        Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql))
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -153,8 +153,8 @@ struct OutboxCommand: AsyncParsableCommand {
             try await transaction.execute(
                 """
                 INSERT INTO doorstep.experiences
-                    (tenant_id, kind, url, bundle_id, match_key, query_items, location_identifier)
-                VALUES (\(tenant.uuid), 'advanced', \(Self.url), 'com.example.Bench.Clip', 'bench.example/a', '{}', 'a')
+                    (tenant_id, kind, url, bundle_id, location_identifier)
+                VALUES (\(tenant.uuid), 'advanced', \(Self.url), 'com.example.Bench.Clip', 'a')
                 """)
             try await transaction.execute(
                 """

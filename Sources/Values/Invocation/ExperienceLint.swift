@@ -54,7 +54,7 @@ public struct ExperienceLint: Sendable {
     private static func shadowed(_ experiences: [Experience]) -> [LintFinding] {
         var first: [ShadowKey: Experience] = [:]
         return experiences.compactMap { experience in
-            let key = ShadowKey(matchKey: experience.url.matchKey, items: experience.url.queryItemTexts)
+            let key = ShadowKey(path: experience.url.hostAndPath, items: experience.url.queryItems)
             guard let other = first[key] else {
                 // A demo matches one text only, and so takes nothing from others.
                 if experience.kind != .demo, experience.isOpenToItsPrefix { first[key] = experience }
@@ -79,14 +79,14 @@ public struct ExperienceLint: Sendable {
     }
 
     private struct ShadowKey: Hashable {
-        let matchKey: String
-        let items: [String]
+        let path: [String]
+        let items: [QueryItem]
     }
 }
 
 extension ExperienceLint {
     private struct TieGroup: Hashable {
-        let matchKey: String
+        let path: [String]
         let count: Int
         let kind: ExperienceKind
     }
@@ -128,7 +128,7 @@ extension ExperienceLint {
     private static func queryTies(_ experiences: [Experience]) -> [LintFinding] {
         let eligible = experiences.filter { !$0.url.queryItems.isEmpty && $0.url.hasEachNameOnce }
         let groups = Dictionary(grouping: eligible) {
-            TieGroup(matchKey: $0.url.matchKey, count: $0.url.queryItems.count, kind: $0.kind)
+            TieGroup(path: $0.url.hostAndPath, count: $0.url.queryItems.count, kind: $0.kind)
         }
         return groups.values.flatMap(tiesInGroup).sorted { $0.experience.precedes($1.experience) }
     }
@@ -181,4 +181,9 @@ extension URLPrefix {
     fileprivate func values(of names: [String]) -> [String] {
         names.map { name in queryItems.first { $0.name == name }?.value ?? "" }
     }
+}
+
+extension URLPrefix {
+    /// What two experiences have in common that match the same paths.
+    fileprivate var hostAndPath: [String] { [host] + pathComponents }
 }

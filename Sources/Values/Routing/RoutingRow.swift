@@ -42,7 +42,8 @@ public struct RoutingRow: Sendable {
     /// The bytes of a field; nil for NULL and for a field that is not there.
     @inline(__always)
     func withField<Result>(_ column: some RoutingColumn, _ body: (Span<UInt8>) -> Result) -> Result? {
-        range(column).map { body(bytes.span.extracting($0)) }
+        guard let range = range(column) else { return nil }
+        return body(bytes.span.extracting(range))
     }
 
     @inline(__always)
@@ -52,7 +53,9 @@ public struct RoutingRow: Sendable {
 
     @inline(__always)
     func uuid(_ column: some RoutingColumn) -> UUID? {
-        guard let high = word(column, at: 0, of: 16), let low = word(column, at: 8, of: 16) else { return nil }
+        guard let high = word(column, at: 0, of: 16), let low = word(column, at: 8, of: 16) else {
+            return nil
+        }
         return UUID(high: high, low: low)
     }
 

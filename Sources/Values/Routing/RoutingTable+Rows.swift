@@ -108,7 +108,8 @@ extension RoutingTable {
     }
 
     private mutating func setClip(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
-        guard let name = row.text(ClipColumn.bundleId), let isMultiBusiness = row.bool(ClipColumn.multiBusiness),
+        guard let name = row.text(ClipColumn.bundleId),
+            let isMultiBusiness = row.bool(ClipColumn.multiBusiness),
             let teamID = row.text(ClipColumn.teamId).flatMap({ try? TeamID($0) }),
             let parent = row.text(ClipColumn.parentBundleId).flatMap({ try? BundleID($0) }),
             let appIDPrefix = row.text(row.isNull(ClipColumn.appIdPrefix) ? ClipColumn.teamId : .appIdPrefix)
@@ -200,7 +201,8 @@ extension RoutingTable {
             let hashes = ExperienceHashes(url, shape, host: hostHash(tenant))
             // The clip comes last: a row that is refused leaves no name of one.
             guard hashes.nodes.count <= URLPrefix.maximumQueryItems,
-                let clip = row.withField(ExperienceColumn.bundleId, { intern(clip: String(copying: $0), of: tenant) }) ?? nil
+                let clip = row.withField(
+                    ExperienceColumn.bundleId, { intern(clip: String(copying: $0), of: tenant) }) ?? nil
             else { return false }
             if !isNew { removeExperience(kind, url, hashes, tenant) }
             let header = ExperienceHeader(

@@ -1,8 +1,6 @@
 import Foundation
-import Locations
 import Persistence
 import PostgreSQL
-import Tenancy
 import TestSupport
 import Testing
 
@@ -63,60 +61,6 @@ import Testing
                     let state = try await sqlState { _ = try await Schema.migrate(pool) }
                     #expect(state == "42501")
                 }
-            }
-        }
-    }
-
-    /// What an earlier version recorded is there after the migration, is found by day, and is kept as long as the rest.
-    @Test func earlierConfirmationsAreCarriedOver() async throws {
-        let roles = try String(
-            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appendingPathComponent("../../../sql/roles.sql"), encoding: .utf8)
-        let tenant = TenantID(UUID())
-        try await MigratedDatabase.withEmptyDatabase { database in
-            try await database.withPool(as: .migrate) { pool in
-                let earlier = try MigrationRunner(
-                    Array(Schema.migrations.prefix(3)), schema: "doorstep", lockKey: 0x646F_6F72,
-                    role: "doorstep_owner", prelude: roles)
-                try await earlier.migrate(on: pool)
-            }
-            for (login, statement) in [
-                (
-                    TestLogin.admin,
-                    "INSERT INTO doorstep.tenants (tenant_id, slug, name) VALUES ('\(tenant)', 'acme', 'Acme')"
-                ),
-                (
-                    .app,
-                    """
-                    INSERT INTO doorstep.confirmations
-                        (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
-                    SELECT '\(tenant)', gen_random_uuid(), 'a', 'inRegion', 'nfc',
-                        date_trunc('minute', now()) - n * interval '1 day'
-                    FROM generate_series(0, 99) AS n
-                    """
-                ),
-            ] {
-                try await database.withPool(as: login) { pool in
-                    try await pool.withTransaction { transaction in
-                        try await transaction.setTenant(tenant.description)
-                        try await transaction.execute(script: statement)
-                    }
-                }
-            }
-            try await database.withPool(as: .migrate) { pool in
-                let applied = try await Schema.migrate(pool)
-                #expect(applied == Array(Schema.migrations.dropFirst(3)))
-            }
-            try await database.withPool(as: .admin) { pool in
-                let history = PostgresConfirmationHistory(pool)
-                let before = try await history.latest(ConfirmationSelection(), of: tenant, limit: 1_000)
-                #expect(before.count == 100)
-                let upkeep = try await database.withPool(as: .router) {
-                    try await ConfirmationDays($0, retention: 60).maintain()
-                }
-                #expect(upkeep.added == 61 + 7 && upkeep.dropped == 0)
-                let after = try await history.latest(ConfirmationSelection(), of: tenant, limit: 1_000)
-                #expect(after == Array(before.prefix(61)))
             }
         }
     }

@@ -77,15 +77,14 @@ import Testing
                     INSERT INTO doorstep.locations
                     SELECT '\(tenant)', n, 'Place ' || n, 1, 2, 3 FROM generate_series(1, \(count)) n;
                     INSERT INTO doorstep.experiences
-                        (tenant_id, kind, url, bundle_id, match_key, query_items, location_identifier)
-                    SELECT '\(tenant)', 'advanced', 'https://example.com/t/' || n, 'com.example.MyApp.Clip',
-                        'example.com/t/' || n, '{}', n FROM generate_series(1, \(count)) n;
-                    INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, match_key, query_items)
-                    SELECT '\(tenant)', 'advanced', 'https://example.com/t?n=' || n, 'com.example.MyApp.Clip',
-                        'example.com/t', ARRAY['n=' || n] FROM generate_series(1, \(count)) n;
-                    INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, match_key, query_items)
-                    VALUES ('\(tenant)', 'default', 'https://example.com/default', 'com.example.MyApp.Clip',
-                        'example.com/default', '{}');
+                        (tenant_id, kind, url, bundle_id, location_identifier)
+                    SELECT '\(tenant)', 'advanced', 'https://example.com/t/' || n, 'com.example.MyApp.Clip', n
+                    FROM generate_series(1, \(count)) n;
+                    INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id)
+                    SELECT '\(tenant)', 'advanced', 'https://example.com/t?n=' || n, 'com.example.MyApp.Clip'
+                    FROM generate_series(1, \(count)) n;
+                    INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id)
+                    VALUES ('\(tenant)', 'default', 'https://example.com/default', 'com.example.MyApp.Clip');
                     INSERT INTO doorstep.short_codes
                     SELECT '\(tenant)', n, 'https://example.com/t/' || n FROM generate_series(1, \(count)) n;
                     INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, digest, hint)

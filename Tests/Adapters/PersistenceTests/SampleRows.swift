@@ -42,7 +42,7 @@ enum SampleRows {
             name: "experiences", login: .admin,
             row: [
                 "kind": "'advanced'", "url": "'https://example.com/a'", "bundle_id": "'com.example.App.Clip'",
-                "match_key": "'example.com/a'", "query_items": "'{}'", "location_identifier": "'a'",
+                "location_identifier": "'a'",
             ],
             change: "title = 'T'", key: "kind = 'advanced' AND url = 'https://example.com/a'"),
         Table(

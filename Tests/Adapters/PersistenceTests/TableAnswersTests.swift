@@ -257,7 +257,12 @@ import Testing
         CREATE TEMPORARY TABLE prefix ON COMMIT DROP AS
         SELECT DISTINCT id, tenant_id, array_to_string(path[1:n], '/') COLLATE "C" AS match_key, item
         FROM question, generate_series(1, cardinality(path)) AS n, unnest(ARRAY[''] || items) AS item;
-        ANALYZE question, prefix, doorstep.experiences;
+        CREATE TEMPORARY TABLE registered ON COMMIT DROP AS
+        SELECT *, substr(split_part(url, '?', 1), 9) AS match_key, ARRAY(
+            SELECT DISTINCT i FROM unnest(string_to_array(substr(url, nullif(strpos(url, '?'), 0) + 1), '&')) AS i
+            ORDER BY i) AS query_items
+        FROM doorstep.experiences;
+        ANALYZE question, prefix, registered;
 
         CREATE TEMPORARY TABLE link ON COMMIT DROP AS
         SELECT id, tenant_id, substr(items[1], 3) COLLATE "C" AS bundle_id FROM question
@@ -265,8 +270,8 @@ import Testing
         CREATE TEMPORARY TABLE direct ON COMMIT DROP AS
         SELECT DISTINCT ON (q.id) q.id, e.*
         FROM question q JOIN prefix p USING (id)
-        JOIN doorstep.experiences e
-            ON e.tenant_id = q.tenant_id AND e.match_key = p.match_key AND e.first_query_item = p.item
+        JOIN registered e
+            ON e.tenant_id = q.tenant_id AND e.match_key = p.match_key AND coalesce(e.query_items[1], '') = p.item
         LEFT JOIN link l ON l.id = q.id
         WHERE e.query_items <@ q.items
             AND CASE
@@ -282,7 +287,7 @@ import Testing
         SELECT *, false AS is_by_link FROM direct
         UNION ALL
         SELECT l.id, e.*, true FROM link l JOIN question q USING (id)
-        JOIN doorstep.experiences e ON e.tenant_id = l.tenant_id AND e.bundle_id = l.bundle_id AND e.kind = 'default'
+        JOIN registered e ON e.tenant_id = l.tenant_id AND e.bundle_id = l.bundle_id AND e.kind = 'default'
         WHERE NOT EXISTS (SELECT FROM direct d WHERE d.id = l.id);
 
         CREATE TEMPORARY TABLE expected ON COMMIT DROP AS

@@ -43,7 +43,6 @@ import Testing
         for vector in try vectors("unmatchable", of: Unmatchable.self) {
             let url = try InvocationURL(vector.input)
             #expect(!url.isMatchable, "\(vector.source): \(vector.input)")
-            #expect(url.matchKeys.isEmpty, "\(vector.source): \(vector.input)")
             #expect(try !Experience.advanced("https://example.com").matches(url))
         }
     }
@@ -86,15 +85,6 @@ import Testing
         #expect(try one == InvocationURL("https://example.com/a"))
         #expect(try one.hashValue == InvocationURL("https://example.com/a").hashValue)
         #expect(try one != InvocationURL("https://example.com/a#x"))
-    }
-
-    @Test func matchKeys() throws {
-        let url = try InvocationURL("https://example.com/a//b%2F?y=2&x=1&y=2")
-        #expect(
-            url.matchKeys == ["example.com", "example.com/a", "example.com/a/", "example.com/a//b%2F"])
-        #expect(url.queryItemTexts == ["x=1", "y=2"])
-        let deep = try InvocationURL("https://example.com" + String(repeating: "/a", count: 900))
-        #expect(deep.matchKeys.count == URLPrefix.maximumPathComponents + 1)
     }
 
     @Test func rangesOfMissingParts() throws {

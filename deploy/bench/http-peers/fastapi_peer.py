@@ -1,6 +1,6 @@
 """The lookup as one would write it with FastAPI, asyncpg and uvicorn, on Doorstep's own tables.
 
-It does less than Doorstep: URLs are taken as they come, each place is bound to its experience, and the
+It does less than Doorstep: URLs are taken as they come and registered without queries, each place is bound to its experience, and the
 login is the private server's superuser, so that one statement is enough where row-level security takes a
 transaction that names the tenant. Keys are read once and kept.
 """
@@ -23,11 +23,8 @@ LOOKUP = """
     SELECT e.url, e.kind, e.bundle_id, l.identifier, l.name, l.latitude, l.longitude, l.radius
     FROM doorstep.experiences e
     JOIN doorstep.locations l ON l.tenant_id = e.tenant_id AND l.identifier = e.location_identifier
-    WHERE e.tenant_id = $1
-        AND e.match_key = ANY ($2)
-        AND e.first_query_item = ANY ($3)
-        AND e.query_items <@ $3
-    ORDER BY length(e.match_key) DESC, cardinality(e.query_items) DESC, e.kind
+    WHERE e.tenant_id = $1 AND e.kind IN ('advanced', 'default', 'demo') AND e.url = ANY ($2)
+    ORDER BY length(e.url) DESC, e.kind
     LIMIT 1
     """
 
@@ -63,12 +60,13 @@ async def tenant_of_key(authorization: str, state) -> str | None:
     return state.tenants[digest]
 
 
-def match_keys(host: str, path: str) -> list[str]:
-    """The host alone, then with one path component more each."""
-    keys = [host]
-    for component in path.split("/")[1:]:
-        keys.append(f"{keys[-1]}/{component}")
-    return keys
+def prefixes(url: str) -> list[str]:
+    """The URLs without a query that the URL begins with: its host's, then with one path component more each."""
+    parts = urlsplit(url)
+    urls = [f"https://{parts.netloc}"]
+    for component in parts.path.split("/")[1:]:
+        urls.append(f"{urls[-1]}/{component}")
+    return urls
 
 
 @app.get("/v1/lookup")
@@ -77,9 +75,7 @@ async def look_up(request: Request, url: str, authorization: Annotated[str, Head
     tenant = await tenant_of_key(authorization, state)
     if tenant is None:
         return Response(status_code=401)
-    parts = urlsplit(url)
-    items = parts.query.split("&") if parts.query else []
-    row = await state.pool.fetchrow(LOOKUP, tenant, match_keys(parts.netloc, parts.path), ["", *items])
+    row = await state.pool.fetchrow(LOOKUP, tenant, prefixes(url))
     if row is None:
         return Response(status_code=404)
     center = {"latitude": row["latitude"], "longitude": row["longitude"]}
