@@ -97,14 +97,13 @@ public struct APIServer: Service {
     /// - Throws: When address, certificate or key cannot be used.
     public func run() async throws {
         let observer = RequestObserver()
-        let service = AnswerService(settings, dependencies)
+        let answerer = Answerer(settings, dependencies, observer, logger: logger)
         let connections = OpenConnections(
             maximum: settings.maximumConnections, proxies: TrustedProxies(settings.trustedProxies),
             logger: logger)
         let application = Application(
-            responder: Self.routes(settings, dependencies, service, observer).buildResponder(),
-            server: try Self.builder(
-                ExchangeService(service, observer, settings, logger: logger), settings, connections),
+            responder: answerer.router().buildResponder(),
+            server: try Self.builder(answerer, settings, connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024,
                 availableConnectionsDelegate: connections),
@@ -131,7 +130,7 @@ public struct APIServer: Service {
 
     /// What builds the server, with the router behind the exchanges.
     static func builder(
-        _ exchanges: ExchangeService, _ settings: Settings, _ connections: OpenConnections
+        _ answerer: Answerer, _ settings: Settings, _ connections: OpenConnections
     ) throws -> HTTPServerBuilder {
         let timeouts = ConnectionTimeouts(
             idle: TimeAmount(settings.idleTimeout), handshake: TimeAmount(settings.handshakeTimeout),
@@ -139,7 +138,7 @@ public struct APIServer: Service {
         guard let tls = settings.tls else {
             return HTTPServerBuilder { responder in
                 KnownChannel(
-                    library: HTTP1Connection(exchanges, timeouts, responder), connections: connections)
+                    library: HTTP1Connection(answerer, timeouts, responder), connections: connections)
             }
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -148,56 +147,34 @@ public struct APIServer: Service {
         configuration.minimumTLSVersion = .tlsv12
         return HTTPServerBuilder { [configuration] responder in
             KnownChannel(
-                library: try TLSConnection(configuration, exchanges, timeouts, responder),
+                library: try TLSConnection(configuration, answerer, timeouts, responder),
                 connections: connections)
         }
     }
 
-    static func routes(
-        _ settings: Settings, _ dependencies: Dependencies, _ service: AnswerService,
-        _ observer: RequestObserver
-    ) -> Router<APIContext> {
-        let proxies = TrustedProxies(settings.trustedProxies)
-        let answers = AnswerRoutes(
-            service: service, proxies: proxies,
-            concurrency: TenantConcurrency(maximum: settings.tenantConcurrency),
-            bodyTimeout: settings.bodyTimeout)
-        let operations = OperationsRoutes(table: dependencies.table, metrics: dependencies.metrics)
-        let receipts = ReceiptRoutes(issuer: dependencies.answers.receipts)
-        let associations = SiteAssociationRoutes(table: dependencies.table)
-        return Route.router(
-            AnswerRoute.allCases.map { Route($0.method, $0.path, answers.handler(of: $0)) }
-                + storedRoutes(dependencies, service.limiter).map {
-                    Route($0.method, $0.path, answers.handler(of: $0))
-                } + [
-                    Route(.get, SiteAssociationRoutes.path, associations.association),
-                    Route(.get, "/livez", operations.livez),
-                    Route(.get, "/readyz", operations.readyz),
-                    Route(.get, "/metrics", operations.metrics),
-                    Route(.get, "/openapi.json", operations.openAPI),
-                    Route(.get, "/.well-known/jwks.json", receipts.publishedKeys),
-                ], observer, service.limiter, proxies)
-    }
-
-    /// The routes that wait for the database.
-    private static func storedRoutes(
-        _ dependencies: Dependencies, _ limiter: RequestLimiter
-    ) -> [StoredRoute] {
-        InstanceRoutes(dependencies.instances, dependencies.answers, limiter).routes
+    /// All that the server answers.
+    static func routes(_ access: AccessControl, _ dependencies: Dependencies) -> [Route] {
+        LocationRoutes(answers: dependencies.answers).routes
+            + InstanceRoutes(dependencies.instances, dependencies.answers, access.limiter).routes
             + NotificationRoutes(dependencies.notifications).routes
             + ChannelRoutes(directory: dependencies.channels).routes
+            + SiteAssociationRoutes(table: dependencies.table).routes
+            + OperationsRoutes(table: dependencies.table, exposition: dependencies.metrics).routes
+            + ReceiptRoutes(issuer: dependencies.answers.receipts).routes
     }
 }
 
-extension AnswerService {
+extension Answerer {
+    /// What answers everything that the server does.
     init(
-        _ settings: APIServer.Settings, _ dependencies: APIServer.Dependencies,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        _ settings: APIServer.Settings, _ dependencies: APIServer.Dependencies, _ observer: RequestObserver,
+        logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         sleep: @escaping @Sendable (Duration) async -> Void = Pause.sleep
     ) {
-        self.init(
-            answers: dependencies.answers, table: dependencies.table,
+        let access = AccessControl(
+            table: dependencies.table,
             limiter: RequestLimiter(defaults: settings.limits, now: now, sleep: sleep),
             usage: dependencies.usage)
+        self.init(APIServer.routes(access, dependencies), access, observer, settings, logger: logger)
     }
 }

@@ -1,11 +1,13 @@
 import HTTPTypes
+import NIOCore
 import Routing
 
-/// An answer of a route under `/v1`, before it is written to the wire.
+/// What a route answers, before it is written to the wire.
 struct Answer {
     var status: HTTPResponse.Status = .ok
     /// None with 304.
-    var body: [UInt8]?
+    var body: ByteBuffer?
+    var contentType = "application/json"
     var caching: Caching
     /// Set for a refusal: its content type and what else belongs into its header.
     var problem: Problem?
@@ -18,8 +20,8 @@ struct Answer {
         case none
         /// A client may use it for a while without asking again, and can ask whether it still holds.
         case tagged(String)
-        /// The same for everyone who asks for it at this host.
-        case shared(String)
+        /// The same for everyone who asks for it at this host, for so many seconds.
+        case shared(maximumAge: Int, tag: String?)
     }
 
     /// How long a clip may use a location without asking again, in seconds [ours].
@@ -29,15 +31,16 @@ struct Answer {
     static let sharedMaximumAge = 300
 
     /// An answer for this request alone.
-    init(uncached body: [UInt8]) {
-        self.body = body
+    init(uncached body: [UInt8], as contentType: String = "application/json") {
+        self.body = ByteBuffer(bytes: body)
+        self.contentType = contentType
         caching = .none
     }
 
     /// An answer for this request alone, with another status than 200.
     init(_ status: HTTPResponse.Status, uncached body: [UInt8]? = nil) {
         self.status = status
-        self.body = body
+        self.body = body.map { ByteBuffer(bytes: $0) }
         caching = .none
     }
 
@@ -50,7 +53,15 @@ struct Answer {
     /// The same, for everyone.
     init(shared body: [UInt8], ifNoneMatch: String?) {
         let tag = Self.tag(of: body)
-        self.init(body, tag, .shared(tag), ifNoneMatch: ifNoneMatch)
+        self.init(body, tag, .shared(maximumAge: Self.sharedMaximumAge, tag: tag), ifNoneMatch: ifNoneMatch)
+    }
+
+    /// What never changes while the server runs, and is the same for everyone.
+    /// - Parameter maximumAge: For how many seconds it may be used without asking again.
+    init(constant body: ByteBuffer, as contentType: String, maximumAge: Int = sharedMaximumAge) {
+        self.body = body
+        self.contentType = contentType
+        caching = .shared(maximumAge: maximumAge, tag: nil)
     }
 
     private init(_ body: [UInt8], _ tag: String, _ caching: Caching, ifNoneMatch: String?) {
@@ -58,13 +69,14 @@ struct Answer {
         if let ifNoneMatch, Self.matches(ifNoneMatch.utf8.span, tag) {
             status = .notModified
         } else {
-            self.body = body
+            self.body = ByteBuffer(bytes: body)
         }
     }
 
     init(_ problem: Problem, requestID: String) {
         status = problem.status
-        body = problem.body(requestID: requestID)
+        body = ByteBuffer(bytes: problem.body(requestID: requestID))
+        contentType = "application/problem+json"
         caching = .none
         self.problem = problem
         standing = problem.standing
@@ -77,18 +89,16 @@ struct Answer {
         var header: Header = []
         header.reserveCapacity(12)
         for field in problem?.headers ?? headers { header.append((field.name, field.value)) }
-        if body != nil {
-            header.append((.contentType, problem == nil ? "application/json" : "application/problem+json"))
-        }
+        if body != nil { header.append((.contentType, contentType)) }
         switch caching {
         case .none: header.append((.cacheControl, "no-store"))
         case .tagged(let tag):
             header.append((.eTag, tag))
             header.append((.cacheControl, Self.privateCaching))
             header.append((.vary, "Authorization"))
-        case .shared(let tag):
-            header.append((.eTag, tag))
-            header.append((.cacheControl, Self.sharedCaching))
+        case .shared(let maximumAge, let tag):
+            if let tag { header.append((.eTag, tag)) }
+            header.append((.cacheControl, "public, max-age=\(maximumAge)"))
         }
         if let policy = standing.policy, let remaining = standing.remaining {
             header.append((.rateLimitPolicy, policy))
@@ -98,7 +108,6 @@ struct Answer {
     }
 
     private static let privateCaching = "private, max-age=\(maximumAge)"
-    private static let sharedCaching = "public, max-age=\(sharedMaximumAge)"
 
     /// The same for the same bytes on every server; 64 bits tell answers apart that nobody makes alike on purpose.
     private static func tag(of body: [UInt8]) -> String {

@@ -70,7 +70,7 @@ extension Problem {
     static let unsupportedMediaType = Problem(
         .unsupportedMediaType, "unsupported_media_type", "send the body as 'Content-Type: application/json'")
     static let bodyTooLarge = Problem(
-        .contentTooLarge, "body_too_large", "a body is at most \(AnswerRoute.maximumBodyLength) bytes")
+        .contentTooLarge, "body_too_large", "a body is at most \(Route.maximumBodyLength) bytes")
     static let notAnObject = Problem(.badRequest, "invalid_json", "the body must be a JSON object")
     static let notFound = Problem(.notFound, "not_found", "there is nothing at this path")
     static let unknownHost = Problem(.notFound, "unknown_host", "nobody has proved the request's host")

@@ -16,10 +16,6 @@ final class RequestObserver: Sendable {
         let status: Int
     }
 
-    /// Of the answers that are most frequent by far, in the order of the routes.
-    private let successes = AnswerRoute.allCases.map { route in
-        RequestObserver.timer(Series(route: route.path, method: route.method.rawValue, status: 200))
-    }
     private let refusals = RefusalCounts()
     /// Kept, since to find a timer by its label and dimensions costs more than to use it.
     private let timers = Mutex<[Series: Timer]>([:])
@@ -29,18 +25,16 @@ final class RequestObserver: Sendable {
     ]
 
     /// - Parameters:
-    ///   - answered: the route, where it is one of those under `/v1`.
+    ///   - timer: What ``timer(_:_:route:)`` gives for these, where the caller has kept it.
     ///   - limit: the one that the request was refused for.
     func record(
         _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, route: String,
-        answered: AnswerRoute? = nil, caller: KeyHolder?, limit: String? = nil,
+        timer: Timer? = nil, caller: KeyHolder?, limit: String? = nil,
         requestID: String, duration: Duration, _ logger: Logger
     ) {
-        let method = Self.knownMethods.contains(method.rawValue) ? method.rawValue : "other"
         let (seconds, attoseconds) = duration.components
-        let series = Series(route: route, method: method, status: status.code)
-        let timer = if let answered, status == .ok { successes[answered.index] } else { timer(series) }
-        timer.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        (timer ?? self.timer(status, method, route: route)).recordNanoseconds(
+            seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
         let level = Self.level(of: status, isOfCaller: caller != nil)
         guard logger.logLevel <= level else { return }
         // At `debug` every request has its line.
@@ -50,7 +44,7 @@ final class RequestObserver: Sendable {
             guard refusals.add(kind) else { return }
         }
         var metadata: Logger.Metadata = [
-            "request_id": "\(requestID)", "method": "\(method)", "route": "\(route)",
+            "request_id": "\(requestID)", "method": "\(Self.name(of: method))", "route": "\(route)",
             "status": "\(status.code)",
             "duration_us": "\(Int64(duration / .microseconds(1)))",
         ]
@@ -92,28 +86,22 @@ final class RequestObserver: Sendable {
         }
     }
 
-    private func timer(_ series: Series) -> Timer {
-        timers.withLock { timers in
+    /// What counts and times the answers of a route with a status.
+    func timer(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method, route: String) -> Timer {
+        let series = Series(route: route, method: Self.name(of: method), status: status.code)
+        return timers.withLock { timers in
             if let known = timers[series] { return known }
-            let timer = Self.timer(series)
+            let timer = Timer(
+                label: "http_server_request_duration_seconds",
+                dimensions: [
+                    ("route", series.route), ("method", series.method), ("status", "\(series.status)"),
+                ])
             timers[series] = timer
             return timer
         }
     }
 
-    private static func timer(_ series: Series) -> Timer {
-        Timer(
-            label: "http_server_request_duration_seconds",
-            dimensions: [("route", series.route), ("method", series.method), ("status", "\(series.status)")])
-    }
-}
-
-extension AnswerRoute {
-    fileprivate var index: Int {
-        switch self {
-        case .lookUp: 0
-        case .confirm: 1
-        case .compose: 2
-        }
+    private static func name(of method: HTTPRequest.Method) -> String {
+        knownMethods.contains(method.rawValue) ? method.rawValue : "other"
     }
 }

@@ -23,7 +23,7 @@ import Testing
 
         init(limits: RequestLimits = RequestLimits(), trusting proxies: [AddressRange] = []) throws {
             api = TestAPI(limits: limits)
-            handler = ExchangeHandler(ExchangeHandlerTests.service(api, trusting: proxies))
+            handler = ExchangeHandler(ExchangeHandlerTests.answerer(api, trusting: proxies))
             // Known of a connection before its handlers are.
             channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             try channel.pipeline.syncOperations.addHandlers([
@@ -87,14 +87,14 @@ import Testing
         }
     }
 
-    private static func service(_ api: TestAPI, trusting proxies: [AddressRange] = []) -> ExchangeService {
+    private static func answerer(_ api: TestAPI, trusting proxies: [AddressRange] = []) -> Answerer {
         let start = ContinuousClock.now
         var settings = api.settings
         settings.trustedProxies = proxies
         settings.bodyTimeout = .seconds(5)
-        return ExchangeService(
-            AnswerService(settings, api.dependencies, now: { start }), RequestObserver(), settings,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        return Answerer(
+            settings, api.dependencies, RequestObserver(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { start })
     }
 
     private static func request(_ line: String, _ api: TestAPI, _ fields: String = "") -> String {
@@ -167,7 +167,7 @@ import Testing
 
     @Test func aBodyThatIsTooLargeIsTheRouters() throws {
         let connection = try Connection()
-        let length = AnswerRoute.maximumBodyLength + 1
+        let length = Route.maximumBodyLength + 1
         let head = Self.request("POST /v1/payloads", connection.api, "Content-Length: \(length)\r\n")
         #expect(try connection.send(head + String(repeating: " ", count: length)).isEmpty)
         #expect(try connection.passedOn().count == 3)
@@ -359,13 +359,13 @@ import Testing
     @Test func aStreamIsAnsweredInTheSameWay() throws {
         let once = RequestLimits(key: RateLimit(perSecond: 1, burst: 1))
         let api = TestAPI(limits: once)
-        let service = Self.service(api)
+        let answerer = Self.answerer(api)
         var head = HTTPRequest(
             method: .get, scheme: "https", authority: "a",
             path: "/v1/lookup?url=https://example.com/restaurants/restaurant_a",
             headerFields: [.authorization: "Bearer \(api.secret.text)"])
         for status in [200, 429] {
-            let stream = EmbeddedChannel(handler: ExchangeHandler<HTTP2Wire>(service))
+            let stream = EmbeddedChannel(handler: ExchangeHandler<HTTP2Wire>(answerer))
             try stream.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             stream.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPRequestPart.head(head)))
             stream.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPRequestPart.end(nil)))
@@ -387,7 +387,7 @@ import Testing
             #expect(try stream.readInbound(as: HTTPRequestPart.self) == nil)
         }
         head.path = "/livez"
-        let stream = EmbeddedChannel(handler: ExchangeHandler<HTTP2Wire>(service))
+        let stream = EmbeddedChannel(handler: ExchangeHandler<HTTP2Wire>(answerer))
         try stream.writeInbound(HTTPRequestPart.head(head))
         #expect(try stream.readInbound(as: HTTPRequestPart.self) == .head(head))
     }

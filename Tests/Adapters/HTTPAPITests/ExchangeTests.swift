@@ -261,11 +261,11 @@ import Testing
         if fromMemory {
             service = APIServer(settings, api.dependencies, logger: logger, onListening: onListening)
         } else {
-            let (observer, answers) = (RequestObserver(), AnswerService(settings, api.dependencies))
+            let answerer = Answerer(settings, api.dependencies, RequestObserver(), logger: logger)
             service = Application(
-                responder: APIServer.routes(settings, api.dependencies, answers, observer).buildResponder(),
+                responder: answerer.router().buildResponder(),
                 server: try APIServer.builder(
-                    ExchangeService(answers, observer, settings, logger: logger, routes: []), settings,
+                    Answerer([], answerer.access, answerer.observer, settings, logger: logger), settings,
                     OpenConnections(maximum: 1_000, proxies: TrustedProxies([]), logger: logger)),
                 configuration: ApplicationConfiguration(
                     address: .hostname("127.0.0.1", port: 0), serverName: APIServer.name),

@@ -172,11 +172,11 @@ import Testing
         let api = TestAPI()
         api.instances.goAway()
         let pauses = Mutex(0)
-        let service = AnswerService(
-            api.settings, api.dependencies, sleep: { _ in pauses.withLock { $0 += 1 } })
-        let responder = APIServer.routes(api.settings, api.dependencies, service, RequestObserver())
-            .buildResponder()
         let log = api.log
+        let answerer = Answerer(
+            api.settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log },
+            sleep: { _ in pauses.withLock { $0 += 1 } })
+        let responder = answerer.router().buildResponder()
         let request = Request(
             head: HTTPRequest(
                 method: .get, scheme: "http", authority: TestAPI.host, path: "/v1/instances/\(UUID())",
@@ -321,10 +321,11 @@ import Testing
         let settings = api.settings
         let (publishable, secret) = (api.publishable, api.secret)
         let pauses = Mutex(0)
-        let service = AnswerService(settings, api.dependencies, sleep: { _ in pauses.withLock { $0 += 1 } })
-        let responder = APIServer.routes(settings, api.dependencies, service, RequestObserver())
-            .buildResponder()
         let log = api.log
+        let answerer = Answerer(
+            settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log },
+            sleep: { _ in pauses.withLock { $0 += 1 } })
+        let responder = answerer.router().buildResponder()
         let respond = { @Sendable (key: APIKey, body: RequestBody) async throws -> Response in
             let request = Request(
                 head: HTTPRequest(

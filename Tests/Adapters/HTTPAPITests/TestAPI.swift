@@ -88,16 +88,22 @@ struct TestAPI: Sendable {
         settings.bodyTimeout = .seconds(5)
         let log = log
         let logger = Logger(label: "test") { _ in log }
-        let observer = RequestObserver()
         let start = ContinuousClock.now
         // Nothing refills.
-        let service = AnswerService(settings, dependencies, now: { start })
+        let answerer = Answerer(settings, dependencies, RequestObserver(), logger: logger, now: { start })
         return Application(
-            responder: APIServer.routes(settings, dependencies, service, observer).buildResponder(),
+            responder: answerer.router().buildResponder(),
             server: try APIServer.builder(
-                ExchangeService(service, observer, settings, logger: logger), settings,
+                answerer, settings,
                 OpenConnections(maximum: 1_000, proxies: TrustedProxies([]), logger: logger)),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)), logger: logger)
+    }
+
+    /// What answers, by the clock.
+    var answerer: Answerer {
+        let log = log
+        return Answerer(
+            settings, dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log })
     }
 
     var dependencies: APIServer.Dependencies {

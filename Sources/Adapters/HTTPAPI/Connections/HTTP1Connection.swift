@@ -3,21 +3,21 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// The library's connection of HTTP/1.1, whose exchanges are ours.
+/// The library's connection of HTTP/1.1, whose answerer are ours.
 struct HTTP1Connection: ServerChildChannel {
     let library: HTTP1Channel
-    let exchanges: ExchangeService
+    let answerer: Answerer
     let timeouts: ConnectionTimeouts
 
     init(
-        _ exchanges: ExchangeService, _ timeouts: ConnectionTimeouts,
+        _ answerer: Answerer, _ timeouts: ConnectionTimeouts,
         _ responder: @escaping HTTPChannelHandler.Responder
     ) {
         // The library sees nothing of what is answered before it, so that who is idle is decided there.
         var configuration = HTTP1Channel.Configuration(idleTimeout: nil)
         configuration.httpDecoder = Self.headerLimits
         library = HTTP1Channel(responder: responder, configuration: configuration)
-        self.exchanges = exchanges
+        self.answerer = answerer
         self.timeouts = timeouts
     }
 
@@ -33,7 +33,7 @@ struct HTTP1Connection: ServerChildChannel {
             try pipeline.addHandlers(
                 [
                     AnswerDeadlineHandler<HTTP1Wire>(timeout: timeouts.answer),
-                    ExchangeHandler<HTTP1Wire>(exchanges),
+                    ExchangeHandler<HTTP1Wire>(answerer),
                 ],
                 position: .after(decoder))
             return value

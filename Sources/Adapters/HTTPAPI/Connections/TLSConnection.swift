@@ -27,14 +27,14 @@ struct TLSConnection: ServerChildChannel {
     private let timeouts: ConnectionTimeouts
 
     init(
-        _ tls: TLSConfiguration, _ exchanges: ExchangeService, _ timeouts: ConnectionTimeouts,
+        _ tls: TLSConfiguration, _ answerer: Answerer, _ timeouts: ConnectionTimeouts,
         _ responder: @escaping HTTPChannelHandler.Responder
     ) throws {
         var tls = tls
         tls.applicationProtocols = ["h2", "http/1.1"]
         self.tls = try NIOSSLContext(configuration: tls)
         self.timeouts = timeouts
-        http1 = HTTP1Connection(exchanges, timeouts, responder)
+        http1 = HTTP1Connection(answerer, timeouts, responder)
         http2 = HTTP2Channel(
             responder: responder,
             configuration: HTTP2Channel.Configuration(
@@ -42,7 +42,7 @@ struct TLSConnection: ServerChildChannel {
                 streamConfiguration: HTTP1Channel.Configuration(
                     additionalChannelHandlers: [
                         AnswerDeadlineHandler<HTTP2Wire>(timeout: timeouts.answer),
-                        ExchangeHandler<HTTP2Wire>(exchanges), StreamDeadlineHandler.Stream(),
+                        ExchangeHandler<HTTP2Wire>(answerer), StreamDeadlineHandler.Stream(),
                     ], idleTimeout: timeouts.idle)))
     }
 

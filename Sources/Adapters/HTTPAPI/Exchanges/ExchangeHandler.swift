@@ -6,7 +6,7 @@ import NIOHTTP1
 
 /// The exchanges of a connection of HTTP/1.1, or the one of a stream of HTTP/2, one after another.
 ///
-/// It stands directly behind what decodes requests. A request of an ``AnswerRoute`` that has arrived whole is answered here,
+/// It stands directly behind what decodes requests. A request of a route from memory that has arrived whole is answered here,
 /// at once; any other goes on to the router, and so does one whose rest is still to come: the router waits for bodies. What
 /// follows waits until the exchange under way is over, so that answers keep the order of their requests.
 ///
@@ -23,7 +23,8 @@ final class ExchangeHandler<Wire: HTTPWire>: ChannelDuplexHandler, RemovableChan
 
     /// A request that is answered here.
     private struct Request {
-        let route: AnswerRoute
+        /// The index of its route.
+        let route: Int
         let query: Substring
         let fields: RequestFields
         let head: Wire.RequestPart
@@ -50,7 +51,8 @@ final class ExchangeHandler<Wire: HTTPWire>: ChannelDuplexHandler, RemovableChan
         case over
     }
 
-    private let shared: ExchangeService
+    private let answerer: Answerer
+    private let headTimeout: TimeAmount
     private var state = State.idle
     private var events = CircularBuffer<Event>(initialCapacity: 1)
     private var isProcessing = false
@@ -78,15 +80,16 @@ final class ExchangeHandler<Wire: HTTPWire>: ChannelDuplexHandler, RemovableChan
     private static var discardedLength: Int { 262_144 }
     private static var discardingTime: TimeAmount { .seconds(2) }
 
-    init(_ shared: ExchangeService) {
-        self.shared = shared
+    init(_ answerer: Answerer) {
+        self.answerer = answerer
+        headTimeout = TimeAmount(answerer.bodyTimeout)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         // A stream of HTTP/2 knows its connection's only so, and not by the context's own.
         peer = context.channel.remoteAddress.flatMap(IPAddress.init)
-        if !shared.proxies.contains(peer) {
+        if !answerer.proxies.contains(peer) {
             client = Client(address: Client.Address(peer), isBehindProxy: false)
         }
     }
@@ -190,7 +193,7 @@ final class ExchangeHandler<Wire: HTTPWire>: ChannelDuplexHandler, RemovableChan
                 state = .idle
                 request.body.writeImmutableBuffer(bytes)
                 state = .receiving(request)
-                if request.body.readableBytes > AnswerRoute.maximumBodyLength { route(request, context) }
+                if request.body.readableBytes > Route.maximumBodyLength { route(request, context) }
                 return
             }
             if case .routed(isReceived: _, isAnswered: true) = state { discarded += bytes.readableBytes }
@@ -211,7 +214,7 @@ final class ExchangeHandler<Wire: HTTPWire>: ChannelDuplexHandler, RemovableChan
         if head.expectsContinue {
             // Else the client waits before it sends its body.
             context.writeAndFlush(wrapOutboundOut(Wire.head(.continue, [])), promise: nil)
-        } else if let (route, query) = AnswerRoute.find(head.method, head.target, in: shared.routes) {
+        } else if let (route, query) = answerer.routes.indexAnsweredAtOnce(head.method, head.target) {
             state = .receiving(Request(route: route, query: query, fields: head.fields, head: part))
             return
         }
@@ -257,7 +260,7 @@ final class ExchangeHandler<Wire: HTTPWire>: ChannelDuplexHandler, RemovableChan
     private func limitHead(_ context: ChannelHandlerContext) {
         guard case .idle = state else { return }
         guard let headDeadline else {
-            headDeadline = context.eventLoop.now + shared.headTimeout
+            headDeadline = context.eventLoop.now + headTimeout
             return
         }
         if headDeadline < context.eventLoop.now { context.close(promise: nil) }
@@ -270,12 +273,12 @@ final class ExchangeHandler<Wire: HTTPWire>: ChannelDuplexHandler, RemovableChan
             state = .received(request)
             return
         }
-        let client = client ?? shared.proxies.client(behind: peer, forwardedFor: request.fields.forwardedFor)
+        let client =
+            client ?? answerer.proxies.client(behind: peer, forwardedFor: request.fields.forwardedFor)
         let requestID = RequestID.of(request.fields.requestID)
-        let answer = shared.answer(
-            AnswerRequest(
-                access: request.route.access, client: client, query: request.query, fields: request.fields),
-            as: request.route, body: request.body, requestID: requestID)
+        let answer = answerer.answer(
+            APIRequest(client: client, query: request.query, fields: request.fields, body: request.body),
+            byRoute: request.route, requestID: requestID)
         guard let pause = answer.problem?.pause else { return write(answer, requestID: requestID, context) }
         state = .heldBack
         context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause.duration)) { [weak self] in
@@ -315,20 +318,20 @@ final class ExchangeHandler<Wire: HTTPWire>: ChannelDuplexHandler, RemovableChan
         (isLast, mayBeSending) = (true, true)
         write(
             problem.status, [(.contentType, "application/problem+json")],
-            JSONValue.object(problem.json).serialized(), context)
+            ByteBuffer(bytes: JSONValue.object(problem.json).serialized()), context)
         state = .idle
         settle(context)
     }
 
     private func write(
-        _ status: HTTPResponse.Status, _ header: Answer.Header, _ body: [UInt8]?,
+        _ status: HTTPResponse.Status, _ header: Answer.Header, _ body: ByteBuffer?,
         _ context: ChannelHandlerContext
     ) {
         var header = header
-        if let body { header.append((.contentLength, String(body.count))) }
+        if let body { header.append((.contentLength, String(body.readableBytes))) }
         let head = Wire.head(status, header)
         context.write(wrapOutboundOut(isLast ? Wire.closing(head) : head), promise: nil)
-        if let body { context.write(wrapOutboundOut(Wire.body(ByteBuffer(bytes: body))), promise: nil) }
+        if let body { context.write(wrapOutboundOut(Wire.body(body)), promise: nil) }
         writeEnd(Wire.end, nil, context)
         isUnflushed = true
     }

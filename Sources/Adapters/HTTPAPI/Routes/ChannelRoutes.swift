@@ -7,25 +7,26 @@ import Notifications
 import Tenancy
 
 /// The routes by which a tenant has broadcast channels made, and sees and deletes its own.
-struct ChannelRoutes {
+struct ChannelRoutes: Sendable {
     /// Nil for a server without keys for APNs.
     let directory: ChannelDirectory?
 
-    var routes: [StoredRoute] {
+    var routes: [Route] {
         [
-            StoredRoute(.post, "/v1/channels", .notify, create),
-            StoredRoute(.get, "/v1/channels", .notify, list),
-            StoredRoute(.delete, "/v1/channels/{id}", .notify, delete),
+            Route(.post, "/v1/channels", .stored(.notify, create)),
+            Route(.get, "/v1/channels", .stored(.notify, list)),
+            Route(.delete, "/v1/channels/{id}", .stored(.notify, delete)),
         ]
     }
 
-    @Sendable private func create(_ request: StoredRequest) async throws -> Answer {
+    private func create(_ request: AdmittedRequest) async throws -> Answer {
         let directory = try configured()
         let clip: String
         let environment: APNsEnvironment
         let storesLastMessage: Bool
+        let json = try request.body()
         do throws(JSONFieldError) {
-            var body = JSONObjectReader(request.body)
+            var body = JSONObjectReader(json)
             clip = try body.requiredString("clip")
             environment = try body.optionalCase("environment", of: APNsEnvironment.self) ?? .production
             storesLastMessage = try body.optionalBool("storesLastMessage") ?? false
@@ -44,14 +45,14 @@ struct ChannelRoutes {
         }
     }
 
-    @Sendable private func list(_ request: StoredRequest) async throws -> Answer {
+    private func list(_ request: AdmittedRequest) async throws -> Answer {
         let channels = try await configured().channels(of: request.tenant)
         return Answer(
             uncached: JSONValue.object(["channels": .array(channels.map { .object(JSONObject($0)) })])
                 .serialized())
     }
 
-    @Sendable private func delete(_ request: StoredRequest) async throws -> Answer {
+    private func delete(_ request: AdmittedRequest) async throws -> Answer {
         let directory = try configured()
         // As it is written in a path, or in APNs' own form, percent-encoded.
         guard let text = request.parameter("id").removingPercentEncoding,

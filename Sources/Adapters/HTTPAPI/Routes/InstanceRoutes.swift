@@ -22,13 +22,13 @@ struct InstanceRoutes: Sendable {
         receipts = answers.receipts
     }
 
-    var routes: [StoredRoute] {
+    var routes: [Route] {
         [
-            StoredRoute(.put, "/v1/instances/{id}", .register, register),
-            StoredRoute(.get, "/v1/instances/{id}", .notify, instance),
-            StoredRoute(.delete, "/v1/instances/{id}", .register, delete),
-            StoredRoute(.put, "/v1/instances/{id}/activities/{activity}", .register, setActivity),
-            StoredRoute(.delete, "/v1/instances/{id}/activities/{activity}", .register, deleteActivity),
+            Route(.put, "/v1/instances/{id}", .stored(.register, register)),
+            Route(.get, "/v1/instances/{id}", .stored(.notify, instance)),
+            Route(.delete, "/v1/instances/{id}", .stored(.register, delete)),
+            Route(.put, "/v1/instances/{id}/activities/{activity}", .stored(.register, setActivity)),
+            Route(.delete, "/v1/instances/{id}/activities/{activity}", .stored(.register, deleteActivity)),
         ]
     }
 
@@ -40,12 +40,12 @@ struct InstanceRoutes: Sendable {
     // MARK: Instances
 
     /// 201 for an instance that is new, else 200 (RFC 9110 §9.3.4).
-    private func register(_ request: StoredRequest) async throws -> Answer {
+    private func register(_ request: AdmittedRequest) async throws -> Answer {
         let registrar = try configured()
         guard let id = InstanceID(text: request.parameter("id")) else {
             throw Problem.field("id", code: "invalid_field", "the instance's ID must be a UUID")
         }
-        let (report, receipt) = try LaunchReport.read(request.body, of: id)
+        let (report, receipt) = try LaunchReport.read(try request.body(), of: id)
         let proof = try receipt.map { receipt throws(Problem) in
             try prove(receipt, to: request.tenant, at: request.now)
         }
@@ -78,7 +78,7 @@ struct InstanceRoutes: Sendable {
         }
     }
 
-    private func instance(_ request: StoredRequest) async throws -> Answer {
+    private func instance(_ request: AdmittedRequest) async throws -> Answer {
         let registrar = try configured()
         guard let id = InstanceID(text: request.parameter("id")),
             let instance = try await registrar.instance(id, of: request.tenant)
@@ -86,7 +86,7 @@ struct InstanceRoutes: Sendable {
         return Answer(uncached: JSONValue(instance).serialized())
     }
 
-    private func delete(_ request: StoredRequest) async throws -> Answer {
+    private func delete(_ request: AdmittedRequest) async throws -> Answer {
         let registrar = try configured()
         guard let id = InstanceID(text: request.parameter("id")),
             try await registrar.delete(id, of: request.tenant)
@@ -96,7 +96,7 @@ struct InstanceRoutes: Sendable {
 
     // MARK: Live Activities
 
-    private func setActivity(_ request: StoredRequest) async throws -> Answer {
+    private func setActivity(_ request: AdmittedRequest) async throws -> Answer {
         let registrar = try configured()
         let activity = request.parameter("activity")
         guard Self.isActivityID(activity) else {
@@ -105,8 +105,9 @@ struct InstanceRoutes: Sendable {
                 "the activity's ID must be 1 to 128 letters, digits, '-', '_', '.' and '~'")
         }
         let token: PushToken
+        let json = try request.body()
         do throws(JSONFieldError) {
-            var body = JSONObjectReader(request.body)
+            var body = JSONObjectReader(json)
             token = try body.requiredToken("token")
             try body.finish()
         } catch {
@@ -119,7 +120,7 @@ struct InstanceRoutes: Sendable {
         return Answer(.noContent)
     }
 
-    private func deleteActivity(_ request: StoredRequest) async throws -> Answer {
+    private func deleteActivity(_ request: AdmittedRequest) async throws -> Answer {
         let registrar = try configured()
         let activity = request.parameter("activity")
         guard let id = InstanceID(text: request.parameter("id")), Self.isActivityID(activity),

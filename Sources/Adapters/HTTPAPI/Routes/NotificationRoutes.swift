@@ -12,10 +12,10 @@ struct NotificationRoutes: Sendable {
         self.notifications = notifications
     }
 
-    var routes: [StoredRoute] {
+    var routes: [Route] {
         [
-            StoredRoute(.post, "/v1/notifications", .notify, send),
-            StoredRoute(.get, "/v1/notifications/{id}", .notify, trace),
+            Route(.post, "/v1/notifications", .stored(.notify, send)),
+            Route(.get, "/v1/notifications/{id}", .stored(.notify, trace)),
         ]
     }
 
@@ -25,17 +25,22 @@ struct NotificationRoutes: Sendable {
     }
 
     /// 201 for a notification that is new; 200 with the same answer for a request that is repeated.
-    private func send(_ request: StoredRequest) async throws -> Answer {
-        let sent = try await configured().send(
-            request.body, idempotencyKey: request.idempotencyKey, in: request.table,
-            at: request.now)
+    private func send(_ request: AdmittedRequest) async throws -> Answer {
+        let notifications = try configured()
+        let keys = request.request.fields.idempotencyKeys
+        guard keys.count < 2 else {
+            throw Problem.field(
+                "Idempotency-Key", code: "invalid_idempotency_key", "the field comes more than once")
+        }
+        let sent = try await notifications.send(
+            try request.body(), idempotencyKey: keys.first, in: request.table, at: request.now)
         var answer = Answer(sent.isRepeated ? .ok : .created, uncached: sent.body)
         answer.headers[.location] = "/v1/notifications/\(sent.id)"
-        if sent.isRepeated, let name = HTTPField.Name("Idempotent-Replayed") { answer.headers[name] = "true" }
+        if sent.isRepeated { answer.headers[.idempotentReplayed] = "true" }
         return answer
     }
 
-    private func trace(_ request: StoredRequest) async throws -> Answer {
+    private func trace(_ request: AdmittedRequest) async throws -> Answer {
         let notifications = try configured()
         let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
         return Answer(

@@ -1,26 +1,33 @@
 import Encodings
 import Foundation
 import HTTPTypes
-import Hummingbird
 import JSON
 import NIOCore
 import Routing
 
 /// What those who run the server ask it: whether it lives, whether it can serve, how it does, and what it offers.
-struct OperationsRoutes {
+struct OperationsRoutes: Sendable {
     let table: LiveRoutingTable
-    let metrics: @Sendable () -> String
+    /// The metrics in Prometheus' text format.
+    let exposition: @Sendable () -> String
+
+    var routes: [Route] {
+        [
+            Route(.get, "/livez", .open(livez)), Route(.get, "/readyz", .open(readyz)),
+            Route(.get, "/metrics", .open(metrics)), Route(.get, "/openapi.json", .open(openAPI)),
+        ]
+    }
 
     /// Answers as long as the process does.
-    @Sendable func livez(_ request: Request, _ context: APIContext) -> Response {
-        Response(uncached: ["status": "ok"])
+    private func livez(_ request: APIRequest) -> Answer {
+        Answer(uncached: JSONValue.object(["status": "ok"]).serialized())
     }
 
     /// 200 when requests can be answered, with how old what they are answered from is; 503 when they cannot.
-    @Sendable func readyz(_ request: Request, _ context: APIContext) throws -> Response {
-        guard let state = table.current else { throw Problem.unavailable }
+    private func readyz(_ request: APIRequest) throws(Problem) -> Answer {
+        guard let state = table.current else { throw .unavailable }
         let age = max(0, Date().timeIntervalSince(state.asOf))
-        return Response(uncached: [
+        let status: JSONValue = [
             "status": "ok",
             "table": [
                 "source": .string(state.source.rawValue),
@@ -29,20 +36,16 @@ struct OperationsRoutes {
                 "experiences": JSONValue(state.table.experienceCount),
                 "locations": JSONValue(state.table.locationCount),
             ],
-        ])
+        ]
+        return Answer(uncached: status.serialized())
     }
 
-    @Sendable func metrics(_ request: Request, _ context: APIContext) -> Response {
-        Response(
-            status: .ok,
-            headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: metrics())))
+    private func metrics(_ request: APIRequest) -> Answer {
+        Answer(uncached: Array(exposition().utf8), as: "text/plain; version=0.0.4; charset=utf-8")
     }
 
-    @Sendable func openAPI(_ request: Request, _ context: APIContext) -> Response {
-        Response(
-            status: .ok, headers: [.contentType: "application/json", .cacheControl: "public, max-age=300"],
-            body: ResponseBody(byteBuffer: Self.document))
+    private func openAPI(_ request: APIRequest) -> Answer {
+        Answer(constant: Self.document, as: "application/json")
     }
 
     /// One for all answers: a client may ask for it many times before it reads.

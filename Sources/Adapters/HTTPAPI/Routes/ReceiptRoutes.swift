@@ -1,20 +1,16 @@
 import HTTPTypes
-import Hummingbird
 import NIOCore
 
 /// What others need to verify receipts.
-struct ReceiptRoutes {
+struct ReceiptRoutes: Sendable {
     let issuer: ReceiptIssuer?
 
+    var routes: [Route] { [Route(.get, "/.well-known/jwks.json", .open(publishedKeys))] }
+
     /// The public keys as a JWK set (RFC 7517 §5); an empty one when no receipts are signed.
-    @Sendable func publishedKeys(_ request: Request, _ context: APIContext) -> Response {
-        Response(
-            status: .ok,
-            headers: [
-                .contentType: "application/jwk-set+json",
-                .cacheControl: "public, max-age=\(ReceiptKeySet.maximumAge)",
-            ],
-            body: ResponseBody(
-                byteBuffer: ByteBuffer(bytes: issuer?.published ?? ReceiptKeySet.publishedNone)))
+    private func publishedKeys(_ request: APIRequest) -> Answer {
+        Answer(
+            constant: ByteBuffer(bytes: issuer?.published ?? ReceiptKeySet.publishedNone),
+            as: "application/jwk-set+json", maximumAge: ReceiptKeySet.maximumAge)
     }
 }

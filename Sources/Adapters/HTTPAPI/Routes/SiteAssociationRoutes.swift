@@ -1,14 +1,12 @@
 import AppSiteAssociation
-import Hummingbird
+import HTTPTypes
 import Invocation
 import Routing
 
 /// The association file of each host that a tenant has proved, which anyone may fetch, by whatever User-Agent.
 ///
 /// Source: Apple, "Supporting associated domains".
-struct SiteAssociationRoutes {
-    static let path = "/.well-known/apple-app-site-association"
-
+struct SiteAssociationRoutes: Sendable {
     let table: LiveRoutingTable
     private let files = SiteFileCache()
 
@@ -16,13 +14,13 @@ struct SiteAssociationRoutes {
         self.table = table
     }
 
-    @Sendable func association(_ request: Request, _ context: APIContext) throws -> Response {
-        guard let state = table.current else { throw Problem.unavailable }
-        guard let host = request.head.authority.flatMap(Self.host), let file = files.file(of: host, in: state)
-        else {
-            throw Problem.unknownHost
-        }
-        return Response(Answer(shared: file, ifNoneMatch: request.headers[.ifNoneMatch]))
+    var routes: [Route] { [Route(.get, "/.well-known/apple-app-site-association", .open(association))] }
+
+    private func association(_ request: APIRequest) throws(Problem) -> Answer {
+        guard let state = table.current else { throw .unavailable }
+        guard let host = request.authority.flatMap(Self.host), let file = files.file(of: host, in: state)
+        else { throw .unknownHost }
+        return Answer(shared: file, ifNoneMatch: request.fields.ifNoneMatch)
     }
 
     /// A domain name, the dot behind it, and a port.

@@ -1,0 +1,90 @@
+import Foundation
+import HTTPTypes
+import JSON
+import NIOCore
+import Routing
+import Tenancy
+
+/// A request as routes see it, whoever read it from the wire.
+struct APIRequest {
+    let client: Client
+    /// The URL's query as it came, without the question mark.
+    var query: Substring = ""
+    /// What stands in the path in the place of parameters, as it came.
+    var parameters: [Substring: Substring] = [:]
+    /// The host and port that it names, as they came; of use to the router's requests alone.
+    var authority: String?
+    var fields = RequestFields()
+    /// Empty where the route takes none.
+    var body = ByteBuffer()
+}
+
+/// A request of a key's holder, whom the route and the limits let in.
+struct AdmittedRequest {
+    var request: APIRequest
+    let caller: KeyHolder
+    /// The caller's tenant, as it was when the request was let in.
+    let table: TenantTable
+    let standing: RequestStanding
+    var now: Date
+
+    var tenant: TenantID { caller.tenant }
+    var client: Client { request.client }
+    var query: Substring { request.query }
+
+    /// The body, where the route takes one.
+    func body() throws(Problem) -> JSONObject {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: request.body.readableBytesView)
+        } catch {
+            throw Problem(.badRequest, "invalid_json", "\(error)", members: ["reason": .string(error.code)])
+        }
+        guard case .object(let object) = value else { throw .notAnObject }
+        return object
+    }
+
+    func parameter(_ name: Substring) -> String { String(request.parameters[name] ?? "") }
+}
+
+/// The header fields of a request that its answer depends on; what comes several times is joined by commas, so that of two
+/// keys neither is one.
+struct RequestFields {
+    var authorization: String?
+    var contentType: String?
+    var contentLength: String?
+    var ifNoneMatch: String?
+    var forwardedFor: String?
+    var requestID: String?
+    /// Each that came: a comma may be part of one.
+    var idempotencyKeys: [String] = []
+}
+
+extension RequestFields {
+    init(_ fields: HTTPFields) {
+        self.init(
+            authorization: fields[.authorization], contentType: fields[.contentType],
+            contentLength: fields[.contentLength], ifNoneMatch: fields[.ifNoneMatch],
+            forwardedFor: fields[.forwardedFor], requestID: fields[.requestID],
+            idempotencyKeys: fields[values: .idempotencyKey])
+    }
+}
+
+extension HTTPField.Name {
+    /// Which proxies and clients agree on without a standard.
+    static let requestID = Self(known: "X-Request-ID")
+    static let forwardedFor = Self(known: "X-Forwarded-For")
+    // IETF, draft-ietf-httpapi-idempotency-key-header-07.
+    static let idempotencyKey = Self(known: "Idempotency-Key")
+    // Ours: whether an answer is one that was given before.
+    static let idempotentReplayed = Self(known: "Idempotent-Replayed")
+    // IETF, draft-ietf-httpapi-ratelimit-headers-10.
+    static let rateLimitPolicy = Self(known: "RateLimit-Policy")
+    static let rateLimit = Self(known: "RateLimit")
+
+    /// - Parameter name: a token (RFC 9110 §5.6.2).
+    private init(known name: String) {
+        guard let name = Self(name) else { preconditionFailure("no field can have this name") }
+        self = name
+    }
+}

@@ -1,0 +1,111 @@
+import Administration
+import Crypto
+import Foundation
+import HTTPTypes
+import NIOCore
+import Routing
+import Tenancy
+
+/// Lets requests of those in who have a key for what they ask, as often as their limits allow.
+///
+/// Never waits.
+struct AccessControl: Sendable {
+    let table: LiveRoutingTable
+    let limiter: RequestLimiter
+    /// Learns which keys are used.
+    let usage: any KeyUsageRecorder
+
+    /// - Parameters:
+    ///   - request: Its body is not looked at.
+    ///   - scope: What its key must be good for.
+    func admit(
+        _ request: APIRequest, for scope: Scope, takesBody: Bool, at now: Date
+    ) throws(Problem) -> AdmittedRequest {
+        guard let state = table.current else { throw .unavailable }
+        guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state, at: now) })
+        else {
+            try limiter.admitStranger(from: request.client)
+            throw .unauthorized
+        }
+        usage.record(caller.key, of: caller.tenant, at: now)
+        var standing = RequestStanding()
+        do throws(Problem) {
+            standing = try limiter.admit(caller, from: request.client)
+            guard !caller.tenantIsSuspended else { throw .tenantSuspended }
+            guard caller.scopes.contains(scope) else { throw .keyLacksScope }
+            if takesBody { try Self.checkBody(request.fields) }
+        } catch {
+            throw error.of(caller, standing)
+        }
+        return AdmittedRequest(
+            request: request, caller: caller, table: state.table(of: caller.tenant), standing: standing,
+            now: now)
+    }
+
+    private static func checkBody(_ fields: RequestFields) throws(Problem) {
+        guard fields.contentType.map(isJSON) == true else { throw .unsupportedMediaType }
+        if let length = fields.contentLength.flatMap({ Int($0) }), length > Route.maximumBodyLength {
+            throw .bodyTooLarge
+        }
+    }
+
+    /// Whose the bearer token of an `Authorization` field is (RFC 6750 §2.1); the scheme's case does not matter
+    /// (RFC 9110 §11.1).
+    ///
+    /// A key's checksum is for those who would have to ask a database: here it costs more than it saves.
+    private static func holder(
+        _ field: String, in table: LiveRoutingTable.State, at now: Date
+    ) -> KeyHolder? {
+        let field = field.utf8.span
+        guard field.count > scheme.count else { return nil }
+        for (index, letter) in scheme.enumerated() where field[index] | 0x20 != letter | 0x20 { return nil }
+        let token = field.trimmingBlanks(scheme.count..<field.count)
+        guard token.count == APIKey.length else { return nil }
+        let digest = field.extracting(token).withUnsafeBytes { SHA256.hash(data: $0) }
+        return digest.withUnsafeBytes { digest in
+            table.keyHolder(digest: Span(_unsafeBytes: digest), at: now)
+        }
+    }
+
+    private static let scheme = Array("bearer ".utf8)
+
+    /// `application/json`, with no charset or with UTF-8: RFC 8259 §8.1 knows no other encoding.
+    private static func isJSON(_ contentType: String) -> Bool {
+        let field = contentType.utf8.span
+        var isFirst = true
+        var isJSON = false
+        field.forEachPart(separatedBy: UInt8(ascii: ";")) { part in
+            let part = field.extracting(part)
+            isJSON =
+                isFirst
+                ? part.isEqualIgnoringCase(to: "application/json")
+                : part.isEqualIgnoringCase(to: "charset=utf-8")
+                    || part.isEqualIgnoringCase(to: "charset=\"utf-8\"")
+            isFirst = false
+            return isJSON
+        }
+        return isJSON
+    }
+}
+
+extension AdmittedRequest {
+    /// The answer, with how the caller stands to its limits.
+    func answered(by answer: Answer) -> Answer {
+        var answer = answer
+        answer.standing = standing
+        return answer
+    }
+
+    /// The same of a refusal.
+    func refused(by problem: Problem) -> Problem { problem.of(caller, standing) }
+}
+
+extension Problem {
+    fileprivate func of(_ caller: KeyHolder, _ standing: RequestStanding) -> Problem {
+        var problem = self
+        problem.caller = caller
+        // A limit that was reached has told its own.
+        if problem.standing == RequestStanding() { problem.standing = standing }
+        return problem
+    }
+}

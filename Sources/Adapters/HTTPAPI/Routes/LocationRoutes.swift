@@ -1,0 +1,34 @@
+import HTTPTypes
+import Invocation
+import Routing
+import Tenancy
+
+/// Where a business is, whether somebody is there, and what a notification about it looks like: all from memory.
+struct LocationRoutes: Sendable {
+    let answers: APIAnswers
+
+    var routes: [Route] {
+        [
+            Route(.get, "/v1/lookup", .memory(.lookUp, lookUp)),
+            Route(.post, "/v1/confirmations", .memory(.confirm, confirm)),
+            Route(.post, "/v1/payloads", .memory(.compose, compose)),
+        ]
+    }
+
+    private func lookUp(_ request: AdmittedRequest) throws(Problem) -> Answer {
+        let parameters = try QueryParameters(request.query.utf8.span, named: "url")
+        let text = try parameters.required("url")
+        let url = try InvocationURL(requested: text.span)
+        return Answer(
+            cacheable: try APIAnswers.lookUp(url, in: request.table),
+            ifNoneMatch: request.request.fields.ifNoneMatch)
+    }
+
+    private func confirm(_ request: AdmittedRequest) throws(Problem) -> Answer {
+        Answer(uncached: try answers.confirm(try request.body(), in: request.table, at: request.now))
+    }
+
+    private func compose(_ request: AdmittedRequest) throws(Problem) -> Answer {
+        Answer(uncached: try answers.compose(try request.body(), in: request.table, at: request.now))
+    }
+}

@@ -1,0 +1,52 @@
+import HTTPTypes
+import Tenancy
+
+/// One method of one path, who may use it, and what answers it.
+///
+/// There is one list of them (``APIServer.routes(_:_:)``): of it are made the router, what is answered without it, 404 and 405,
+/// and the metrics; and the OpenAPI document is held to it.
+struct Route: Sendable {
+    let method: HTTPRequest.Method
+    /// With its parameters in braces, as in the OpenAPI document.
+    let path: String
+    let handler: Handler
+
+    /// Each throws a ``Problem`` for a refusal.
+    enum Handler: Sendable {
+        /// For anyone, from memory.
+        case open(@Sendable (APIRequest) throws(Problem) -> Answer)
+        /// For whoever has a key with the scope, from memory, without waiting for anything.
+        case memory(Scope, @Sendable (AdmittedRequest) throws(Problem) -> Answer)
+        /// Waits for the database, and throws `NotificationStoreError.unavailable` where that does not answer.
+        case stored(Scope, @Sendable (AdmittedRequest) async throws -> Answer)
+    }
+
+    init(_ method: HTTPRequest.Method, _ path: String, _ handler: Handler) {
+        self.method = method
+        self.path = path
+        self.handler = handler
+    }
+
+    /// Whether there must be JSON in the body.
+    var takesBody: Bool { method == .post || method == .put }
+
+    /// The largest body that is read, 64 KiB: sixteen times the largest payload APNs takes.
+    static let maximumBodyLength = 65_536
+}
+
+extension [Route] {
+    /// The route from memory that a request asks for in so many letters, by its index, and its query; whatever is written
+    /// otherwise is the router's to understand.
+    func indexAnsweredAtOnce(_ method: String, _ target: String) -> (index: Int, query: Substring)? {
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        guard
+            let index = firstIndex(where: {
+                guard case .memory = $0.handler else { return false }
+                return $0.path.utf8.elementsEqual(path) && $0.method.rawValue == method
+            }),
+            // Visible ASCII, and no fragment.
+            target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
+        else { return nil }
+        return (index, target[path.endIndex...].dropFirst())
+    }
+}
