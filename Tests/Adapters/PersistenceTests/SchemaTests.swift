@@ -206,7 +206,7 @@ import Testing
                         """
                         SELECT attname::text, has_column_privilege('doorstep_router', attrelid, attnum, 'SELECT'),
                             EXISTS (SELECT FROM pg_roles WHERE rolname LIKE 'doorstep\\_%'
-                                AND rolname <> 'doorstep_owner'
+                                AND rolname <> 'doorstep_owner' AND NOT rolcanlogin
                                 AND has_column_privilege(oid, attrelid, attnum, 'UPDATE')),
                             EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary
                                 AND attnum = ANY (indkey))
