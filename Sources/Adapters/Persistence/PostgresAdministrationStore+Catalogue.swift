@@ -150,14 +150,13 @@ private struct ArchiveLoad {
         _ staging: Table, into relation: String, _ row: (ArchiveRecord) -> Table.Row?
     ) async throws {
         var archive = archive
-        let (count, problems) = try await transaction.stage(staging) { sink in
-            while let (record, line) = try archive.next(row) { try await sink.append(record, line: line) }
-            return archive.problems
+        let (count, problems) = try await transaction.stage(staging) {
+            try archive.next(row).map { ImportedRow.row($0.value, line: $0.line) }
         }
-        archive.problems = problems
+        archive.problems.add(problems)
         self.archive = archive
         // What points to a row that was refused is not wrong itself: nothing more is asked of the database.
-        if !problems.isEmpty { return try refuse() }
+        if !archive.problems.isEmpty { return try refuse() }
         _ = try await transaction.merge(staging, count)
         try await transaction.execute("DROP TABLE pg_temp.staged")
         counts.append(RowCount(relation: relation, count: count))

@@ -86,9 +86,9 @@ extension PostgresAdministrationStore {
     }
 
     public func importExperiences(
-        of tenant: TenantID, _ feed: (any RowSink<ExperienceRecord>) async throws -> ImportProblems
+        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ExperienceRecord>, any Error>
     ) async throws -> ImportOutcome {
-        try await importTable(of: tenant, ExperienceStaging(), feed)
+        try await importTable(of: tenant, ExperienceStaging(), rows)
     }
 
     /// By URL, then kind.

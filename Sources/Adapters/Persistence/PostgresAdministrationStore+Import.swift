@@ -23,7 +23,7 @@ extension PostgresAdministrationStore {
     /// - Throws: `AdministrationError.tenantDeleted` when the tenant was deleted before its turn came.
     func importTable<Table: Staging>(
         of tenant: TenantID, _ staging: Table,
-        _ feed: (any RowSink<Table.Row>) async throws -> ImportProblems
+        _ rows: some AsyncSequence<ImportedRow<Table.Row>, any Error>
     ) async throws -> ImportOutcome {
         do {
             return .done(
@@ -32,7 +32,8 @@ extension PostgresAdministrationStore {
                     guard try await transaction.tenant() != nil else {
                         throw AdministrationError.tenantDeleted
                     }
-                    let (count, problems) = try await transaction.stage(staging, feed)
+                    var rows = rows.makeAsyncIterator()
+                    let (count, problems) = try await transaction.stage(staging) { try await rows.next() }
                     // Thrown, so that the transaction is rolled back; it had changed nothing that lasts.
                     guard problems.isEmpty else { throw ImportRefused(problems: problems) }
                     return try await transaction.merge(staging, count)
@@ -51,14 +52,21 @@ extension TenantTransaction {
     }
 
     /// Copies rows into `pg_temp.staged`.
-    /// - Returns: How many rows there are, and what is wrong with them or those that were not handed over.
+    /// - Parameter next: the next row, until there is none.
+    /// - Returns: How many rows there are, and what is wrong with them or those that were refused before.
     func stage<Table: Staging>(
-        _ staging: Table, _ feed: (any RowSink<Table.Row>) async throws -> ImportProblems
+        _ staging: Table, _ next: () async throws -> ImportedRow<Table.Row>?
     ) async throws -> (count: Int, problems: ImportProblems) {
         try await execute(Table.table)
         var problems = ImportProblems()
         let count = try await copyIn("COPY pg_temp.staged FROM STDIN") { writer in
-            problems = try await feed(CopySink(staging: staging, writer: writer))
+            while let row = try await next() {
+                switch row {
+                case .row(let row, let line):
+                    try await writer.writeRow([String(line)] + staging.fields(of: row))
+                case .refused(let problem): problems.add(problem)
+                }
+            }
         }
         try await execute("ANALYZE pg_temp.staged")
         // A row is refused once, for the first reason found.
@@ -82,13 +90,4 @@ extension TenantTransaction {
 
 struct ImportRefused: Error {
     let problems: ImportProblems
-}
-
-private struct CopySink<Table: Staging>: RowSink {
-    let staging: Table
-    let writer: CopyWriter
-
-    func append(_ row: Table.Row, line: Int) async throws {
-        try await writer.writeRow([String(line)] + staging.fields(of: row))
-    }
 }

@@ -8,9 +8,9 @@ public import Tenancy
 
 extension PostgresAdministrationStore {
     public func importLocations(
-        of tenant: TenantID, _ feed: (any RowSink<LocationRecord>) async throws -> ImportProblems
+        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<LocationRecord>, any Error>
     ) async throws -> ImportOutcome {
-        try await importTable(of: tenant, LocationStaging(), feed)
+        try await importTable(of: tenant, LocationStaging(), rows)
     }
 
     /// By identifier, up to `limit`.

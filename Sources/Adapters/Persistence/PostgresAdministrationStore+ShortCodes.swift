@@ -5,9 +5,9 @@ public import Tenancy
 
 extension PostgresAdministrationStore {
     public func importShortCodes(
-        of tenant: TenantID, _ feed: (any RowSink<ShortCode>) async throws -> ImportProblems
+        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ShortCode>, any Error>
     ) async throws -> ImportOutcome {
-        try await importTable(of: tenant, ShortCodeStaging(), feed)
+        try await importTable(of: tenant, ShortCodeStaging(), rows)
     }
 
     /// By code, up to `limit`.

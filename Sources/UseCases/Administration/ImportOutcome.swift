@@ -37,14 +37,24 @@ public struct ImportProblems: Sendable, Hashable {
     public var isEmpty: Bool { count == 0 }
 
     /// Counts a problem, and keeps it when it is among the first.
-    public mutating func add(line: Int, _ reason: String) {
+    public mutating func add(_ problem: ImportProblem) {
         count += 1
         if first.count == Self.limit {
-            guard let last = first.last, line < last.line else { return }
+            guard let last = first.last, problem.line < last.line else { return }
             first.removeLast()
         }
-        let position = first.firstIndex { $0.line > line } ?? first.endIndex
-        first.insert(ImportProblem(line: line, reason: reason), at: position)
+        let position = first.firstIndex { $0.line > problem.line } ?? first.endIndex
+        first.insert(problem, at: position)
+    }
+
+    /// Adds what is wrong with other rows of the same file.
+    public mutating func add(_ others: ImportProblems) {
+        for problem in others.first { add(problem) }
+        count += others.count - others.first.count
+    }
+
+    public mutating func add(line: Int, _ reason: String) {
+        add(ImportProblem(line: line, reason: reason))
     }
 }
 
@@ -53,4 +63,9 @@ public struct ImportProblem: Sendable, Hashable {
     /// The line on which the row starts, from 1; a quoted field may hold line breaks.
     public let line: Int
     public let reason: String
+
+    public init(line: Int, reason: String) {
+        self.line = line
+        self.reason = reason
+    }
 }

@@ -105,14 +105,13 @@ import Testing
             let kept = try LocationRecord.sample("a")
             try await stores.importLocations([kept], of: tenant)
             let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
-            let outcome = try await stores.administration.importLocations(of: tenant) { sink in
-                try await sink.append(.sample("a", radius: 7), line: 2)
-                try await sink.append(.sample("b"), line: 3)
-                try await sink.append(.sample("b"), line: 5)
-                var problems = ImportProblems()
-                problems.add(line: 4, "radius: not a number")
-                return problems
-            }
+            let outcome = try await stores.administration.importLocations(
+                of: tenant,
+                Rows([
+                    { .row(try .sample("a", radius: 7), line: 2) }, { .row(try .sample("b"), line: 3) },
+                    { .refused(ImportProblem(line: 4, reason: "radius: not a number")) },
+                    { .row(try .sample("b"), line: 5) },
+                ]))
             #expect(
                 outcome.problems == ["4: radius: not a number", "5: identifier: it is on line 3 already"])
             #expect(try await stores.administration.locations(of: tenant, after: nil, limit: 9) == [kept])
@@ -123,11 +122,12 @@ import Testing
     @Test func aFeedThatThrowsChangesNothing() async throws {
         try await Stores.withTenant { stores, tenant in
             await #expect(throws: FeedFailed.self) {
-                try await stores.administration.importLocations(of: tenant) { sink in
-                    // More than the writer keeps back, so that rows are with the server already.
-                    for number in 0..<2_000 { try await sink.append(.sample("\(number)"), line: number + 2) }
-                    throw FeedFailed()
+                // More than the writer keeps back, so that rows are with the server already.
+                let rows = (0..<2_000).map { number -> Rows<LocationRecord>.Step in
+                    { .row(try .sample("\(number)"), line: number + 2) }
                 }
+                return try await stores.administration.importLocations(
+                    of: tenant, Rows(rows + [{ throw FeedFailed() }]))
             }
             let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
             #expect(stored == [])
@@ -160,29 +160,38 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             // While one is under way, the other is done: no deadlock, no wait, no shared row.
-            let outcome = try await stores.administration.importLocations(of: tenant) { sink in
-                try await sink.append(.sample("a", radius: 1), line: 2)
-                #expect(
-                    try await stores.importLocations([.sample("a", radius: 2)], of: other) == .done(1, 0, 0))
-                return ImportProblems()
-            }
-            #expect(outcome == .done(1, 0, 0))
-            for (tenant, radius) in [(tenant, 1.0), (other, 2.0)] {
+            let outcome = try await stores.administration.importLocations(
+                of: tenant,
+                Rows([
+                    { .row(try .sample("a", radius: 1), line: 2) },
+                    {
+                        #expect(
+                            try await stores.importLocations([.sample("a", radius: 2)], of: other)
+                                == .done(1, 0, 0))
+                        return .row(try .sample("b"), line: 3)
+                    },
+                ]))
+            #expect(outcome == .done(2, 0, 0))
+            for (tenant, radii) in [(tenant, [1.0, 100.0]), (other, [2.0])] {
                 let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
-                #expect(stored.map(\.region.radius.meters) == [radius])
+                #expect(stored.map(\.region.radius.meters) == radii)
             }
         }
     }
 
     @Test func aTenantCanBeSuspendedMeanwhile() async throws {
         try await Stores.withTenant { stores, tenant in
-            let outcome = try await stores.administration.importLocations(of: tenant) { sink in
-                try await sink.append(.sample("a"), line: 2)
-                let suspended = try await stores.administration.setSuspended(true, TenantSlug("acme"))
-                #expect(suspended.suspendedAt != nil)
-                return ImportProblems()
-            }
-            #expect(outcome == .done(1, 0, 0))
+            let outcome = try await stores.administration.importLocations(
+                of: tenant,
+                Rows([
+                    { .row(try .sample("a"), line: 2) },
+                    {
+                        let suspended = try await stores.administration.setSuspended(true, TenantSlug("acme"))
+                        #expect(suspended.suspendedAt != nil)
+                        return .row(try .sample("b"), line: 3)
+                    },
+                ]))
+            #expect(outcome == .done(2, 0, 0))
         }
     }
 

@@ -86,10 +86,8 @@ import Testing
         _ text: String, into stores: Stores, of tenant: TenantID
     ) async throws -> ImportOutcome {
         let rest = Mutex([Array(text.utf8)])
-        let file = TableImport<ShortCode> { rest.withLock { $0.popLast() } }
-        return try await stores.administration.importShortCodes(of: tenant) { sink in
-            try await file.feed(sink) { _ in }
-        }
+        return try await stores.administration.importShortCodes(
+            of: tenant, TableRows { rest.withLock { $0.popLast() } })
     }
 
     @Test func aFileIsImportedWholeOrNotAtAll() async throws {

@@ -60,26 +60,17 @@ struct Stores: Sendable {
     /// Imports rows given one after the other, from line 2 on.
     @discardableResult
     func importLocations(_ records: [LocationRecord], of tenant: TenantID) async throws -> ImportOutcome {
-        try await administration.importLocations(of: tenant) { sink in
-            for (index, record) in records.enumerated() { try await sink.append(record, line: index + 2) }
-            return ImportProblems()
-        }
+        try await administration.importLocations(of: tenant, Rows(records))
     }
 
     @discardableResult
     func importExperiences(_ records: [ExperienceRecord], of tenant: TenantID) async throws -> ImportOutcome {
-        try await administration.importExperiences(of: tenant) { sink in
-            for (index, record) in records.enumerated() { try await sink.append(record, line: index + 2) }
-            return ImportProblems()
-        }
+        try await administration.importExperiences(of: tenant, Rows(records))
     }
 
     @discardableResult
     func importShortCodes(_ records: [ShortCode], of tenant: TenantID) async throws -> ImportOutcome {
-        try await administration.importShortCodes(of: tenant) { sink in
-            for (index, record) in records.enumerated() { try await sink.append(record, line: index + 2) }
-            return ImportProblems()
-        }
+        try await administration.importShortCodes(of: tenant, Rows(records))
     }
 
     /// Runs statements as the administration does, for a tenant: what it may do and its store does not.

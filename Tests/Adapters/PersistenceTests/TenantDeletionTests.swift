@@ -52,18 +52,24 @@ import Testing
     /// The deletion waits, and then deletes what was imported.
     @Test(.timeLimit(.minutes(5))) func aDeletionDuringAnImport() async throws {
         try await Stores.withTenant { stores, tenant in
-            try await withThrowingTaskGroup(of: [RowCount].self) { group in
-                let outcome = try await stores.administration.importLocations(of: tenant) { sink in
-                    try await sink.append(.sample("a"), line: 2)
-                    group.addTask { try await stores.administration.deleteTenant(TenantSlug("acme")) }
-                    try await stores.waitForWaiter()
-                    try await sink.append(.sample("b"), line: 3)
-                    return ImportProblems()
-                }
-                #expect(outcome == .done(2, 0, 0))
-                let counts = try #require(try await group.next())
-                #expect(counts.first { $0.relation == "locations" }?.count == 2)
-            }
+            let (begun, begin) = AsyncStream.makeStream(of: Never.self)
+            async let deletion = {
+                for await _ in begun {}
+                return try await stores.administration.deleteTenant(TenantSlug("acme"))
+            }()
+            let outcome = try await stores.administration.importLocations(
+                of: tenant,
+                Rows([
+                    { .row(try .sample("a"), line: 2) },
+                    {
+                        begin.finish()
+                        try await stores.waitForWaiter()
+                        return .row(try .sample("b"), line: 3)
+                    },
+                ]))
+            #expect(outcome == .done(2, 0, 0))
+            let counts = try await deletion
+            #expect(counts.first { $0.relation == "locations" }?.count == 2)
             #expect(try await stores.administration.tenants().isEmpty)
             #expect(try await stores.count("SELECT count(*) FROM doorstep.locations") == 0)
         }

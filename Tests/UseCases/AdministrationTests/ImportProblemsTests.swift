@@ -31,6 +31,15 @@ import Testing
         #expect(problems.first.map(\.reason) == ["b", "d", "e", "a", "c"])
     }
 
+    @Test func `Those of two readings are one list`() {
+        var (first, second) = (ImportProblems(), ImportProblems())
+        for line in 1...150 { first.add(line: 2 * line, "even") }
+        for line in 1...150 { second.add(line: 2 * line - 1, "odd") }
+        first.add(second)
+        #expect(first.count == 300)
+        #expect(first.first.map(\.line) == Array(1...100))
+    }
+
     /// Some are found while the file is read, others once it is in the database.
     @Test func `The first by line are kept, in whatever order they come`() {
         var random = SplitMix64(seed: 11)

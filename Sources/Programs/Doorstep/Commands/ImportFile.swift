@@ -8,11 +8,11 @@ struct ImportFile: ParsableArguments {
     @Argument(help: "A CSV file; - for standard input.")
     var file: String
 
-    /// Reads the file into a sink, showing how far it is.
-    func feed<Row: ImportableRow>(_ sink: any RowSink<Row>) async throws -> ImportProblems {
-        try await InputFile(path: file).reading { source in
-            try await TableImport<Row>(source).feed(sink) { _ in }
-        }
+    /// Lends the file's rows, showing how far they are read.
+    func withRows<Row: ImportableRow, Result>(
+        _ body: (TableRows<Row>) async throws -> Result
+    ) async throws -> Result {
+        try await InputFile(path: file).reading { try await body(TableRows($0)) }
     }
 
     /// Says what was done, or names every bad row on standard error: the first hundred, then a count.

@@ -33,7 +33,7 @@ struct LocationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await tenant.withTenant { store, tenant in
-                try await store.importLocations(of: tenant.id) { try await file.feed($0) }
+                try await file.withRows { try await store.importLocations(of: tenant.id, $0) }
             }
             try file.report(outcome, output)
         }

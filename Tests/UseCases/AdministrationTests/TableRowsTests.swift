@@ -1,0 +1,94 @@
+import Synchronization
+import Testing
+
+@testable import Administration
+
+@Suite struct TableRowsTests {
+    private struct Failure: Error {}
+
+    /// A row whose `value` is refused when it is `bad`.
+    private struct Word: ImportableRow {
+        let text: String
+
+        static let requiredColumns = ["value"]
+
+        static func read(_ fields: CSVFields) throws(RowRefusal) -> Word {
+            guard fields["value"] != "bad" else { throw RowRefusal("value", "bad") }
+            return Word(text: fields["value"])
+        }
+    }
+
+    /// Hands out chunks one by one, and throws after the last if it is told to.
+    private final class Chunks: Sendable {
+        private let rest: Mutex<[String]>
+        private let isFailing: Bool
+
+        init(_ chunks: [String], isFailing: Bool = false) {
+            rest = Mutex(chunks)
+            self.isFailing = isFailing
+        }
+
+        func next() throws -> [UInt8]? {
+            try rest.withLock { rest in
+                if rest.isEmpty, isFailing { throw Failure() }
+                return rest.isEmpty ? nil : Array(rest.removeFirst().utf8)
+            }
+        }
+    }
+
+    /// The rows, and the problems of the others, as they come.
+    private func read(_ chunks: Chunks, rows: inout [String], problems: inout [ImportProblem]) async throws {
+        for try await row in TableRows<Word>({ try chunks.next() }) {
+            switch row {
+            case .row(let row, let line): rows.append("\(line): \(row.text)")
+            case .refused(let problem): problems.append(problem)
+            }
+        }
+    }
+
+    private func read(_ chunks: Chunks) async throws -> (rows: [String], problems: [ImportProblem]) {
+        var (rows, problems): ([String], [ImportProblem]) = ([], [])
+        try await read(chunks, rows: &rows, problems: &problems)
+        return (rows, problems)
+    }
+
+    @Test func `Rows come in order, and what is wrong with those that are none`()
+        async throws
+    {
+        let (rows, problems) = try await read(
+            Chunks(["val", "ue\r\none\r", "\nbad\r\n", "", "\"t\nwo\"\r\nx\"\r\n1,2\r\nbad\r\nthree"]))
+        #expect(rows == ["2: one", "4: t\nwo", "9: three"])
+        #expect(
+            problems.map { "\($0.line): \($0.reason)" } == [
+                "3: value: bad", "6: a quote stands inside a field that is not quoted",
+                "7: the row has 2 fields, the header 1", "8: value: bad",
+            ])
+    }
+
+    @Test func `A bad last row without a line break is one too`() async throws {
+        let (rows, problems) = try await read(Chunks(["value\nbad"]))
+        #expect(problems == [ImportProblem(line: 2, reason: "value: bad")])
+        #expect(rows.isEmpty)
+    }
+
+    @Test func `A file without rows has no problems`() async throws {
+        let (rows, problems) = try await read(Chunks(["value\n"]))
+        #expect(rows.isEmpty && problems.isEmpty)
+    }
+
+    @Test(arguments: [[], [""], ["name\none\n"]])
+    func `A file without its header is refused`(chunks: [String]) async {
+        let error = await #expect(throws: AdministrationError.self) {
+            try await read(Chunks(chunks))
+        }
+        #expect(error?.code == "invalid_header")
+    }
+
+    @Test func `What the source throws is thrown`() async {
+        var (rows, problems): ([String], [ImportProblem]) = ([], [])
+        await #expect(throws: Failure.self) {
+            try await read(Chunks(["value\none\n"], isFailing: true), rows: &rows, problems: &problems)
+        }
+        #expect(rows == ["2: one"])
+    }
+}
