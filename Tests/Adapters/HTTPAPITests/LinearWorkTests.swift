@@ -96,8 +96,8 @@ struct LinearWorkTests {
 
     private static let fields: [Subject] = [
         Subject("unknown query names") { query(names($0).joined(separator: "&")) },
-        Subject("one query name again and again") { query(String(repeating: "url=a&", count: $0)) },
-        Subject("empty query items") { query(String(repeating: "&", count: $0)) },
+        Subject("one query name again and again", from: 4) { query(String(repeating: "url=a&", count: $0)) },
+        Subject("empty query items", from: 8) { query(String(repeating: "&", count: $0)) },
         Subject("a percent-encoded query value") { query("url=" + String(repeating: "%61", count: $0)) },
         Subject("a long query name") { query(String(repeating: "a", count: $0)) },
         Subject("Content-Type with parameters", from: 8) {
