@@ -21,6 +21,8 @@ public struct APIServer: Service {
         public var host = "127.0.0.1"
         /// 0 takes any free port; ``APIServer/init(_:_:logger:onListening:)`` tells which.
         public var port = 8080
+        /// Where the server tells how it does, instead of the port above: in plain HTTP, whatever `tls` says.
+        public var operations: (host: String, port: Int)?
         /// PEM files of a certificate chain and its key; with them the server speaks TLS, HTTP/2 and HTTP/1.1.
         public var tls: (certificate: String, key: String)?
         /// How long a connection may be silent.
@@ -80,12 +82,19 @@ public struct APIServer: Service {
         }
     }
 
-    private let onListening: @Sendable (Int) async -> Void
+    /// Where requests come in.
+    public enum Listener: Sendable {
+        case api
+        /// For monitors; without one they ask at the other.
+        case operations
+    }
 
-    /// - Parameter onListening: Called with the port once connections are accepted.
+    private let onListening: @Sendable (Listener, Int) async -> Void
+
+    /// - Parameter onListening: Called with each port once connections are accepted there.
     public init(
         _ settings: Settings, _ dependencies: Dependencies, logger: Logger,
-        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+        onListening: @escaping @Sendable (Listener, Int) async -> Void = { _, _ in }
     ) {
         self.settings = settings
         self.dependencies = dependencies
@@ -94,34 +103,66 @@ public struct APIServer: Service {
     }
 
     /// Listens until graceful shutdown: no new connections then, requests under way are answered.
-    /// - Throws: When address, certificate or key cannot be used.
+    /// - Throws: When an address, certificate or key cannot be used.
     public func run() async throws {
         let observer = RequestObserver()
         let service = AnswerService(settings, dependencies)
+        let listeners = try listeners(service, observer)
+        // Both end with the listeners.
+        async let _: Void = observer.tellOfRefusals(to: logger)
+        async let _: Void = cutAtShutdown(listeners.map { $0.connections })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for listener in listeners { group.addTask { try await listener.application.run() } }
+            // Where one cannot listen, none does.
+            while try await group.next() != nil {}
+        }
+    }
+
+    private typealias Listening = (
+        application: Application<RouterResponder<APIContext>>, connections: OpenConnections
+    )
+
+    private func listeners(
+        _ service: AnswerService, _ observer: RequestObserver
+    ) throws -> [Listening] {
+        let api = try listener(
+            .api, Self.routes(settings, dependencies, service, observer),
+            ExchangeService(service, observer, settings, logger: logger), settings)
+        guard let place = settings.operations else { return [api] }
+        var plain = settings
+        (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
+        let operations = try listener(
+            .operations, Self.operationsRoutes(settings, dependencies, service, observer),
+            ExchangeService(service, observer, settings, logger: logger, routes: []), plain)
+        return [api, operations]
+    }
+
+    private func listener(
+        _ name: Listener, _ router: Router<APIContext>, _ exchanges: ExchangeService,
+        _ settings: Settings
+    ) throws -> Listening {
         let connections = OpenConnections(
-            maximum: settings.maximumConnections, proxies: TrustedProxies(settings.trustedProxies),
-            logger: logger)
+            maximum: settings.maximumConnections, proxies: exchanges.proxies, logger: logger)
         let application = Application(
-            responder: Self.routes(settings, dependencies, service, observer).buildResponder(),
-            server: try Self.builder(
-                ExchangeService(service, observer, settings, logger: logger), settings, connections),
+            responder: router.buildResponder(),
+            server: try Self.builder(exchanges, settings, connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024,
-                availableConnectionsDelegate: connections),
-            onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
+                // Monitors neither wait for others nor count as they do.
+                availableConnectionsDelegate: name == .api ? connections : nil),
+            onServerRunning: { [onListening] channel in
+                await onListening(name, channel.localAddress?.port ?? 0)
+            },
             logger: logger)
-        // Both end with the application.
-        async let _: Void = observer.tellOfRefusals(to: logger)
-        async let _: Void = cutAtShutdown(connections)
-        try await application.run()
+        return (application, connections)
     }
 
     /// What has not ended by itself some time after the server was asked to.
-    private func cutAtShutdown(_ connections: OpenConnections) async {
+    private func cutAtShutdown(_ connections: [OpenConnections]) async {
         guard (try? await gracefulShutdown()) != nil,
             (try? await Task.sleep(for: settings.shutdownTimeout)) != nil
         else { return }
-        let count = connections.cutAll()
+        let count = connections.map { $0.cutAll() }.reduce(0, +)
         logger.warning(
             "connections were cut that had not ended when the server did (--shutdown-timeout)",
             metadata: ["connections": "\(count)"])
@@ -163,6 +204,7 @@ public struct APIServer: Service {
             concurrency: TenantConcurrency(maximum: settings.tenantConcurrency),
             bodyTimeout: settings.bodyTimeout)
         let operations = OperationsRoutes(table: dependencies.table, metrics: dependencies.metrics)
+        let monitored = settings.operations == nil ? operations.routes : []
         let receipts = ReceiptRoutes(issuer: dependencies.answers.receipts)
         let associations = SiteAssociationRoutes(table: dependencies.table)
         return Route.router(
@@ -171,12 +213,20 @@ public struct APIServer: Service {
                     Route($0.method, $0.path, answers.handler(of: $0))
                 } + [
                     Route(.get, SiteAssociationRoutes.path, associations.association),
-                    Route(.get, "/livez", operations.livez),
-                    Route(.get, "/readyz", operations.readyz),
-                    Route(.get, "/metrics", operations.metrics),
                     Route(.get, "/openapi.json", operations.openAPI),
                     Route(.get, "/.well-known/jwks.json", receipts.publishedKeys),
-                ], observer, service.limiter, proxies)
+                ] + monitored,
+            hiding: operations.hiding, observer, service.limiter, proxies)
+    }
+
+    /// What is answered at the port for monitors.
+    private static func operationsRoutes(
+        _ settings: Settings, _ dependencies: Dependencies, _ service: AnswerService,
+        _ observer: RequestObserver
+    ) -> Router<APIContext> {
+        Route.router(
+            OperationsRoutes(table: dependencies.table, metrics: dependencies.metrics).routes, observer,
+            service.limiter, TrustedProxies(settings.trustedProxies))
     }
 
     /// The routes that wait for the database.

@@ -17,7 +17,8 @@ struct Route {
 
     /// Each request is observed and its errors made problems, in this order. A GET route answers HEAD too.
     static func router(
-        _ routes: [Route], _ observer: RequestObserver, _ limiter: RequestLimiter, _ proxies: TrustedProxies
+        _ routes: [Route], hiding: ProvedHostMiddleware? = nil, _ observer: RequestObserver,
+        _ limiter: RequestLimiter, _ proxies: TrustedProxies
     ) -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: [.autoGenerateHeadEndpoints])
         var methods: [String: [HTTPRequest.Method]] = [:]
@@ -26,6 +27,7 @@ struct Route {
         }
         router.add(middleware: ObservationMiddleware(observer))
         router.add(middleware: ProblemMiddleware(methods: methods, limiter: limiter, proxies: proxies))
+        if let hiding { router.add(middleware: hiding) }
         for route in routes { router.on(RouterPath(route.path), method: route.method, use: route.handler) }
         return router
     }

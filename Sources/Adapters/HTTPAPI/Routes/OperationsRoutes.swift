@@ -11,6 +11,18 @@ struct OperationsRoutes {
     let table: LiveRoutingTable
     let metrics: @Sendable () -> String
 
+    /// Those that monitors ask.
+    var routes: [Route] {
+        [
+            Route(.get, "/livez", livez), Route(.get, "/readyz", readyz), Route(.get, "/metrics", metrics),
+        ]
+    }
+
+    /// Keeps these from hosts that tenants have proved.
+    var hiding: ProvedHostMiddleware {
+        ProvedHostMiddleware(hiddenPaths: Set(routes.map(\.path)), table: table)
+    }
+
     /// Answers as long as the process does.
     @Sendable func livez(_ request: Request, _ context: APIContext) -> Response {
         Response(uncached: ["status": "ok"])

@@ -77,8 +77,13 @@ struct Server {
                         delivery?.updateFigures()
                         return registry.exposition()
                     }), logger: logger,
-                onListening: { [logger] port in
-                    logger.notice("listening", metadata: ["host": "\(settings.host)", "port": "\(port)"])
+                onListening: { [logger] listener, port in
+                    let (host, message): (String, Logger.Message) =
+                        switch listener {
+                        case .api: (settings.host, "listening")
+                        case .operations: (settings.operations?.host ?? settings.host, "answering monitors")
+                        }
+                    logger.notice(message, metadata: ["host": "\(host)", "port": "\(port)"])
                 })
             // Ended in the opposite order: the last request's confirmation finds its queue still at work.
             var services: [any Service] = [

@@ -5,6 +5,8 @@ import HTTPAPI
 struct ListenOptions: ParsableArguments {
     @Option(Settings.host) var host: String?
     @Option(Settings.port) var port: Int?
+    @Option(Settings.operationsPort) var operationsPort: Int?
+    @Option(Settings.operationsHost) var operationsHost: String?
     @Option(Settings.tlsCertificate) var tlsCertificate: String?
     @Option(Settings.tlsKey) var tlsKey: String?
     @Option(Settings.maximumConnections) var maximumConnections: Int?
@@ -15,6 +17,12 @@ struct ListenOptions: ParsableArguments {
         var settings = APIServer.Settings()
         settings.host = try Settings.host.value(host)
         settings.port = try Settings.port.value(port)
+        let operationsHost = try Settings.operationsHost.value(operationsHost)
+        if let port = try Settings.operationsPort.value(operationsPort) {
+            settings.operations = (operationsHost ?? settings.host, port)
+        } else if operationsHost != nil {
+            throw ValidationError("--operations-host goes with --operations-port")
+        }
         settings.maximumConnections = try Settings.maximumConnections.value(maximumConnections)
         settings.shutdownTimeout = .seconds(try Settings.shutdownTimeout.value(shutdownTimeout))
         settings.trustedProxies = try Settings.trustedProxies.value(

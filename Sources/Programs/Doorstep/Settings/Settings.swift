@@ -36,6 +36,14 @@ enum Settings {
     static let host = Setting("host", "DOORSTEP_HOST", default: api.host, "The address to listen on")
     static let port = Setting(
         "port", "DOORSTEP_PORT", default: api.port, in: 0...65_535, "The port to listen on; 0 for any")
+    static let operationsPort = Setting<Int, Void>(
+        "operations-port", "DOORSTEP_OPERATIONS_PORT", in: 0...65_535,
+        """
+        Answer /livez, /readyz and /metrics at this port, in plain HTTP, and no longer at the other; 0 for any
+        """)
+    static let operationsHost = Setting<String, Void>(
+        "operations-host", "DOORSTEP_OPERATIONS_HOST", otherwise: "that of --host",
+        "The address to listen on at that port")
     static let tlsCertificate = Setting<String, Void>(
         "tls-certificate", "DOORSTEP_TLS_CERTIFICATE", value: "file",
         "A certificate chain (PEM): with it and --tls-key, TLS 1.2 or later with HTTP/2 and HTTP/1.1")
@@ -164,7 +172,8 @@ enum Settings {
     /// In the order of the guide.
     static let all: [SettingDescription] = [
         databaseURL.description, embeddedPostgres.description, tenant.description, host.description,
-        port.description, tlsCertificate.description, tlsKey.description, maximumConnections.description,
+        port.description, operationsPort.description, operationsHost.description, tlsCertificate.description,
+        tlsKey.description, maximumConnections.description,
         shutdownTimeout.description, trustedProxies.description, poolSize.description, tableFile.description,
         tableMaximumAge.description, confirmationRetention.description, instanceRetention.description,
         notificationRetention.description, keyLimit.description, clientLimit.description,
