@@ -9,7 +9,7 @@ import Testing
         let nouns = ["tenant", "clip", "location", "experience", "code", "domain", "key", "webhook"]
         let verbs = ["create", "list", "show", "update", "delete"]
         for command in [
-            [], ["serve"], ["migrate"], ["status"], ["tenant"], ["tenant", "limit"],
+            [], ["serve"], ["settings"], ["migrate"], ["status"], ["tenant"], ["tenant", "limit"],
             ["tenant", "export"], ["tenant", "import"],
             ["location", "import"], ["location", "export"], ["location", "history"], ["location", "sign"],
             ["experience", "export"], ["experience", "lint"],
@@ -40,6 +40,8 @@ import Testing
         ["tenant", "limit", "x", "--new-instances", "0"], ["serve", "--new-instance-limit", "none"],
         ["serve", "--key-limit", "none"], ["serve", "--trusted-proxy", "10.0.0.1/8"],
         ["serve", "--table-max-age", "0"], ["serve", "--table-max-age", "8761"],
+        ["clip", "list"], ["serve", "--max-connections", "0"], ["serve", "--shutdown-timeout", "3601"],
+        ["serve", "--apns-timeout", "301"], ["serve", "--instance-retention", "366"],
         ["serve", "--port", "99999"], ["serve", "--pool-size", "0"], ["serve", "--log-level", "loud"],
         ["location", "list", "--tenant", "x", "--limit", "0"],
         ["location", "update", "--tenant", "x", "a"],

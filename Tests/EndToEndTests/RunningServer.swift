@@ -78,9 +78,10 @@ final class RunningServer: Sendable {
     }
 
     /// The body of an answer as text.
-    func text(_ path: String) async throws -> String {
+    /// - Parameter address: another one than the server's.
+    func text(_ path: String, at address: String? = nil) async throws -> String {
         let response = try await client.execute(
-            HTTPClientRequest(url: address + path), timeout: .seconds(120))
+            HTTPClientRequest(url: (address ?? self.address) + path), timeout: .seconds(120))
         return String(buffer: try await response.body.collect(upTo: 1 << 20))
     }
 
@@ -166,9 +167,12 @@ final class ServerLog: Sendable {
 
     func end() { change { $0.hasEnded = true } }
 
-    /// The port of the line that says the server is listening.
-    func port() async throws -> Int {
-        try await first { $0.firstMatch(of: /port=(\d+) .*listening/).flatMap { Int($0.output.1) } }
+    /// The port of the line that says the server is listening, or something else.
+    func port(saying words: String = "listening") async throws -> Int {
+        try await first { text in
+            text.split(separator: "\n").first { $0.hasSuffix(words) }?.firstMatch(of: /port=(\d+)/)
+                .flatMap { Int($0.output.1) }
+        }
     }
 
     /// Waits for a line that says something.

@@ -71,13 +71,19 @@ import Testing
                 "-nodes", "-days",
                 "2", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
             ])
-            let (_, status) = try await RunningServer.lend(installation.binary, tls: (certificate, key)) {
-                server in
+            var binary = installation.binary
+            binary.environment["DOORSTEP_OPERATIONS_PORT"] = "0"
+            let (_, status) = try await RunningServer.lend(binary, tls: (certificate, key)) { server in
                 let answer = try await server.lookUp(MainPathTests.order, key: installation.publishable)
                 #expect(answer.status == 200)
                 #expect(answer.version == "HTTP/2.0")
-                let routed = try await server.get("/livez")
+                let routed = try await server.get("/openapi.json")
                 #expect(routed.status == 200 && routed.version == "HTTP/2.0")
+                // Monitors ask in plain HTTP, at a port of their own.
+                #expect(try await server.get("/readyz").status == 404)
+                let monitors = "http://127.0.0.1:\(try await server.log.port(saying: "answering monitors"))"
+                #expect(try await server.text("/readyz", at: monitors).contains("\"status\":\"ok\""))
+                #expect(try await server.text("/metrics", at: monitors).contains("http_server_connections"))
             }
             #expect(status == 0)
         }

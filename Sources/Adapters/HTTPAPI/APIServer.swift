@@ -21,6 +21,8 @@ public struct APIServer: Service {
         public var host = "127.0.0.1"
         /// 0 takes any free port; ``APIServer/init(_:_:logger:onListening:)`` tells which.
         public var port = 8080
+        /// Where the server tells how it does, instead of the port above: in plain HTTP, whatever `tls` says.
+        public var operations: (host: String, port: Int)?
         /// PEM files of a certificate chain and its key; with them the server speaks TLS, HTTP/2 and HTTP/1.1.
         public var tls: (certificate: String, key: String)?
         /// How long a connection may be silent.
@@ -80,12 +82,19 @@ public struct APIServer: Service {
         }
     }
 
-    private let onListening: @Sendable (Int) async -> Void
+    /// Where requests come in.
+    public enum Listener: Sendable {
+        case api
+        /// For monitors; without one they ask at the other.
+        case operations
+    }
 
-    /// - Parameter onListening: Called with the port once connections are accepted.
+    private let onListening: @Sendable (Listener, Int) async -> Void
+
+    /// - Parameter onListening: Called with each port once connections are accepted there.
     public init(
         _ settings: Settings, _ dependencies: Dependencies, logger: Logger,
-        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+        onListening: @escaping @Sendable (Listener, Int) async -> Void = { _, _ in }
     ) {
         self.settings = settings
         self.dependencies = dependencies
@@ -94,33 +103,60 @@ public struct APIServer: Service {
     }
 
     /// Listens until graceful shutdown: no new connections then, requests under way are answered.
-    /// - Throws: When address, certificate or key cannot be used.
+    /// - Throws: When an address, certificate or key cannot be used.
     public func run() async throws {
         let observer = RequestObserver()
+        let listeners = try listeners(observer)
+        // Both end with the listeners.
+        async let _: Void = observer.tellOfRefusals(to: logger)
+        async let _: Void = cutAtShutdown(listeners.map { $0.connections })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for listener in listeners { group.addTask { try await listener.application.run() } }
+            // Where one cannot listen, none does.
+            while try await group.next() != nil {}
+        }
+    }
+
+    private typealias Listening = (
+        application: Application<RouterResponder<APIContext>>, connections: OpenConnections
+    )
+
+    private func listeners(_ observer: RequestObserver) throws -> [Listening] {
         let answerer = Answerer(settings, dependencies, observer, logger: logger)
+        let api = try listener(.api, answerer, settings)
+        guard let place = settings.operations else { return [api] }
+        var plain = settings
+        (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
+        let operations = Answerer(
+            OperationsRoutes(dependencies).routes, answerer.access, observer, plain, logger: logger)
+        return [api, try listener(.operations, operations, plain)]
+    }
+
+    private func listener(
+        _ name: Listener, _ answerer: Answerer, _ settings: Settings
+    ) throws -> Listening {
         let connections = OpenConnections(
-            maximum: settings.maximumConnections, proxies: TrustedProxies(settings.trustedProxies),
-            logger: logger)
+            maximum: settings.maximumConnections, proxies: answerer.proxies, logger: logger)
         let application = Application(
             responder: answerer.router().buildResponder(),
             server: try Self.builder(answerer, settings, connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024,
-                availableConnectionsDelegate: connections),
-            onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
+                // Monitors neither wait for others nor count as they do.
+                availableConnectionsDelegate: name == .api ? connections : nil),
+            onServerRunning: { [onListening] channel in
+                await onListening(name, channel.localAddress?.port ?? 0)
+            },
             logger: logger)
-        // Both end with the application.
-        async let _: Void = observer.tellOfRefusals(to: logger)
-        async let _: Void = cutAtShutdown(connections)
-        try await application.run()
+        return (application, connections)
     }
 
     /// What has not ended by itself some time after the server was asked to.
-    private func cutAtShutdown(_ connections: OpenConnections) async {
+    private func cutAtShutdown(_ connections: [OpenConnections]) async {
         guard (try? await gracefulShutdown()) != nil,
             (try? await Task.sleep(for: settings.shutdownTimeout)) != nil
         else { return }
-        let count = connections.cutAll()
+        let count = connections.map { $0.cutAll() }.reduce(0, +)
         logger.warning(
             "connections were cut that had not ended when the server did (--shutdown-timeout)",
             metadata: ["connections": "\(count)"])
@@ -152,14 +188,15 @@ public struct APIServer: Service {
         }
     }
 
-    /// All that the server answers.
-    static func routes(_ access: AccessControl, _ dependencies: Dependencies) -> [Route] {
+    /// All that the server answers; what monitors ask is left out where they have a port of their own.
+    static func routes(_ access: AccessControl, _ settings: Settings, _ dependencies: Dependencies) -> [Route] {
         LocationRoutes(answers: dependencies.answers).routes
             + InstanceRoutes(dependencies.instances, dependencies.answers, access.limiter).routes
             + NotificationRoutes(dependencies.notifications).routes
             + ChannelRoutes(directory: dependencies.channels).routes
             + SiteAssociationRoutes(table: dependencies.table).routes
-            + OperationsRoutes(table: dependencies.table, exposition: dependencies.metrics).routes
+            + (settings.operations == nil ? OperationsRoutes(dependencies).routes : [])
+            + [OpenAPIDocument.route]
             + ReceiptRoutes(issuer: dependencies.answers.receipts).routes
     }
 }
@@ -175,6 +212,8 @@ extension Answerer {
             table: dependencies.table,
             limiter: RequestLimiter(defaults: settings.limits, now: now, sleep: sleep),
             usage: dependencies.usage)
-        self.init(APIServer.routes(access, dependencies), access, observer, settings, logger: logger)
+        self.init(
+            APIServer.routes(access, settings, dependencies), access, observer, settings, logger: logger,
+            hiding: OperationsRoutes(dependencies).hiding)
     }
 }

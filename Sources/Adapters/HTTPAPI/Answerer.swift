@@ -18,14 +18,16 @@ struct Answerer: Sendable {
     /// How long a request's body may take to arrive, and its head once that has begun.
     let bodyTimeout: Duration
     private let concurrency: TenantConcurrency
+    private let hiding: ProvedHostMiddleware?
     /// Of each route's answers that are most frequent by far.
     private let successes: [Metrics.Timer]
 
     init(
         _ routes: [Route], _ access: AccessControl, _ observer: RequestObserver,
-        _ settings: APIServer.Settings, logger: Logger
+        _ settings: APIServer.Settings, logger: Logger, hiding: ProvedHostMiddleware? = nil
     ) {
         self.routes = routes
+        self.hiding = hiding
         self.access = access
         self.observer = observer
         self.logger = logger
@@ -72,6 +74,7 @@ struct Answerer: Sendable {
         router.add(middleware: ObservationMiddleware(observer))
         router.add(
             middleware: ProblemMiddleware(methods: methods, limiter: access.limiter, proxies: proxies))
+        if let hiding { router.add(middleware: hiding) }
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in
                 try await respond(to: request, context, by: route)

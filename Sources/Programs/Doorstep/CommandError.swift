@@ -6,7 +6,7 @@ import Notifications
 /// Why a command could not do what it was asked.
 enum CommandError: Error, CustomStringConvertible {
     case noDatabase
-    case invalidSetting(String)
+    case invalidSetting(String, String)
     case schemaIsBehind(Int)
     case noSigningSecret
     case weakSigningSecret
@@ -38,8 +38,8 @@ enum CommandError: Error, CustomStringConvertible {
         switch self {
         case .noDatabase:
             "name a database: --database-url, DATABASE_URL or --embedded-postgres DIR"
-        case .invalidSetting(let name):
-            "the value of \(name) cannot be read"
+        case .invalidSetting(let name, let reason):
+            "the value of \(name) is refused: \(reason)"
         case .schemaIsBehind(let count):
             "the database lacks \(count) migration\(count == 1 ? "" : "s"): run 'doorstep migrate'"
         case .noSigningSecret:

@@ -14,11 +14,11 @@ struct DoorstepCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            ServeCommand.self, MigrateCommand.self, StatusCommand.self, TenantCommand.self, ClipCommand.self,
-            DomainCommand.self, LocationCommand.self, ExperienceCommand.self, CodeCommand.self,
-            KeyCommand.self, ReceiptKeyCommand.self, LookUpCommand.self, ConfirmCommand.self,
-            PayloadCommand.self, InstanceCommand.self, SendCommand.self, DeliveryCommand.self,
-            WebhookCommand.self,
-            DiagnoseCommand.self, ConfirmationCommand.self, APNsSimulatorCommand.self, PostgresCommand.self,
+            ServeCommand.self, SettingsCommand.self, MigrateCommand.self, StatusCommand.self,
+            TenantCommand.self, ClipCommand.self, DomainCommand.self, LocationCommand.self,
+            ExperienceCommand.self, CodeCommand.self, KeyCommand.self, ReceiptKeyCommand.self,
+            LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,
+            SendCommand.self, DeliveryCommand.self, WebhookCommand.self, DiagnoseCommand.self,
+            ConfirmationCommand.self, APNsSimulatorCommand.self, PostgresCommand.self,
         ])
 }

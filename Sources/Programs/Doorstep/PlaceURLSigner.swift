@@ -22,8 +22,7 @@ struct PlaceURLSigner: PlaceSignatures {
     ///
     /// A printed code lets anyone try secrets against its signature at leisure, hence the length.
     static func fromEnvironment() throws(CommandError) -> PlaceURLSigner {
-        let secrets =
-            Environment.text("DOORSTEP_SIGNING_SECRET")?.split(separator: ",").map(String.init) ?? []
+        let secrets = try Settings.signingSecret.secrets() ?? []
         guard secrets.allSatisfy({ $0.utf8.count >= 32 }) else { throw .weakSigningSecret }
         return PlaceURLSigner(secrets: secrets)
     }

@@ -62,6 +62,11 @@ extension RoutingTable {
         public let content: String?
     }
 
+    /// Whether a tenant has proved a host, in lower case and without a port.
+    public func isProved(host: String) -> Bool {
+        domains[host].map { tenants[Int($0.tenant)].isPresent } ?? false
+    }
+
     /// What is registered for a host, in lower case and without a port; nil when nobody has proved it.
     ///
     /// A suspended tenant's too: its data is kept, and only its keys are refused. [ours]

@@ -259,7 +259,8 @@ import Testing
         let onListening: @Sendable (Int) async -> Void = { listening.continuation.yield($0) }
         let service: any Service
         if fromMemory {
-            service = APIServer(settings, api.dependencies, logger: logger, onListening: onListening)
+            service = APIServer(
+                settings, api.dependencies, logger: logger, onListening: { await onListening($1) })
         } else {
             let answerer = Answerer(settings, api.dependencies, RequestObserver(), logger: logger)
             service = Application(
@@ -271,11 +272,7 @@ import Testing
                     address: .hostname("127.0.0.1", port: 0), serverName: APIServer.name),
                 onServerRunning: { await onListening($0.localAddress?.port ?? 0) }, logger: logger)
         }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [service], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
+        try await run(service) {
             var ports = listening.stream.makeAsyncIterator()
             let port = try #require(await ports.next())
             do {
@@ -283,6 +280,17 @@ import Testing
             } catch {
                 Issue.record(error)
             }
+        }
+    }
+
+    /// Runs a service until the closure has returned.
+    static func run(_ service: any Service, until body: () async throws -> Void) async throws {
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [service], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            try await body()
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
         }

@@ -127,8 +127,19 @@ struct TestAPI: Sendable {
         self.table.replace(by: table, from: .database, asOf: Date())
     }
 
-    /// The host that requests name, proved for the tenant.
+    /// The host that requests name.
     static let host = "localhost"
+
+    /// Has the tenant prove that host, or no longer.
+    func proveHost(_ isProved: Bool = true) throws {
+        guard var table = table.current?.table else { return }
+        if isProved {
+            try table.set(.domains, .domain(TenantID(number: 1), Self.host))
+        } else {
+            table.remove(.domains, of: TenantID(number: 1), key: [Self.host])
+        }
+        self.table.replace(by: table, from: .database, asOf: Date())
+    }
 
     private func routingTable() throws -> RoutingTable {
         let tenant = TenantID(number: 1)
@@ -138,7 +149,6 @@ struct TestAPI: Sendable {
         try table.set(.tenants, .tenant(tenant, limits: limits))
         try table.set(.tenants, .tenant(other, isSuspended: true))
         try table.set(.clips, .clip(tenant, clip, isMultiBusiness: true))
-        try table.set(.domains, .domain(tenant, Self.host))
         for (number, key, tenant, scopes) in [
             (1, publishable, tenant, nil), (2, secret, tenant, nil), (3, suspended, other, nil),
             (4, confirmer, tenant, "confirm"),

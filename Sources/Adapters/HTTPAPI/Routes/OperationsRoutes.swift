@@ -2,20 +2,29 @@ import Encodings
 import Foundation
 import HTTPTypes
 import JSON
-import NIOCore
 import Routing
 
-/// What those who run the server ask it: whether it lives, whether it can serve, how it does, and what it offers.
+/// What monitors ask: whether the server lives, whether it can serve, and how it does.
 struct OperationsRoutes: Sendable {
-    let table: LiveRoutingTable
+    private let table: LiveRoutingTable
     /// The metrics in Prometheus' text format.
-    let exposition: @Sendable () -> String
+    private let exposition: @Sendable () -> String
+
+    init(_ dependencies: APIServer.Dependencies) {
+        table = dependencies.table
+        exposition = dependencies.metrics
+    }
 
     var routes: [Route] {
         [
             Route(.get, "/livez", .open(livez)), Route(.get, "/readyz", .open(readyz)),
-            Route(.get, "/metrics", .open(metrics)), Route(.get, "/openapi.json", .open(openAPI)),
+            Route(.get, "/metrics", .open(metrics)),
         ]
+    }
+
+    /// Keeps these from hosts that tenants have proved.
+    var hiding: ProvedHostMiddleware {
+        ProvedHostMiddleware(hiddenPaths: Set(routes.map(\.path)), table: table)
     }
 
     /// Answers as long as the process does.
@@ -43,11 +52,4 @@ struct OperationsRoutes: Sendable {
     private func metrics(_ request: APIRequest) -> Answer {
         Answer(uncached: Array(exposition().utf8), as: "text/plain; version=0.0.4; charset=utf-8")
     }
-
-    private func openAPI(_ request: APIRequest) -> Answer {
-        Answer(constant: Self.document, as: "application/json")
-    }
-
-    /// One for all answers: a client may ask for it many times before it reads.
-    private static let document = ByteBuffer(bytes: PackageResources.openapi_json)
 }

@@ -53,7 +53,7 @@ struct ConfirmCommand: AsyncParsableCommand {
 
     func run() async throws {
         let body = try body()
-        try await tenant.answer(receipts: try receipts.makeIssuer()) { answers, table in
+        try await tenant.answer(receipts: try receipts.signing()?.issuer) { answers, table in
             try answers.confirm(body, in: table, at: Date())
         }
     }

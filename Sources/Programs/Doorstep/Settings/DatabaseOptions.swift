@@ -7,22 +7,8 @@ import UnixSignals
 
 /// Which database a command works on.
 struct DatabaseOptions: ParsableArguments {
-    @Option(
-        name: .customLong("database-url"),
-        help: """
-            A libpq connection string; without a password, which everyone could read in the list of processes. \
-            (environment: DATABASE_URL)
-            """)
-    var url: String?
-
-    @Option(
-        name: .customLong("embedded-postgres"),
-        help: ArgumentHelp(
-            """
-            Start a private PostgreSQL in this directory, or join the one that runs there, and bring its schema up to \
-            date.
-            """, valueName: "dir"))
-    var embeddedPostgres: String?
+    @Option(Settings.databaseURL) var url: String?
+    @Option(Settings.embeddedPostgres) var embeddedPostgres: String?
 
     func validate() throws {
         guard url == nil || embeddedPostgres == nil else {
@@ -79,12 +65,9 @@ struct DatabaseOptions: ParsableArguments {
                 return try await body(server.conninfo)
             }
         }
-        if let url {
-            if PoolConfiguration(conninfo: url).holdsPassword { Self.warnOfPassword() }
-            return try await body(url)
-        }
-        guard let url = Environment.text("DATABASE_URL") else { throw CommandError.noDatabase }
-        return try await body(url)
+        if let url, PoolConfiguration(conninfo: url).holdsPassword { Self.warnOfPassword() }
+        guard let conninfo = try Settings.databaseURL.value(url) else { throw CommandError.noDatabase }
+        return try await body(conninfo)
     }
 
     private static func warnOfPassword() {

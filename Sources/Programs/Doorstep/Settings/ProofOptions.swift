@@ -29,13 +29,10 @@ struct ProofOptions: ParsableArguments {
 
 /// Whose certificates a command trusts.
 struct AuthorityOptions: ParsableArguments {
-    @Option(
-        name: .customLong("ca-file"),
-        help: ArgumentHelp(
-            "Certificates (PEM) to trust instead of the system's, for a server inside.", valueName: "file"))
-    var file: String?
+    @Option(Settings.authorities) var file: String?
 
     func path() throws(CommandError) -> String? {
+        let file = try Settings.authorities.value(file)
         if let file, !FileManager.default.isReadableFile(atPath: file) { throw .unreadableFile(file) }
         return file
     }

@@ -3,19 +3,15 @@ import HTTPAPI
 
 /// The file of the keys for receipts.
 struct ReceiptKeyOptions: ParsableArguments {
-    @Option(
-        name: .customLong("receipt-keys"),
-        help: ArgumentHelp(
-            "The file of the keys that sign receipts. (environment: DOORSTEP_RECEIPT_KEYS)", valueName: "file"
-        ))
-    var path: String?
+    @Option(Settings.receiptKeys) var path: String?
 
-    var file: ReceiptKeyFile? {
-        (path ?? Environment.text("DOORSTEP_RECEIPT_KEYS")).map(ReceiptKeyFile.init(path:))
+    /// Nil when none is named.
+    func file() throws -> ReceiptKeyFile? {
+        try Settings.receiptKeys.value(path).map(ReceiptKeyFile.init(path:))
     }
 
     func requiredFile() throws -> ReceiptKeyFile {
-        guard let file else { throw CommandError.noReceiptKeys }
+        guard let file = try file() else { throw CommandError.noReceiptKeys }
         return file
     }
 }
@@ -23,16 +19,11 @@ struct ReceiptKeyOptions: ParsableArguments {
 /// Whether receipts are made, and in whose name.
 struct ReceiptOptions: ParsableArguments {
     @OptionGroup var keys: ReceiptKeyOptions
-    @Option(
-        name: .customLong("receipt-issuer"),
-        help: "Who receipts say they are from. (environment: DOORSTEP_RECEIPT_ISSUER, default: doorstep)")
-    var issuer: String?
+    @Option(Settings.receiptIssuer) var issuer: String?
 
     /// Nil when there are no keys.
-    func makeIssuer() throws -> ReceiptIssuer? {
-        guard let file = keys.file else { return nil }
-        return ReceiptIssuer(name, keys: try file.keys())
+    func signing() throws -> (issuer: ReceiptIssuer, keys: ReceiptKeyFile)? {
+        let name = try Settings.receiptIssuer.value(issuer)
+        return try keys.file().map { (ReceiptIssuer(name, keys: try $0.keys()), $0) }
     }
-
-    private var name: String { issuer ?? Environment.text("DOORSTEP_RECEIPT_ISSUER") ?? "doorstep" }
 }

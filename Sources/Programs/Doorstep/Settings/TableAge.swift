@@ -1,25 +1,27 @@
 import ArgumentParser
 
 /// How old a saved table may be that a server starts from.
-enum TableAge: ExpressibleByArgument, LosslessStringConvertible {
+enum TableAge: ExpressibleByArgument, CustomStringConvertible {
     case hours(Int)
     /// As old as it likes.
     case off
 
     /// A day: as long as keys that were revoked meanwhile, or tenants that were suspended, may go on [ours].
     static let standard = TableAge.hours(24)
+    /// What can be given, for people.
+    static let range = "\(allowedHours.lowerBound) to \(allowedHours.upperBound), or 'off' for any"
+
+    private static let allowedHours = 1...8_760
 
     init?(argument: String) {
         if argument == "off" {
             self = .off
-        } else if let hours = Int(argument), (1...8_760).contains(hours) {
+        } else if let hours = Int(argument), Self.allowedHours.contains(hours) {
             self = .hours(hours)
         } else {
             return nil
         }
     }
-
-    init?(_ description: String) { self.init(argument: description) }
 
     var description: String {
         switch self {

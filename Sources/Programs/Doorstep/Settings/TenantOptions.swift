@@ -9,8 +9,16 @@ import Tenancy
 struct TenantOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
 
-    @Option(help: "The tenant's slug.")
-    var tenant: TenantSlug
+    @Option(Settings.tenant) var tenant: TenantSlug?
+
+    func validate() throws { _ = try slug() }
+
+    private func slug() throws -> TenantSlug {
+        guard let slug = try Settings.tenant.value(tenant) else {
+            throw ValidationError("name a tenant: --tenant or DOORSTEP_TENANT")
+        }
+        return slug
+    }
 
     func withTenant<Result: Sendable>(
         _ body: (PostgresAdministrationStore, Tenant) async throws -> Result
@@ -23,7 +31,7 @@ struct TenantOptions: ParsableArguments {
     ) async throws -> Result {
         try await database.withPool { pool in
             let store = PostgresAdministrationStore(pool, actor: Self.actor)
-            return try await body(pool, store, store.tenant(tenant))
+            return try await body(pool, store, store.tenant(slug()))
         }
     }
 
@@ -34,7 +42,7 @@ struct TenantOptions: ParsableArguments {
     ) async throws -> Result {
         try await database.withStore { store in
             try await file.writing { sink in
-                try await store.withCatalogue(of: tenant) { try await body($0, sink) }
+                try await store.withCatalogue(of: slug()) { try await body($0, sink) }
             }
         }
     }

@@ -4,10 +4,8 @@ import Persistence
 enum TokenSecrets {
     /// The keys that push tokens are sealed with; nil when no secret is set.
     static func sealingKeys() throws(CommandError) -> SealingKeys? {
-        guard let text = Environment.text("DOORSTEP_TOKEN_SECRET") else { return nil }
-        guard let keys = SealingKeys(secrets: text.split(separator: ",").map(String.init)) else {
-            throw .weakTokenSecret
-        }
+        guard let secrets = try Settings.tokenSecret.secrets() else { return nil }
+        guard let keys = SealingKeys(secrets: secrets) else { throw .weakTokenSecret }
         return keys
     }
 }

@@ -1,0 +1,158 @@
+import APNsClient
+import HTTPAPI
+import Logging
+import Metrics
+import Notifications
+import Persistence
+import Platform
+import PostgreSQL
+import Routing
+import ServiceLifecycle
+import UnixSignals
+
+/// The server with all its parts: the one place where adapters and the use cases that they serve are tied together.
+struct Server {
+    let api: APIServer.Settings
+    /// Connections to PostgreSQL, besides those that deliver.
+    let poolSize: Int
+    let tableFile: TableFile?
+    /// In days, like the two below.
+    let confirmationRetention: Int
+    let instanceRetention: Int
+    let notificationRetention: Int
+    let signatures: PlaceURLSigner
+    /// Nil where push tokens cannot be sealed.
+    let sealingKeys: SealingKeys?
+    /// Nil for a server that sends nothing.
+    let apns: (settings: APNsClient.Settings, keys: APNsKeyList)?
+    /// Nil for answers without receipts.
+    let receipts: (issuer: ReceiptIssuer, keys: ReceiptKeyFile)?
+    /// Certificates (PEM) that are trusted of webhooks, instead of the system's.
+    let webhookAuthorities: String?
+    let logger: Logger
+
+    /// One that finds and takes what is due, one that writes down what became of it, and one for webhooks.
+    private static let deliveryConnections = 3
+
+    /// Serves until SIGTERM or SIGINT, then answers what has begun.
+    func run(on database: DatabaseOptions) async throws {
+        let registry = PrometheusRegistry()
+        MetricsSystem.bootstrap(registry)
+        tellWhatIsOff()
+        let sender = try apns.map { try APNsClient($0.settings, keys: $0.keys.keys(), logger: logger) }
+        // However many requests wait for the database, what has been accepted is sent.
+        try await database.withPools(
+            maximumConnections: (poolSize, sender == nil ? 1 : Self.deliveryConnections), trapsSignals: false,
+            onUnprepared: { [logger] in
+                logger.notice("the database is behind a pooler: statements are not prepared any more")
+            }
+        ) { pool, deliveryPool in
+            let routing = RoutingService(
+                pool, trusting: .signed(signatures), file: tableFile, logger: logger)
+            try await routing.start()
+            let confirmations = ConfirmationQueue(pool) { [logger] error in
+                logger.warning("confirmations are not recorded yet", metadata: ["error": "\(error)"])
+            }
+            let usage = KeyUsageQueue(pool) { [logger] error in
+                logger.info("the use of keys is not written down yet", metadata: ["error": "\(error)"])
+            }
+            let figures = ServerFigures(routing.table, confirmations)
+            // What is queued waits in the database for a server that has a sender.
+            let delivery = sealingKeys.map { keys in
+                Delivery(
+                    pool, sendingBy: deliveryPool, keys: keys, sender: sender,
+                    timeout: apns?.settings.requestTimeout ?? .zero, logger: logger)
+            }
+            let settings = limitedByOpenFiles()
+            let server = APIServer(
+                settings,
+                APIServer.Dependencies(
+                    answers: APIAnswers(recorder: confirmations, receipts: receipts?.issuer),
+                    table: routing.table, usage: usage,
+                    instances: sealingKeys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
+                    notifications: delivery?.answers,
+                    channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
+                    metrics: {
+                        figures.update()
+                        delivery?.updateFigures()
+                        return registry.exposition()
+                    }), logger: logger,
+                onListening: { [logger] listener, port in
+                    let (host, message): (String, Logger.Message) =
+                        switch listener {
+                        case .api: (settings.host, "listening")
+                        case .operations: (settings.operations?.host ?? settings.host, "answering monitors")
+                        }
+                    logger.notice(message, metadata: ["host": "\(host)", "port": "\(port)"])
+                })
+            // Ended in the opposite order: the last request's confirmation finds its queue still at work.
+            var services: [any Service] = [
+                routing,
+                UpkeepService(ConfirmationDays(pool, retention: confirmationRetention), logger: logger),
+                UpkeepService(
+                    NotificationUpkeep(
+                        pool, instanceRetention: instanceRetention,
+                        notificationRetention: notificationRetention), logger: logger),
+                RecordingService(confirmations, logger: logger), KeyUsageService(usage),
+            ]
+            if let receipts {
+                services.append(
+                    KeyFileService(for: "receipts", logger: logger) { known in
+                        guard let read = try receipts.keys.read(unlessVersionIs: known) else { return nil }
+                        receipts.issuer.replaceKeys(by: read.keys)
+                        return (read.version, read.keys.keys.map(\.id))
+                    })
+            }
+            if let sealingKeys {
+                services.append(
+                    WebhookService(
+                        PostgresWebhookStore(deliveryPool, keys: sealingKeys),
+                        authorities: webhookAuthorities, logger: logger))
+            }
+            if let sender, let keys = apns?.keys {
+                services += [
+                    sender,
+                    KeyFileService(for: "APNs", logger: logger) { known in
+                        guard let read = try keys.read(unlessVersionsAre: known) else { return nil }
+                        sender.replaceKeys(read.keys)
+                        return (read.versions, read.keys.map(\.id))
+                    },
+                ]
+            }
+            services += delivery?.services ?? []
+            services.append(server)
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(
+                    services: services.map { .init(service: $0) },
+                    gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+            try await group.run()
+        }
+    }
+
+    private func tellWhatIsOff() {
+        if signatures.isEmpty {
+            logger.notice("DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused")
+        }
+        if sealingKeys == nil {
+            logger.notice("DOORSTEP_TOKEN_SECRET is not set: no instances are registered")
+        }
+        if apns == nil {
+            logger.notice("DOORSTEP_APNS_KEYS is not set: no notifications are delivered from here")
+        }
+    }
+
+    /// What the process may have open must do for the connections and for what it needs besides: each connection to
+    /// PostgreSQL, to APNs and to receivers of webhooks, and files.
+    private func limitedByOpenFiles() -> APIServer.Settings {
+        var settings = api
+        let limit = OpenFileLimit.raise(to: settings.maximumConnections + Self.otherFiles)
+        guard limit < settings.maximumConnections + Self.otherFiles else { return settings }
+        settings.maximumConnections = max(limit - Self.otherFiles, limit / 2)
+        logger.notice(
+            "fewer connections than --max-connections: the process may not have so many files open (ulimit -n)",
+            metadata: ["connections": "\(settings.maximumConnections)", "files": "\(limit)"])
+        return settings
+    }
+
+    private static let otherFiles = 512
+}

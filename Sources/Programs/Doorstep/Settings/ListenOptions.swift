@@ -1,0 +1,40 @@
+import ArgumentParser
+import HTTPAPI
+
+/// Where a server listens, to how many, and whom it believes about clients.
+struct ListenOptions: ParsableArguments {
+    @Option(Settings.host) var host: String?
+    @Option(Settings.port) var port: Int?
+    @Option(Settings.operationsPort) var operationsPort: Int?
+    @Option(Settings.operationsHost) var operationsHost: String?
+    @Option(Settings.tlsCertificate) var tlsCertificate: String?
+    @Option(Settings.tlsKey) var tlsKey: String?
+    @Option(Settings.maximumConnections) var maximumConnections: Int?
+    @Option(Settings.shutdownTimeout) var shutdownTimeout: Int?
+    @Option(Settings.trustedProxies) var trustedProxies: [[AddressRange]] = []
+
+    func settings() throws -> APIServer.Settings {
+        var settings = APIServer.Settings()
+        settings.host = try Settings.host.value(host)
+        settings.port = try Settings.port.value(port)
+        let operationsHost = try Settings.operationsHost.value(operationsHost)
+        if let port = try Settings.operationsPort.value(operationsPort) {
+            settings.operations = (operationsHost ?? settings.host, port)
+        } else if operationsHost != nil {
+            throw ValidationError("--operations-host goes with --operations-port")
+        }
+        settings.maximumConnections = try Settings.maximumConnections.value(maximumConnections)
+        settings.shutdownTimeout = .seconds(try Settings.shutdownTimeout.value(shutdownTimeout))
+        settings.trustedProxies = try Settings.trustedProxies.value(
+            trustedProxies.isEmpty ? nil : trustedProxies.flatMap(\.self))
+        switch (try Settings.tlsCertificate.value(tlsCertificate), try Settings.tlsKey.value(tlsKey)) {
+        case (nil, nil): break
+        case (let certificate?, let key?):
+            // NIO reads it; this says whether others could.
+            _ = try SecretFile(path: key).bytes()
+            settings.tls = (certificate, key)
+        default: throw ValidationError("--tls-certificate and --tls-key go together")
+        }
+        return settings
+    }
+}

@@ -1,0 +1,149 @@
+import ArgumentParser
+import Foundation
+
+/// A setting, declared once: its flag, its environment variable, its default, its help, and how its text is read.
+///
+/// The option of a command is made from it, and so is its row of `doorstep settings`, which is the guide's table.
+/// `Default` is `Value`, or `Void` for a setting that need not have a value.
+struct Setting<Value: Sendable, Default: Sendable>: Sendable {
+    let description: SettingDescription
+    private let standard: Default
+    private let parse: @Sendable (String) -> Value?
+
+    /// Reads what a flag or the variable holds.
+    @Sendable func read(_ text: String) throws(ValidationError) -> Value {
+        guard let value = parse(text) else {
+            throw ValidationError(description.range.map { "it must be \($0)" } ?? "it cannot be read")
+        }
+        return value
+    }
+
+    /// The flag's value, else the variable's; an empty variable is none.
+    private func given(_ flag: Value?) throws(CommandError) -> Value? {
+        if let flag { return flag }
+        guard let variable = description.variable, let text = ProcessInfo.processInfo.environment[variable],
+            !text.isEmpty
+        else { return nil }
+        do throws(ValidationError) {
+            return try read(text)
+        } catch {
+            throw .invalidSetting(variable, error.message)
+        }
+    }
+}
+
+extension Setting where Default == Value {
+    /// - Parameters:
+    ///   - flag: Without its dashes.
+    ///   - placeholder: What stands for the value in the help.
+    ///   - range: What the value must be, for people.
+    ///   - help: Without a period, since the range follows it.
+    init(
+        _ flag: String, _ variable: String, default standard: Value, value placeholder: String? = nil,
+        range: String? = nil, _ help: String, show: (Value) -> String = { "\($0)" },
+        parse: @escaping @Sendable (String) -> Value?
+    ) {
+        description = SettingDescription(
+            flag: flag, placeholder: placeholder, variable: variable, standard: show(standard), range: range,
+            help: help)
+        self.standard = standard
+        self.parse = parse
+    }
+
+    init(
+        _ flag: String, _ variable: String, default standard: Value, value placeholder: String? = nil,
+        range: String? = nil, _ help: String
+    ) where Value: ExpressibleByArgument {
+        self.init(
+            flag, variable, default: standard, value: placeholder, range: range, help,
+            show: \.defaultValueDescription, parse: { Value(argument: $0) })
+    }
+
+    init(
+        _ flag: String, _ variable: String, default standard: Int, in range: ClosedRange<Int>, _ help: String
+    ) where Value == Int {
+        self.init(
+            flag, variable, default: standard, range: range.words, help,
+            parse: { text in Int(text).flatMap { range.contains($0) ? $0 : nil } })
+    }
+
+    /// The flag's value, else the variable's, else the default.
+    func value(_ flag: Value?) throws(CommandError) -> Value { try given(flag) ?? standard }
+}
+
+extension Setting where Default == Void {
+    /// - Parameters:
+    ///   - flag: Nil for what is in the environment alone, where `ps` does not show it.
+    ///   - variable: Nil for what is a flag alone.
+    ///   - otherwise: What holds without a value, for people.
+    init(
+        _ flag: String?, _ variable: String?, value placeholder: String? = nil, otherwise: String? = nil,
+        _ help: String
+    ) where Value: ExpressibleByArgument {
+        description = SettingDescription(
+            flag: flag, placeholder: placeholder, variable: variable, standard: otherwise, range: nil,
+            help: help)
+        standard = ()
+        parse = { Value(argument: $0) }
+    }
+
+    /// The flag's value, else the variable's, else none.
+    func value(_ flag: Value? = nil) throws(CommandError) -> Value? { try given(flag) }
+}
+
+extension Setting<Int, Void> {
+    init(_ flag: String, _ variable: String, in range: ClosedRange<Int>, _ help: String) {
+        description = SettingDescription(
+            flag: flag, placeholder: nil, variable: variable, standard: nil, range: range.words, help: help)
+        standard = ()
+        parse = { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }
+    }
+}
+
+extension Setting<String, Void> {
+    /// Secrets that are separated by commas; nil without a value.
+    func secrets() throws(CommandError) -> [String]? {
+        try value()?.split(separator: ",").map(String.init)
+    }
+}
+
+extension Option {
+    init<T, Default>(_ setting: Setting<T, Default>) where Value == T? {
+        self.init(
+            name: setting.description.name, help: setting.description.argumentHelp, transform: setting.read)
+    }
+
+    /// One that can be repeated.
+    init<T, Default>(wrappedValue: [T], _ setting: Setting<T, Default>) where Value == [T] {
+        self.init(
+            wrappedValue: wrappedValue, name: setting.description.name,
+            help: setting.description.argumentHelp, transform: setting.read)
+    }
+}
+
+/// What people are told of a setting.
+struct SettingDescription: Sendable {
+    let flag: String?
+    let placeholder: String?
+    let variable: String?
+    /// The default.
+    let standard: String?
+    let range: String?
+    fileprivate let help: String
+
+    /// Help and range, as one text.
+    var text: String { "\(help)\(range.map { " (\($0))" } ?? "")." }
+
+    fileprivate var name: NameSpecification { flag.map { .customLong($0) } ?? .long }
+
+    fileprivate var argumentHelp: ArgumentHelp {
+        let places = [variable.map { "environment: \($0)" }, standard.map { "default: \($0)" }].compactMap(
+            \.self)
+        return ArgumentHelp(
+            "\(text)\(places.isEmpty ? "" : " (\(places.joined(separator: ", ")))")", valueName: placeholder)
+    }
+}
+
+extension ClosedRange<Int> {
+    fileprivate var words: String { "\(lowerBound) to \(upperBound)" }
+}

@@ -1,0 +1,185 @@
+import APNsClient
+import ArgumentParser
+import HTTPAPI
+import Logging
+import Persistence
+import RateLimiting
+import Tenancy
+
+/// All settings there are.
+enum Settings {
+    private static let api = APIServer.Settings()
+    private static let apns = APNsClient.Settings()
+
+    // MARK: What commands work on
+
+    static let databaseURL = Setting<String, Void>(
+        "database-url", "DATABASE_URL", value: "conninfo",
+        """
+        A libpq connection string, of several hosts perhaps. A password among arguments can be read in the list of \
+        processes, and is warned of: use the variable, a service file ('service=NAME') or ~/.pgpass
+        """)
+    static let embeddedPostgres = Setting<String, Void>(
+        "embedded-postgres", nil, value: "dir",
+        """
+        Start a private PostgreSQL in this directory instead, or join the one that runs there, and bring its schema up \
+        to date
+        """)
+    static let tenant = Setting<TenantSlug, Void>(
+        "tenant", "DOORSTEP_TENANT", value: "slug", "The tenant that a command is about")
+    static let authorities = Setting<String, Void>(
+        "ca-file", nil, value: "file", otherwise: "the system's",
+        "Certificates (PEM) to trust instead, for a server inside; of serve, for webhooks")
+
+    // MARK: Where the server listens
+
+    static let host = Setting("host", "DOORSTEP_HOST", default: api.host, "The address to listen on")
+    static let port = Setting(
+        "port", "DOORSTEP_PORT", default: api.port, in: 0...65_535, "The port to listen on; 0 for any")
+    static let operationsPort = Setting<Int, Void>(
+        "operations-port", "DOORSTEP_OPERATIONS_PORT", in: 0...65_535,
+        """
+        Answer /livez, /readyz and /metrics at this port, in plain HTTP, and no longer at the other; 0 for any
+        """)
+    static let operationsHost = Setting<String, Void>(
+        "operations-host", "DOORSTEP_OPERATIONS_HOST", otherwise: "that of --host",
+        "The address to listen on at that port")
+    static let tlsCertificate = Setting<String, Void>(
+        "tls-certificate", "DOORSTEP_TLS_CERTIFICATE", value: "file",
+        "A certificate chain (PEM): with it and --tls-key, TLS 1.2 or later with HTTP/2 and HTTP/1.1")
+    static let tlsKey = Setting<String, Void>(
+        "tls-key", "DOORSTEP_TLS_KEY", value: "file",
+        "The certificate's key (PEM); one that others than its owner and its group may read is refused")
+    static let maximumConnections = Setting(
+        "max-connections", "DOORSTEP_MAX_CONNECTIONS", default: api.maximumConnections, in: 1...1_000_000,
+        "How many connections may be open at once, half of them of one client; others wait until one ends")
+    static let shutdownTimeout = Setting(
+        "shutdown-timeout", "DOORSTEP_SHUTDOWN_TIMEOUT", default: Int(api.shutdownTimeout.components.seconds),
+        in: 0...3_600,
+        "For how many seconds after SIGTERM requests under way may go on; then they are cut")
+    static let trustedProxies = Setting<[AddressRange], [AddressRange]>(
+        "trusted-proxy", "DOORSTEP_TRUSTED_PROXIES", default: api.trustedProxies, value: "cidr",
+        range: "an address, a range such as 10.0.0.0/8, or several, separated by commas",
+        "Proxies whose X-Forwarded-For is believed; can be repeated",
+        show: { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: ",") },
+        parse: { text in
+            let texts = text.split(separator: ",", omittingEmptySubsequences: false)
+            let ranges = texts.compactMap { AddressRange(String($0)) }
+            return ranges.count == texts.count ? ranges : nil
+        })
+
+    // MARK: What it answers from, and keeps
+
+    static let poolSize = Setting(
+        "pool-size", "DOORSTEP_POOL_SIZE", default: 4, in: 1...1_000,
+        "Connections to PostgreSQL at most, besides one that listens and those that deliver")
+    static let tableFile = Setting<String, Void>(
+        "table-file", "DOORSTEP_TABLE_FILE", value: "file",
+        "Keep what answers are given from in this file, so that the server can start while the database is away"
+    )
+    static let tableMaximumAge = Setting(
+        "table-max-age", "DOORSTEP_TABLE_MAX_AGE", default: TableAge.standard, value: "hours",
+        range: TableAge.range,
+        "How many hours ago the table in that file may have been what the database said")
+    static let confirmationRetention = Setting(
+        "confirmation-retention", "DOORSTEP_CONFIRMATION_RETENTION", default: 90,
+        in: ConfirmationDays.retentions, "For how many days confirmations are kept")
+    static let instanceRetention = Setting(
+        "instance-retention", "DOORSTEP_INSTANCE_RETENTION", default: 30, in: NotificationUpkeep.retentions,
+        "After how many days without a launch an instance is forgotten")
+    static let notificationRetention = Setting(
+        "notification-retention", "DOORSTEP_NOTIFICATION_RETENTION", default: 30,
+        in: NotificationUpkeep.retentions, "For how many days notifications and their traces are kept")
+
+    // MARK: Limits
+
+    static let keyLimit = limit(
+        "key-limit", "DOORSTEP_KEY_LIMIT", \.key,
+        "How often a key may be used, unless its tenant has a limit of its own: requests a second, and at once"
+    )
+    static let clientLimit = limit(
+        "client-limit", "DOORSTEP_CLIENT_LIMIT", \.client,
+        "How often one client address may use a tenant's publishable keys, or send no valid key")
+    static let newInstanceLimit = limit(
+        "new-instance-limit", "DOORSTEP_NEW_INSTANCE_LIMIT", \.newInstances,
+        """
+        How many instances that were not known a tenant gets, unless it has a limit of its own: a second, and at once
+        """)
+    static let clientNewInstanceLimit = limit(
+        "client-new-instance-limit", "DOORSTEP_CLIENT_NEW_INSTANCE_LIMIT", \.clientNewInstances,
+        "How many of these one client address may add with a tenant's publishable keys")
+
+    private static func limit(
+        _ flag: String, _ variable: String, _ path: KeyPath<RequestLimits, RateLimit?>, _ help: String
+    ) -> Setting<OptionalLimit, OptionalLimit> {
+        Setting(
+            flag, variable, default: OptionalLimit(api.limits[keyPath: path]), value: "rate[:burst]",
+            range: "a rate, a rate and a burst such as 50:1000, or 'off' for none", help)
+    }
+
+    // MARK: Receipts
+
+    static let receiptKeys = Setting<String, Void>(
+        "receipt-keys", "DOORSTEP_RECEIPT_KEYS", value: "file",
+        "The file of the keys that sign receipts; without it there are none")
+    static let receiptIssuer = Setting(
+        "receipt-issuer", "DOORSTEP_RECEIPT_ISSUER", default: "doorstep", "Who receipts say they are from")
+
+    // MARK: Notifications
+
+    static let apnsKeys = Setting<String, Void>(
+        "apns-keys", "DOORSTEP_APNS_KEYS", value: "file",
+        "A file that lists the teams' keys for APNs; without it nothing is delivered from this server")
+    static let apnsConnections = Setting(
+        "apns-connections", "DOORSTEP_APNS_CONNECTIONS", default: apns.connections, in: 1...100,
+        "Connections to each environment for each team, at most")
+    static let apnsTimeout = Setting(
+        "apns-timeout", "DOORSTEP_APNS_TIMEOUT", default: Int(apns.requestTimeout.components.seconds),
+        in: 1...300,
+        "For how many seconds an answer of APNs is waited for; a delivery is lent to a server for twice that")
+    static let apnsProduction = Setting<HostAndPort, Void>(
+        "apns-production", "DOORSTEP_APNS_PRODUCTION", value: "host:port", otherwise: "Apple",
+        "Where production notifications go, such as a simulator")
+    static let apnsSandbox = Setting<HostAndPort, Void>(
+        "apns-sandbox", "DOORSTEP_APNS_SANDBOX", value: "host:port", otherwise: "Apple",
+        "Where sandbox notifications go")
+    static let apnsAuthorities = Setting<String, Void>(
+        "apns-ca-file", "DOORSTEP_APNS_CA_FILE", value: "file", otherwise: "the system's",
+        "Certificates (PEM) to trust of what answers as APNs, for a simulator")
+
+    // MARK: Logs and secrets
+
+    static let logLevel = Setting(
+        "log-level", "DOORSTEP_LOG_LEVEL", default: Logger.Level.info, value: "level",
+        range: Logger.Level.allCases.map(\.rawValue).joined(separator: ", "),
+        """
+        What is logged. Requests that were answered as asked, and what strangers were refused, are at debug only; of \
+        other refusals the first of a kind, and the rest by count
+        """, show: \.rawValue, parse: { Logger.Level(rawValue: $0) })
+    static let tokenSecret = Setting<String, Void>(
+        nil, "DOORSTEP_TOKEN_SECRET",
+        """
+        What the keys are derived from that seal push tokens and the secrets of webhooks: 32 bytes or more; several, \
+        separated by commas, the newest first. Without it no instances are registered and nothing is sent
+        """)
+    static let signingSecret = Setting<String, Void>(
+        nil, "DOORSTEP_SIGNING_SECRET",
+        """
+        What the tenants' keys for signed places are derived from: 32 bytes or more; several, separated by commas, \
+        while one is replaced. Without it signed places are refused
+        """)
+
+    /// In the order of the guide.
+    static let all: [SettingDescription] = [
+        databaseURL.description, embeddedPostgres.description, tenant.description, host.description,
+        port.description, operationsPort.description, operationsHost.description, tlsCertificate.description,
+        tlsKey.description, maximumConnections.description,
+        shutdownTimeout.description, trustedProxies.description, poolSize.description, tableFile.description,
+        tableMaximumAge.description, confirmationRetention.description, instanceRetention.description,
+        notificationRetention.description, keyLimit.description, clientLimit.description,
+        newInstanceLimit.description, clientNewInstanceLimit.description, receiptKeys.description,
+        receiptIssuer.description, apnsKeys.description, apnsConnections.description, apnsTimeout.description,
+        apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
+        authorities.description, logLevel.description, tokenSecret.description, signingSecret.description,
+    ]
+}

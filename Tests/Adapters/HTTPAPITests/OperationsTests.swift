@@ -1,0 +1,103 @@
+import HTTPTypes
+import Logging
+import Testing
+
+@testable import HTTPAPI
+
+/// Where the server tells monitors how it does, and where it does not.
+@Suite struct OperationsTests {
+    static let paths = ["/livez", "/readyz", "/metrics"]
+
+    @Test func aProvedHostHasNoneOfIt() async throws {
+        let api = TestAPI()
+        try await api.test { client in
+            for path in Self.paths + ["/metrics/", "//readyz"] {
+                for method in [HTTPRequest.Method.get, .head, .post, .delete] {
+                    try api.proveHost(false)
+                    let known = try await client.send(method, path, key: nil)
+                    #expect(
+                        known.status == ([.get, .head].contains(method) ? 200 : 405), "\(method) \(path)")
+                    try api.proveHost()
+                    let answer = try await client.send(method, path, key: nil)
+                    let unknown = try await client.send(method, "/nothing", key: nil)
+                    #expect(answer.status == 404, "\(method) \(path)")
+                    #expect(answer.code == unknown.code && answer.headers[.allow] == nil)
+                    #expect(answer.headers.map(\.name) == unknown.headers.map(\.name))
+                }
+            }
+            #expect(try await client.send(.get, "/openapi.json", key: nil).status == 200)
+            #expect(try await client.send(.get, "/v1/lookup", key: nil).status == 401)
+        }
+    }
+
+    @Test(arguments: ["LocalHost", "localhost:8080", "localhost.", "localhost.:80"])
+    func aProvedHostIsKnownHoweverItIsWritten(host: String) async throws {
+        let api = TestAPI()
+        try api.proveHost()
+        try await ExchangeTests.serve(api, fromMemory: true) { port in
+            try await Self.expect("404", of: "/metrics", host: host, at: port)
+            try await Self.expect("200", of: "/metrics", host: "not.\(host)", at: port)
+        }
+    }
+
+    private static func expect(
+        _ status: String, of path: String, _ method: String = "GET", host: String = "localhost", at port: Int,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let answer = try await ExchangeTests.send(
+            ["\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n"], to: port)
+        #expect(
+            answer.hasPrefix("HTTP/1.1 \(status) "), "\(method) \(path) at \(host): \(answer)",
+            sourceLocation: sourceLocation)
+    }
+
+    private static func server(
+        _ api: TestAPI, operationsPort: Int = 0,
+        onListening: @escaping @Sendable (APIServer.Listener, Int) async -> Void = { _, _ in }
+    ) -> APIServer {
+        var settings = APIServer.Settings()
+        settings.port = 0
+        settings.operations = ("127.0.0.1", operationsPort)
+        return APIServer(
+            settings, api.dependencies, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            onListening: onListening)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPortOfItsOwn() async throws {
+        let api = TestAPI()
+        try api.proveHost()
+        let listening = AsyncStream<(APIServer.Listener, Int)>.makeStream()
+        let server = Self.server(api) { listening.continuation.yield(($0, $1)) }
+        try await ExchangeTests.run(server) {
+            var ports: [APIServer.Listener: Int] = [:]
+            for await (listener, port) in listening.stream {
+                ports[listener] = port
+                if ports.count == 2 { break }
+            }
+            let (everyone, monitors) = (try #require(ports[.api]), try #require(ports[.operations]))
+            for path in Self.paths {
+                // Whatever the host.
+                for host in ["localhost", "example.com"] {
+                    try await Self.expect("200", of: path, host: host, at: monitors)
+                    for method in ["GET", "POST"] {
+                        try await Self.expect("404", of: path, method, host: host, at: everyone)
+                    }
+                }
+                try await Self.expect("405", of: path, "POST", at: monitors)
+            }
+            for path in ["/openapi.json", "/v1/lookup", "/.well-known/apple-app-site-association", "/"] {
+                try await Self.expect("404", of: path, at: monitors)
+            }
+            try await Self.expect("200", of: "/openapi.json", at: everyone)
+            try await Self.expect("401", of: "/v1/lookup", at: everyone)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func withoutItsPortTheServerEnds() async throws {
+        try await ExchangeTests.serve(TestAPI(), fromMemory: true) { port in
+            await #expect(throws: (any Error).self) {
+                try await Self.server(TestAPI(), operationsPort: port).run()
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import JSON
+import Testing
+
+/// Each setting is declared once: what is written of it elsewhere is held to the declaration.
+@Suite struct SettingsTests {
+    private static func text(_ path: String) throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    private static func declared() async throws -> [JSONObject] {
+        let outcome = try await DoorstepBinary(databaseURL: "").succeed("settings", "--format", "json")
+        return try #require(try outcome.json().arrayValue).compactMap(\.objectValue)
+    }
+
+    @Test func theGuideHasTheTableThatIsPrinted() async throws {
+        let table = try await DoorstepBinary(databaseURL: "").succeed("settings", "--format", "markdown")
+            .output
+        let count = try await Self.declared().count
+        #expect(table.split(separator: "\n").count == count + 2)
+        #expect(
+            try Self.text("deploy/README.md").contains("\n\n\(table)\n"),
+            "put what 'doorstep settings --format markdown' prints into the guide")
+    }
+
+    /// What is commented out is the default, where that is a number.
+    @Test func theExampleOfTheEnvironmentHasAllVariables() async throws {
+        let settings = try await Self.declared()
+        var named: Set<String> = []
+        for line in try Self.text("deploy/env.example").split(separator: "\n") {
+            guard let match = line.wholeMatch(of: /(#?)([A-Z_]+)=(.*)/) else { continue }
+            let (mark, name, value) = (match.1, String(match.2), String(match.3))
+            named.insert(name)
+            let setting = settings.first { $0["environment"] == .string(name) }
+            #expect(setting != nil, "\(name)")
+            guard mark == "#", let standard = setting?["default"]?.stringValue,
+                standard.first?.isNumber == true
+            else { continue }
+            #expect(value == standard, "\(name)")
+        }
+        // It is for a server.
+        let variables = settings.compactMap { $0["environment"]?.stringValue }
+        #expect(named == Set(variables).subtracting(["DOORSTEP_TENANT"]))
+    }
+
+    @Test func everyFlagOfTheServerIsASetting() async throws {
+        let help = try await DoorstepBinary(databaseURL: "").succeed("serve", "--help").output
+        let flags = Set(help.matches(of: /(?m)^  (--[a-z-]+) </).map { String($0.1) })
+        let settings = try await Self.declared().compactMap { $0["flag"]?.stringValue }
+        #expect(flags == Set(settings).subtracting(["--tenant"]))
+    }
+
+    @Test(arguments: [
+        ("DOORSTEP_POOL_SIZE", "0"), ("DOORSTEP_POOL_SIZE", "many"), ("DOORSTEP_PORT", "65536"),
+        ("DOORSTEP_KEY_LIMIT", "1:2:3"), ("DOORSTEP_TRUSTED_PROXIES", "10.0.0.0/8,10.0.0.1/8"),
+        ("DOORSTEP_TABLE_MAX_AGE", "8761"), ("DOORSTEP_LOG_LEVEL", "loud"),
+        ("DOORSTEP_CONFIRMATION_RETENTION", "731"), ("DOORSTEP_APNS_PRODUCTION", "nowhere"),
+    ])
+    func aVariableIsHeldToWhatItsFlagIs(name: String, value: String) async throws {
+        var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1 dbname=none")
+        binary.environment[name] = value
+        let outcome = try await binary.run("serve", "--port", name == "DOORSTEP_PORT" ? "0" : "1")
+        if name == "DOORSTEP_PORT" {
+            // A flag goes before it.
+            #expect(!outcome.errors.contains(name))
+        } else {
+            #expect(
+                outcome.status == 1 && outcome.errors.contains("the value of \(name)"), "\(outcome.errors)")
+            #expect(outcome.errors.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test func theTenantCanBeNamedByTheEnvironment() async throws {
+        try await Installation.lend { installation in
+            var binary = installation.binary
+            let unnamed = try await binary.run("clip", "list")
+            #expect(unnamed.status == 64 && unnamed.errors.contains("DOORSTEP_TENANT"))
+            binary.environment["DOORSTEP_TENANT"] = Installation.tenant
+            #expect(try await binary.succeed("clip", "list").output.contains("com.example.MyApp.Clip"))
+            let other = try await binary.run("clip", "list", "--tenant", "nobody")
+            #expect(other.errors.contains("no tenant 'nobody'"))
+        }
+    }
+}
