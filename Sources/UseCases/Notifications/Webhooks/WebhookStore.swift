@@ -39,24 +39,6 @@ public struct WebhookClaim: Sendable {
     }
 }
 
-/// The tenants' webhooks, as an operator registers them.
-public protocol WebhookRegistry: Sendable {
-    /// Nil when there is none.
-    func webhook(of tenant: TenantID) async throws -> RegisteredWebhook?
-
-    /// Registers a webhook, or replaces the URL and secret of the one that is there.
-    /// - Parameter secret: nil keeps the one that is there.
-    /// - Returns: false when there is none whose secret could be kept: then nothing was changed.
-    func setWebhook(_ url: WebhookURL, secret: WebhookSecret?, of tenant: TenantID) async throws -> Bool
-
-    /// Replaces the secret, even one that cannot be opened any more.
-    /// - Returns: Where the webhook is; nil when there is none.
-    func replaceSecret(by secret: WebhookSecret, of tenant: TenantID) async throws -> WebhookURL?
-
-    /// - Returns: How many messages that waited went with it; nil when there was none.
-    func removeWebhook(of tenant: TenantID) async throws -> Int?
-}
-
 /// A webhook as an operator sees it.
 public struct RegisteredWebhook: Sendable, Hashable {
     public let webhook: Webhook

@@ -1,22 +1,5 @@
 public import Foundation
 public import Invocation
-public import Tenancy
-
-/// Gives back what was recorded of confirmations, as long as it is kept.
-public protocol ConfirmationHistory: Sendable {
-    /// The newest first, up to `limit`.
-    func latest(
-        _ selection: ConfirmationSelection, of tenant: TenantID, limit: Int
-    ) async throws -> [RecordedConfirmation]
-
-    /// The oldest first, from the one after `last` on, up to `limit`.
-    func page(
-        _ selection: ConfirmationSelection, of tenant: TenantID, after last: RecordedConfirmation?, limit: Int
-    ) async throws -> [RecordedConfirmation]
-
-    /// How many of each outcome there were on each day of UTC that had any, the newest first.
-    func counts(_ selection: ConfirmationSelection, of tenant: TenantID) async throws -> [ConfirmationCounts]
-}
 
 /// Which of a tenant's confirmations.
 public struct ConfirmationSelection: Sendable, Hashable {

@@ -46,15 +46,3 @@ public struct InstanceSummary: Sendable, Hashable {
         self.activityCount = activityCount
     }
 }
-
-/// A tenant's instances, for who administers them; no token is seen here.
-public protocol InstanceCatalogue: Sendable {
-    /// The latest launched first.
-    func latest(
-        _ selection: InstanceSelection, of tenant: TenantID, limit: Int
-    ) async throws -> [InstanceSummary]
-
-    /// Forgets an instance: its launches and its tokens.
-    /// - Returns: Whether there was one.
-    func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool
-}

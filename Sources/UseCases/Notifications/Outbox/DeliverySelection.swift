@@ -1,22 +1,4 @@
 public import Foundation
-public import Tenancy
-
-/// All deliveries of a tenant, for who operates the server: to find dead letters, and have them tried again.
-public protocol DeliveryLedger: Sendable {
-    /// The newest first.
-    func deliveries(
-        _ selection: DeliverySelection, of tenant: TenantID, limit: Int
-    ) async throws -> [ListedDelivery]
-
-    /// Has those tried again, with the IDs they have, that are selected, ended without APNs having certainly taken them, and
-    /// are not too late.
-    func retry(
-        _ selection: DeliverySelection, of tenant: TenantID, at now: Date
-    ) async throws -> RetryCounts
-
-    /// Whose delivery it is; nil when the tenant has none of this ID.
-    func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID?
-}
 
 /// Some of a tenant's deliveries; what is nil or empty does not restrict them.
 public struct DeliverySelection: Sendable, Hashable {
@@ -36,6 +18,7 @@ public struct DeliverySelection: Sendable, Hashable {
     }
 }
 
+/// A delivery in a list.
 public struct ListedDelivery: Sendable, Hashable {
     public let notification: NotificationID
     public let createdAt: Date
