@@ -1,4 +1,3 @@
-public import Foundation
 public import Tenancy
 
 /// The messages that wait for webhooks, as a server sees them.
@@ -23,32 +22,4 @@ public protocol WebhookStore: Sendable {
 
     /// Lets a message be due at once, as if it had not been lent.
     func giveBack(_ message: WebhookMessage, of tenant: TenantID) async throws
-}
-
-/// Messages that are lent, and where to.
-public struct WebhookClaim: Sendable {
-    public let webhook: Webhook
-    public let messages: [WebhookMessage]
-    /// How many were too old, and are removed.
-    public let outdatedCount: Int
-
-    public init(webhook: Webhook, messages: [WebhookMessage], outdatedCount: Int = 0) {
-        self.webhook = webhook
-        self.messages = messages
-        self.outdatedCount = outdatedCount
-    }
-}
-
-/// A webhook as an operator sees it.
-public struct RegisteredWebhook: Sendable, Hashable {
-    public let webhook: Webhook
-    public let createdAt: Date
-    /// How many messages wait.
-    public let waitingCount: Int
-
-    public init(webhook: Webhook, createdAt: Date, waitingCount: Int) {
-        self.webhook = webhook
-        self.createdAt = createdAt
-        self.waitingCount = waitingCount
-    }
 }

@@ -1,39 +1,6 @@
 public import APNsPayload
 public import Foundation
-public import Tenancy
-
-/// The deliveries that are still to be made, lent to one server at a time.
-///
-/// A loan ends when it is completed, or after its time: any server may take the delivery then. The number of the attempt
-/// fences: a completion of an earlier attempt than the last does nothing, unless it is that APNs has taken the delivery.
-public protocol Outbox: Sendable {
-    /// The tenants that something is due of, in the order of their IDs.
-    func tenantsWithDueDeliveries() async throws -> [DueTenant]
-
-    /// Takes those that are due longest, at most so many, for as long as the loan lasts.
-    ///
-    /// One that was lent before, and never completed, has a lost reply more: its server may have sent it.
-    func claim(_ limit: Int, of tenant: TenantID, for lease: Duration) async throws -> [ClaimedDelivery]
-
-    /// Writes down what became of deliveries, and of their tokens: all of it or nothing.
-    /// - Returns: How many were still lent by the attempt that completes them.
-    /// - Throws: `NotificationStoreError.unavailable` when it may be done as it is asked another time; anything else is
-    ///   about what is asked.
-    @discardableResult
-    func complete(_ completions: [Completion], of tenant: TenantID) async throws -> Int
-}
-
-/// A tenant that something is due of.
-public struct DueTenant: Sendable, Hashable {
-    public let tenant: TenantID
-    /// How long it is due, by the outbox's own clock.
-    public let overdue: Duration
-
-    public init(tenant: TenantID, overdue: Duration) {
-        self.tenant = tenant
-        self.overdue = overdue
-    }
-}
+import Tenancy
 
 /// A delivery that is lent to this server.
 public struct ClaimedDelivery: Sendable {
@@ -115,51 +82,5 @@ public struct ClaimedDelivery: Sendable {
     private var expiration: NotificationHeaders.Expiration? {
         guard notification.expiration != .immediate, let expiresAt else { return notification.expiration }
         return NotificationHeaders.Expiration(epochSeconds: Int(max(0, expiresAt.timeIntervalSince1970)))
-    }
-}
-
-/// What deliveries of one notification share: one object for all of them, which are handed on many times.
-public final class ClaimedNotification: Sendable {
-    public let id: NotificationID
-    public let createdAt: Date
-    public let team: TeamID
-    public let clip: BundleID
-    /// What replaces the clip.
-    public let fullApp: BundleID
-    public let pushType: PushType
-    public let priority: NotificationHeaders.Priority
-    public let collapseID: String?
-    public let expiration: NotificationHeaders.Expiration?
-    public let payload: [UInt8]
-
-    public init(
-        id: NotificationID, createdAt: Date, team: TeamID, clip: BundleID, fullApp: BundleID,
-        pushType: PushType, priority: NotificationHeaders.Priority, collapseID: String?,
-        expiration: NotificationHeaders.Expiration?, payload: [UInt8]
-    ) {
-        self.id = id
-        self.createdAt = createdAt
-        self.team = team
-        self.clip = clip
-        self.fullApp = fullApp
-        self.pushType = pushType
-        self.priority = priority
-        self.collapseID = collapseID
-        self.expiration = expiration
-        self.payload = payload
-    }
-}
-
-/// What became of one attempt.
-public struct Completion: Sendable {
-    public let delivery: ClaimedDelivery
-    public let verdict: DeliveryVerdict
-    /// Nil when nothing was tried.
-    public let answer: DeliveryAnswer?
-
-    public init(delivery: ClaimedDelivery, verdict: DeliveryVerdict, answer: DeliveryAnswer?) {
-        self.delivery = delivery
-        self.verdict = verdict
-        self.answer = answer
     }
 }
