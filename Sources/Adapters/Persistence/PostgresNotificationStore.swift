@@ -1,4 +1,5 @@
 import APNsPayload
+import Encodings
 import Foundation
 import Invocation
 import JSON
@@ -25,16 +26,18 @@ public struct PostgresNotificationStore: NotificationStore {
         self.partSize = partSize
     }
 
-    public func add(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition {
+    public func add(
+        _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
+    ) async throws -> Addition {
         do {
             do {
-                return try await addOnce(draft, of: tenant)
+                return try await addOnce(distribution, for: key, of: tenant)
             } catch let error as PostgreSQLError where error.isOfAnotherPartition {
                 // Nobody has made today's partitions.
                 try await pool.withTransaction(as: .router, .readWrite) { transaction in
                     _ = try await transaction.execute("SELECT doorstep.add_notification_days()")
                 }
-                return try await addOnce(draft, of: tenant)
+                return try await addOnce(distribution, for: key, of: tenant)
             }
         } catch Unsuitable.unknownChannel {
             return .unknownChannel
@@ -49,25 +52,26 @@ public struct PostgresNotificationStore: NotificationStore {
         case unknownChannel
     }
 
-    private func addOnce(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition {
-        let id = NotificationID(.timeOrdered(at: draft.distribution.createdAt))
-        return try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-            if let key = draft.idempotencyKey, try await !transaction.take(key, for: id) {
+    private func addOnce(
+        _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
+    ) async throws -> Addition {
+        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+            if let key, try await !transaction.take(key, for: distribution.notification.id) {
                 // Whoever took it has committed by now.
                 guard let earlier = try await transaction.addition(with: key) else {
                     throw PersistenceError.unreadable("idempotency_keys")
                 }
                 return earlier
             }
-            let policy = try await transaction.collapsePolicy()
-            let notification = draft.notification(id: id, under: policy)
-            let part = try await firstPart(of: draft, in: transaction)
+            let distribution = distribution.collapsing(under: try await transaction.collapsePolicy())
+            let notification = distribution.notification
+            let part = try await firstPart(of: distribution, in: transaction)
             try await transaction.insert(notification, skipped: part.skipped)
-            try await transaction.insert(part.deliveries, of: id, draft.distribution)
+            try await transaction.insert(part.deliveries, of: notification)
             if part.hasMore, let place = part.place {
-                try await transaction.keepPlace(place, of: id, draft.distribution, part.deliveries.count)
+                try await transaction.keepPlace(place, of: notification, part.deliveries.count)
             }
-            let answered = part.deliveries.prefix(NotificationDraft.answeredDeliveries)
+            let answered = part.deliveries.prefix(Addition.answeredDeliveries)
             return .added(
                 NotificationTrace(
                     notification: notification, counts: part.counts, deliveries: Array(answered),
@@ -76,20 +80,20 @@ public struct PostgresNotificationStore: NotificationStore {
     }
 
     private func firstPart(
-        of draft: NotificationDraft, in transaction: TenantTransaction
+        of distribution: Distribution, in transaction: TenantTransaction
     ) async throws -> DecidedPart {
-        let distribution = draft.distribution
         guard case .channel(let channel) = distribution.audience else {
             return try await transaction.decidePart(of: distribution, partSize)
         }
-        let environment = distribution.router.environment ?? .production
-        guard try await transaction.hasChannel(channel, of: draft.clip, environment) else {
+        let notification = distribution.notification
+        let environment = notification.audience.environment ?? .production
+        guard try await transaction.hasChannel(channel, of: notification.clip, environment) else {
             throw Unsuitable.unknownChannel
         }
         let delivery = RecordedDelivery(
-            id: DeliveryID(.timeOrdered(at: distribution.createdAt)), instance: nil,
-            receiver: distribution.router.receiver, environment: environment, state: .queued,
-            expiresAt: distribution.broadcastExpiry)
+            id: DeliveryID(.timeOrdered(at: notification.createdAt)), instance: nil,
+            receiver: distribution.receiver, environment: environment, state: .queued,
+            expiresAt: distribution.expiresAt)
         return DecidedPart(deliveries: [delivery])
     }
 
@@ -182,7 +186,7 @@ extension TenantTransaction {
         guard let row = rows.first else { return nil }
         let (id, digest) = try row.decode(UUID.self, [UInt8].self)
         guard digest == key.digest else { return .keyReused }
-        let limit = NotificationDraft.answeredDeliveries
+        let limit = Addition.answeredDeliveries
         guard let trace = try await trace(NotificationID(id), after: nil, limit: limit) else {
             throw PersistenceError.unreadable("idempotency_keys")
         }
@@ -243,27 +247,26 @@ extension TenantTransaction {
             INSERT INTO doorstep.notifications
                 (tenant_id, created_at, notification_id, bundle_id, url, experience_url, experience_kind,
                 location_identifier, audience, push_type, priority, collapse_id, expiration, payload, warnings, skipped)
-            VALUES (\(tenant.uuid), \(notification.createdAt), \(notification.id.uuid), \(notification.clip),
+            VALUES (\(tenant.uuid), \(notification.createdAt), \(notification.id.uuid), \(notification.clip.text),
                 \(notification.url), \(notification.experienceURL), \(notification.experienceKind.rawValue),
-                \(notification.location), \(JSONValue.object(notification.audience).text)::jsonb,
+                \(notification.location?.text), \(JSONValue.object(notification.audience.json).text)::jsonb,
                 \(notification.headers.pushType.rawValue), \(Int16(notification.headers.priority.rawValue)),
                 \(notification.headers.collapseID), \(notification.headers.expiration?.epochSeconds),
                 \(notification.payload), \(notification.warnings.json.text)::jsonb, \(skipped.stored.text)::jsonb)
             """)
     }
 
-    /// In one statement, however many there are.
+    /// In one statement, however many there are; all have the notification's receiver.
     fileprivate func insert(
-        _ deliveries: [RecordedDelivery], of id: NotificationID, _ distribution: Distribution
+        _ deliveries: [RecordedDelivery], of notification: RecordedNotification
     ) async throws {
-        guard !deliveries.isEmpty else { return }
-        let receiver = distribution.router.receiver
+        guard let receiver = deliveries.first?.receiver else { return }
         try await execute(
             """
             INSERT INTO doorstep.deliveries
                 (tenant_id, created_at, notification_id, delivery_id, instance_id, token_kind, token_name,
                 environment, target, state, reason, due_at, expires_at, finished_at, warnings)
-            SELECT \(tenant.uuid), \(distribution.createdAt), \(id.uuid), delivery_id,
+            SELECT \(tenant.uuid), \(notification.createdAt), \(notification.id.uuid), delivery_id,
                 CASE WHEN \(receiver.kind == "channel") THEN NULL ELSE instance_id END,
                 \(receiver.kind), \(receiver.name), environment, nullif(target, ''), state, nullif(reason, ''),
                 CASE state WHEN 'queued' THEN now() END, nullif(expires_at, 'infinity'),
@@ -341,7 +344,8 @@ extension TenantTransaction {
                 found.members[index].hasOtherBusiness = overwriting.contains(
                     found.members[index].instance.uuid)
             }
-            let ids = UUID.timeOrdered(found.members.count, at: distribution.createdAt, from: count)
+            let ids = UUID.timeOrdered(
+                found.members.count, at: distribution.notification.createdAt, from: count)
             count += ids.count
             part.deliveries += zip(found.members, ids).map {
                 distribution.delivery(to: $0, id: DeliveryID($1))
@@ -357,14 +361,14 @@ extension TenantTransaction {
     }
 
     fileprivate func keepPlace(
-        _ place: AudiencePlace, of id: NotificationID, _ distribution: Distribution, _ deliveryCount: Int
+        _ place: AudiencePlace, of notification: RecordedNotification, _ deliveryCount: Int
     ) async throws {
         try await execute(
             """
             INSERT INTO doorstep.audience_cursors
                 (tenant_id, notification_id, created_at, launched_at, url, instance_id, delivery_count)
-            VALUES (\(tenant.uuid), \(id.uuid), \(distribution.createdAt), \(place.launchedAt), \(place.url),
-                \(place.instance), \(Int32(deliveryCount)))
+            VALUES (\(tenant.uuid), \(notification.id.uuid), \(notification.createdAt), \(place.launchedAt),
+                \(place.url), \(place.instance), \(Int32(deliveryCount)))
             """)
     }
 
@@ -399,11 +403,11 @@ extension TenantTransaction {
             try await dropCursor(of: id)
             return AudiencePart(notification: id, counts: [], isLast: true)
         }
-        guard let distribution = Distribution(notification, clipIsMultiBusiness: isMultiBusiness) else {
-            throw PersistenceError.unreadable("notifications")
+        let distribution = try PersistenceError.reading("notifications") {
+            try Distribution(notification, clipIsMultiBusiness: isMultiBusiness)
         }
         let part = try await decidePart(of: distribution, size, at: cursor)
-        try await insert(part.deliveries, of: id, distribution)
+        try await insert(part.deliveries, of: notification)
         try await addSkipped(part.skipped, to: cursor)
         if part.hasMore, let place = part.place {
             try await execute(
@@ -420,11 +424,11 @@ extension TenantTransaction {
         return AudiencePart(notification: id, counts: part.counts, isLast: !part.hasMore)
     }
 
-    private func isMultiBusiness(_ clip: String) async throws -> Bool? {
+    private func isMultiBusiness(_ clip: BundleID) async throws -> Bool? {
         try await execute(
             """
             SELECT multi_business FROM doorstep.clips
-            WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip)
+            WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
             """
         ).first.map { try $0.decode(at: 0) }
     }

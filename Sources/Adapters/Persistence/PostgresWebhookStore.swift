@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 public import Notifications
 public import PostgreSQL

@@ -64,8 +64,9 @@ extension TenantTransaction {
         for distribution: Distribution, behind place: AudiencePlace?, askedAt: Date?, limit: Int,
         skipped: Int
     ) async throws -> AudienceCandidates {
-        let router = distribution.router
-        let isDevice = router.receiver == .device
+        let notification = distribution.notification
+        let asked = notification.audience
+        let isDevice = distribution.receiver == .device
         let start = distribution.audienceStart
         let rows = try await execute(
             """
@@ -80,13 +81,13 @@ extension TenantTransaction {
                     r.experience_url AS route_experience_url, r.is_there,
                     CASE WHEN r.is_there THEN r.launched_at END AS launched_there_at, r.confirmed_at, t.is_retired,
                     i.launched_at > \(start) AS is_recent, coalesce(r.confirmed_at > \(start), false) AS is_confirmed,
-                    coalesce(i.bundle_id = \(router.clip.text)
-                        AND (i.app <> 'clip' OR NOT \(router.clipIsMultiBusiness) OR coalesce(r.is_there, false))
-                        AND (\(router.environment == nil) OR i.environment = \(router.environment?.rawValue ?? ""))
-                        AND (NOT \(router.confirmedOnly) OR r.confirmed_at > \(start))
+                    coalesce(i.bundle_id = \(notification.clip.text)
+                        AND (i.app <> 'clip' OR NOT \(distribution.clipIsMultiBusiness) OR coalesce(r.is_there, false))
+                        AND (\(asked.environment == nil) OR i.environment = \(asked.environment?.rawValue ?? ""))
+                        AND (NOT \(asked.confirmedOnly) OR r.confirmed_at > \(start))
                         AND NOT t.is_retired
                         AND (NOT \(isDevice)
-                            OR i.permission = ANY (\(NotificationRouter.reachablePermissions.map(\.rawValue)))
+                            OR i.permission = ANY (\(Distribution.reachablePermissions.map(\.rawValue)))
                                 AND (i.app <> 'clip' OR i.permission <> 'ephemeral' OR i.launched_at > \(start))),
                         false) AS is_reachable
                 FROM scanned s
@@ -97,7 +98,7 @@ extension TenantTransaction {
                         max(o.confirmed_at) FILTER (WHERE o.is_there) OVER () AS confirmed_at
                     FROM (
                         SELECT url, experience_url, launched_at, confirmed_at,
-                            \(unindexedBusiness: distribution.business) AS is_there
+                            \(unindexedBusiness: notification.business) AS is_there
                         FROM doorstep.launches
                         WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id AND \(meant: distribution.audience, askedAt: askedAt)
                         OFFSET 0) AS o
@@ -109,10 +110,10 @@ extension TenantTransaction {
                 LEFT JOIN LATERAL (
                     SELECT retired_at IS NOT NULL AS is_retired FROM doorstep.push_tokens
                     WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
-                        AND kind = \(router.receiver.kind) AND name = \(router.receiver.name)
+                        AND kind = \(distribution.receiver.kind) AND name = \(distribution.receiver.name)
                     OFFSET 0) AS t ON true
                 -- Other clips may serve the same location.
-                WHERE s.is_meant AND (i.bundle_id = \(router.clip.text) OR NOT \(distribution.audience.isOfLaunches))
+                WHERE s.is_meant AND (i.bundle_id = \(notification.clip.text) OR NOT \(distribution.audience.isOfLaunches))
                     AND \(isFirstOf: distribution.audience, tenant, askedAt: askedAt)
             ), numbered AS (
                 SELECT m.*, row_number() OVER w AS number,
@@ -175,9 +176,11 @@ extension TenantTransaction {
     func instancesOfOtherBusinesses(
         among instances: [UUID], _ distribution: Distribution
     ) async throws -> Set<UUID> {
-        let router = distribution.router
-        guard router.clipIsMultiBusiness, router.receiver == .device, !instances.isEmpty else { return [] }
-        let since = distribution.createdAt.addingTimeInterval(-86_400)
+        let notification = distribution.notification
+        guard distribution.clipIsMultiBusiness, distribution.receiver == .device, !instances.isEmpty else {
+            return []
+        }
+        let since = notification.createdAt.addingTimeInterval(-86_400)
         let rows = try await execute(
             """
             SELECT DISTINCT i.instance_id FROM unnest(\(instances)) AS i (instance_id)
@@ -185,15 +188,15 @@ extension TenantTransaction {
                 -- An instance at a time: of an array behind the tenant the planner may make a filter for all that was sent.
                 SELECT created_at, notification_id FROM doorstep.deliveries
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = i.instance_id AND created_at >= \(since)
-                    AND created_at <= \(distribution.createdAt) AND token_kind = 'device'
+                    AND created_at <= \(notification.createdAt) AND token_kind = 'device'
                     AND state IN ('queued', 'sending', 'delivered', 'uncertain')
-                    AND (expires_at IS NULL OR expires_at > \(distribution.createdAt))
+                    AND (expires_at IS NULL OR expires_at > \(notification.createdAt))
                 OFFSET 0) AS d
             CROSS JOIN LATERAL (
                 SELECT FROM doorstep.notifications n
                 WHERE n.tenant_id = \(tenant.uuid) AND n.notification_id = d.notification_id
-                    AND n.created_at = d.created_at AND n.bundle_id = \(router.clip.text)
-                    AND \(otherBusinessThan: distribution.business)
+                    AND n.created_at = d.created_at AND n.bundle_id = \(notification.clip.text)
+                    AND \(otherBusinessThan: notification.business)
                 OFFSET 0) AS n
             """)
         return Set(try rows.map { try $0.decode(at: 0, as: UUID.self) })
@@ -269,7 +272,7 @@ extension Query.StringInterpolation {
             appendLiteral(" AND s.launched_at > ")
             appendInterpolation(distribution.audienceStart)
             appendLiteral(" AND ")
-            appendInterpolation(business: distribution.business)
+            appendInterpolation(business: distribution.notification.business)
             if let place {
                 appendLiteral(" AND (s.launched_at, s.instance_id) > (")
                 appendInterpolation(place.launchedAt)

@@ -1,4 +1,5 @@
 import APNsPayload
+import Encodings
 import Foundation
 import Invocation
 import JSON
@@ -80,10 +81,13 @@ extension RecordedNotification {
                 let warnings = try JSONValue(parsing: warnings.utf8).arrayValue,
                 let kind = ExperienceKind(rawValue: experienceKind)
             else { throw PersistenceError.unreadable("notifications") }
+            let location: String? = try row.decode("location_identifier")
             return RecordedNotification(
                 id: id, createdAt: createdAt, url: try row.decode("url"),
-                experienceURL: try row.decode("experience_url"), experienceKind: kind, clip: clip,
-                location: try row.decode("location_identifier"), audience: audience,
+                experienceURL: try row.decode("experience_url"), experienceKind: kind,
+                clip: try BundleID(clip),
+                location: try location.map { text in try LocationIdentifier(text) },
+                audience: try AudienceRequest(audience),
                 headers: try NotificationHeaders(
                     storedPushType: row.decode("push_type"), bundleID: clip,
                     priority: row.decode("priority"), expiration: row.decode("expiration"),

@@ -1,121 +1,83 @@
 import APNsPayload
 public import Foundation
-import Invocation
 import JSON
-import Routing
 import Tenancy
 
 /// How a notification goes to those it is for: the same for every part of its audience, whichever server takes it in.
+///
+/// Pure: what it decides depends on the notification and its arguments alone.
 public struct Distribution: Sendable {
-    public let audience: Audience
-    public let business: Business
-    public let router: NotificationRouter
-    /// When the notification was made, to the millisecond.
-    public let createdAt: Date
-    private let experienceURL: String
-    private let pushType: PushType
-    private let payload: [UInt8]
+    public private(set) var notification: RecordedNotification
+    public let clipIsMultiBusiness: Bool
+    public let receiver: Receiver
 
-    init(
-        _ notification: ComposedNotification, to audience: Audience, at business: Business,
-        by router: NotificationRouter, createdAt: Date
-    ) {
-        self.audience = audience
-        self.business = business
-        self.router = router
-        self.createdAt = createdAt
-        experienceURL = notification.experience.url
-        pushType = notification.headers.pushType
-        payload = notification.payload.bytes
+    /// - Throws: `IntakeRefusal.wrongAudience` when what is to be sent does not go to those it is for.
+    public init(
+        _ notification: RecordedNotification, clipIsMultiBusiness: Bool
+    ) throws(IntakeRefusal) {
+        self.notification = notification
+        self.clipIsMultiBusiness = clipIsMultiBusiness
+        receiver = try Receiver(of: notification)
     }
 
-    /// The same as when the notification was made, from what is stored of it; nil for what no request makes.
-    public init?(_ notification: RecordedNotification, clipIsMultiBusiness: Bool) {
-        guard let request = AudienceRequest(notification.audience),
-            let clip = try? BundleID(notification.clip),
-            let payload = (try? JSONValue(parsing: notification.payload))?.objectValue,
-            let receiver = try? Receiver(
-                of: payload, notification.headers.pushType, for: request.audience)
-        else { return nil }
-        if let location = notification.location {
-            guard let location = try? LocationIdentifier(location) else { return nil }
-            business = .location(location)
-        } else {
-            business = .experience(notification.experienceURL)
-        }
-        audience = request.audience
-        router = NotificationRouter(
-            clip: clip, clipIsMultiBusiness: clipIsMultiBusiness, receiver: receiver,
-            confirmedOnly: request.confirmedOnly, environment: request.environment,
-            expiration: notification.headers.expiration)
-        createdAt = notification.createdAt
-        experienceURL = notification.experienceURL
-        pushType = notification.headers.pushType
-        self.payload = notification.payload
-    }
+    public var audience: Audience { notification.audience.audience }
 
     /// Since when those who are meant by ``Audience/business`` were launched there.
-    public var audienceStart: Date { createdAt.addingTimeInterval(-NotificationRouter.presence) }
+    public var audienceStart: Date { notification.createdAt.addingTimeInterval(-Self.presence) }
 
-    /// Until when a broadcast is sent.
-    public var broadcastExpiry: Date? { router.lifetime(from: createdAt) }
+    /// With the collapse ID that its tenant's policy asks for, where a notification has none of its own: the policy is about
+    /// what is shown, and not about Live Activities.
+    public func collapsing(under policy: CollapsePolicy) -> Distribution {
+        let headers = notification.headers
+        guard receiver == .device, headers.collapseID == nil,
+            let collapseID = policy.collapseID(of: notification.business, url: notification.url),
+            let collapsing = try? NotificationHeaders(
+                pushType: headers.pushType, bundleID: notification.clip.text, priority: headers.priority,
+                expiration: headers.expiration, collapseID: collapseID)
+        else { return self }
+        var distribution = self
+        distribution.notification.headers = collapsing
+        return distribution
+    }
 
     /// What becomes of a candidate, as it is stored; `id` is the delivery's.
     public func delivery(to candidate: Candidate, id: DeliveryID) -> RecordedDelivery {
-        let target = target(of: candidate)
-        switch decide(candidate, target) {
-        case .send(let expiresAt):
-            return RecordedDelivery(
-                id: id, instance: candidate.instance, receiver: router.receiver,
-                environment: candidate.environment, target: target, state: .queued,
-                expiresAt: expiresAt?.inMilliseconds(.down),
-                warnings: candidate.hasOtherBusiness ? [RecordedDelivery.mayOverwrite] : [])
-        case .skip(let reason):
-            return RecordedDelivery(
-                id: id, instance: candidate.instance, receiver: router.receiver,
-                environment: candidate.environment, target: target, state: .skipped,
-                reason: reason.rawValue, expiresAt: nil)
-        }
+        let (state, reason, expiresAt): (DeliveryState, SkipReason?, Date?) =
+            switch decide(candidate) {
+            case .send(let expiresAt): (.queued, nil, expiresAt?.inMilliseconds(.down))
+            case .skip(let reason): (.skipped, reason, nil)
+            }
+        let mayOverwrite = state == .queued && candidate.hasOtherBusiness
+        return RecordedDelivery(
+            id: id, instance: candidate.instance, receiver: receiver, environment: candidate.environment,
+            target: target(of: candidate), state: state, reason: reason?.rawValue, expiresAt: expiresAt,
+            warnings: mayOverwrite ? [RecordedDelivery.mayOverwrite] : [])
     }
 
     /// Why a candidate, and all that are like it, is skipped; nil for one that is sent the notification.
-    public func skipReason(of candidate: Candidate) -> NotificationRouter.SkipReason? {
-        if case .skip(let reason) = decide(candidate, target(of: candidate)) { reason } else { nil }
+    public func skipReason(of candidate: Candidate) -> SkipReason? {
+        if case .skip(let reason) = decide(candidate) { reason } else { nil }
     }
 
     /// The URL by which the instance was launched, where the notification's own URL is of another experience.
     ///
     /// On a device each experience of a clip has an instance of its own, so a target of another one would lead past it
     /// [ours]. The full app is one, whatever launched it.
-    private func target(of candidate: Candidate) -> String? {
-        guard candidate.app == .clip, let route = candidate.route, route.experienceURL != experienceURL else {
-            return nil
-        }
+    func target(of candidate: Candidate) -> String? {
+        guard candidate.app == .clip, let route = candidate.route,
+            route.experienceURL != notification.experienceURL
+        else { return nil }
         return route.url
-    }
-
-    private func decide(_ candidate: Candidate, _ target: String?) -> NotificationRouter.Decision {
-        let decision = router.decide(candidate, at: createdAt)
-        guard case .send = decision, let target else { return decision }
-        do throws(PayloadError) {
-            _ = try EncodedPayload(payload, targeting: target, for: pushType)
-            return decision
-        } catch {
-            return .skip(.payloadTooLarge)
-        }
     }
 }
 
 extension Receiver {
     /// Live Activities are started by a token for their type, and changed by the token of each or on a channel.
-    /// - Parameter payload: The whole of it.
-    init(
-        of payload: JSONObject, _ pushType: PushType, for audience: Audience
-    ) throws(IntakeRefusal) {
-        let aps = payload["aps"]?.objectValue
+    fileprivate init(of notification: RecordedNotification) throws(IntakeRefusal) {
+        let isActivity = notification.headers.pushType == .liveActivity
+        let aps = isActivity ? notification.aps : nil
         let event = aps?["event"]?.stringValue
-        let isActivity = pushType == .liveActivity
-        switch audience {
+        switch notification.audience.audience {
         case .instance, .business, .urlPrefix:
             guard isActivity else {
                 self = .device
@@ -136,5 +98,11 @@ extension Receiver {
             }
             self = .channel(id)
         }
+    }
+}
+
+extension RecordedNotification {
+    fileprivate var aps: JSONObject? {
+        (try? JSONValue(parsing: payload))?.objectValue?["aps"]?.objectValue
     }
 }

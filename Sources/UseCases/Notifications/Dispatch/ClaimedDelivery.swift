@@ -48,7 +48,7 @@ public struct ClaimedDelivery: Sendable {
     ///
     /// The full app has replaced the clip: its topic then, whichever the notification was composed for [Apple].
     func request(of tenant: TenantID) throws(PayloadError) -> PushRequest? {
-        let clip = notification.clip
+        let (clip, headers) = (notification.clip, notification.headers)
         let app: BundleID
         let pushDestination: PushRequest.Destination
         switch destination {
@@ -63,8 +63,8 @@ public struct ClaimedDelivery: Sendable {
         return PushRequest(
             tenant: tenant, team: notification.team, environment: environment, destination: pushDestination,
             headers: try NotificationHeaders(
-                pushType: notification.pushType, bundleID: app.text, priority: notification.priority,
-                expiration: expiration, collapseID: notification.collapseID, id: id.description),
+                pushType: headers.pushType, bundleID: app.text, priority: headers.priority,
+                expiration: expiration, collapseID: headers.collapseID, id: id.description),
             payload: try payload)
     }
 
@@ -73,14 +73,15 @@ public struct ClaimedDelivery: Sendable {
         get throws(PayloadError) {
             guard let target else { return notification.payload }
             return try EncodedPayload(
-                notification.payload, targeting: target, for: notification.pushType
+                notification.payload, targeting: target, for: notification.headers.pushType
             ).bytes
         }
     }
 
     /// What was asked for, but never later than the delivery's own.
     private var expiration: NotificationHeaders.Expiration? {
-        guard notification.expiration != .immediate, let expiresAt else { return notification.expiration }
+        let asked = notification.headers.expiration
+        guard asked != .immediate, let expiresAt else { return asked }
         return NotificationHeaders.Expiration(epochSeconds: Int(max(0, expiresAt.timeIntervalSince1970)))
     }
 }

@@ -10,26 +10,19 @@ public final class ClaimedNotification: Sendable {
     public let clip: BundleID
     /// What replaces the clip.
     public let fullApp: BundleID
-    public let pushType: PushType
-    public let priority: NotificationHeaders.Priority
-    public let collapseID: String?
-    public let expiration: NotificationHeaders.Expiration?
+    public let headers: NotificationHeaders
     public let payload: [UInt8]
 
     public init(
         id: NotificationID, createdAt: Date, team: TeamID, clip: BundleID, fullApp: BundleID,
-        pushType: PushType, priority: NotificationHeaders.Priority, collapseID: String?,
-        expiration: NotificationHeaders.Expiration?, payload: [UInt8]
+        headers: NotificationHeaders, payload: [UInt8]
     ) {
         self.id = id
         self.createdAt = createdAt
         self.team = team
         self.clip = clip
         self.fullApp = fullApp
-        self.pushType = pushType
-        self.priority = priority
-        self.collapseID = collapseID
-        self.expiration = expiration
+        self.headers = headers
         self.payload = payload
     }
 }

@@ -5,8 +5,11 @@ public protocol NotificationStore: Sendable {
     /// Finds those a notification is for, decides for each, and stores notification, deliveries and idempotency key: all
     /// of it or nothing. Of an audience that is larger than one part the first is taken in so, and the rest is left to
     /// ``continueAudience(of:)``.
+    /// - Parameter key: By which the request is known again.
     /// - Throws: `NotificationStoreError.unavailable`; what was sent with an idempotency key can be sent again then.
-    func add(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition
+    func add(
+        _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
+    ) async throws -> Addition
 
     /// Those of whom a part of an audience is still to be taken in; none that is suspended.
     func tenantsWithAudiencesToContinue() async throws -> [TenantID]

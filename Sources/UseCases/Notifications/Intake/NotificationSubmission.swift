@@ -3,9 +3,7 @@ public import APNsPayload
 /// A notification that is to be sent, as it is asked for.
 public struct NotificationSubmission: Sendable, Hashable {
     public let notification: NotificationRequest
-    public let audience: Audience
-    public let confirmedOnly: Bool
-    public let environment: APNsEnvironment?
+    public let audience: AudienceRequest
     /// Nil when the request may be carried out again.
     public let idempotencyKey: IdempotencyKey?
 
@@ -14,9 +12,7 @@ public struct NotificationSubmission: Sendable, Hashable {
         environment: APNsEnvironment? = nil, idempotencyKey: IdempotencyKey? = nil
     ) {
         self.notification = notification
-        self.audience = audience
-        self.confirmedOnly = confirmedOnly
-        self.environment = environment
+        self.audience = AudienceRequest(audience, confirmedOnly: confirmedOnly, environment: environment)
         self.idempotencyKey = idempotencyKey
     }
 }

@@ -1,11 +1,13 @@
 import APNsPayload
 import Foundation
+import Invocation
+import JSON
 import Notifications
 import PropertyTesting
 import Tenancy
 import Testing
 
-@Suite struct RouterTests {
+@Suite struct DecisionTests {
     private static let now = Date(timeIntervalSince1970: 1_772_368_200)
     private static let hour: TimeInterval = 3_600
 
@@ -22,14 +24,29 @@ import Testing
             token: token, hasOtherBusiness: false)
     }
 
-    private static func router(
+    private static func distribution(
         isMultiBusiness: Bool = true, receiver: Receiver = .device, confirmedOnly: Bool = false,
         environment: APNsEnvironment? = nil, expiration: Int? = nil
-    ) throws -> NotificationRouter {
-        NotificationRouter(
-            clip: try BundleID("com.example.MyApp.Clip"), clipIsMultiBusiness: isMultiBusiness,
-            receiver: receiver, confirmedOnly: confirmedOnly, environment: environment,
-            expiration: expiration.flatMap { NotificationHeaders.Expiration(epochSeconds: $0) })
+    ) throws -> Distribution {
+        let (audience, aps): (Audience, JSONObject) =
+            switch receiver {
+            case .token(.start(let type)): (.business, ["event": "start", "attributes-type": .string(type)])
+            case .token(.activity(let id)): (.activity(InstanceID(UUID()), id), ["event": "update"])
+            default: (.business, ["alert": "Ready."])
+            }
+        let clip = try BundleID("com.example.MyApp.Clip")
+        let url = "https://example.com/restaurants/restaurant_a"
+        let notification = RecordedNotification(
+            id: NotificationID(UUID()), createdAt: now, url: url, experienceURL: url,
+            experienceKind: .advanced, clip: clip, location: nil,
+            audience: AudienceRequest(audience, confirmedOnly: confirmedOnly, environment: environment),
+            headers: try NotificationHeaders(
+                pushType: receiver == .device ? .alert : .liveActivity, bundleID: clip.text,
+                expiration: expiration.flatMap { NotificationHeaders.Expiration(epochSeconds: $0) }),
+            payload: JSONValue.object(["aps": .object(aps)]).serialized(), warnings: [])
+        let distribution = try Distribution(notification, clipIsMultiBusiness: isMultiBusiness)
+        #expect(distribution.receiver == receiver)
+        return distribution
     }
 
     /// Source: Apple, "Enabling notifications in App Clips": "up to 8 hours after each launch".
@@ -41,7 +58,7 @@ import Testing
             (hour, true),
         ] as [(TimeInterval, Bool)])
     func anEphemeralPermissionLasts8Hours(launched: TimeInterval, isOpen: Bool) throws {
-        let decision = try Self.router().decide(try Self.candidate(launched: launched), at: Self.now)
+        let decision = try Self.distribution().decide(try Self.candidate(launched: launched))
         guard isOpen else {
             #expect(decision == .skip(.windowClosed))
             return
@@ -53,23 +70,23 @@ import Testing
     @Test func theWindowIsOfTheLatestLaunch() throws {
         let candidate = try Self.candidate(launched: -Self.hour, launchedAtBusiness: -20 * Self.hour)
         #expect(
-            try Self.router().decide(candidate, at: Self.now) == .send(expiresAt: Self.now + 7 * Self.hour))
+            try Self.distribution().decide(candidate) == .send(expiresAt: Self.now + 7 * Self.hour))
     }
 
     @Test func theExpirationIsNeverLaterThanTheWindow() throws {
         let epoch = Int(Self.now.timeIntervalSince1970)
         for (asked, expected) in [
             (epoch + 60, 60), (epoch + 9 * 3_600, 8 * Self.hour - 60), (nil, 8 * Self.hour - 60),
-            (0, NotificationRouter.immediateLifetime),
+            (0, Distribution.immediateLifetime),
         ] as [(Int?, TimeInterval)] {
-            let decision = try Self.router(expiration: asked).decide(try Self.candidate(), at: Self.now)
+            let decision = try Self.distribution(expiration: asked).decide(try Self.candidate())
             #expect(decision == .send(expiresAt: Self.now + expected))
         }
         for permission in [NotificationPermission.authorized, .provisional] {
             let candidate = try Self.candidate(permission: permission, launched: -100 * Self.hour)
-            #expect(try Self.router().decide(candidate, at: Self.now) == .send(expiresAt: nil))
+            #expect(try Self.distribution().decide(candidate) == .send(expiresAt: nil))
             #expect(
-                try Self.router(expiration: epoch + 90_000).decide(candidate, at: Self.now)
+                try Self.distribution(expiration: epoch + 90_000).decide(candidate)
                     == .send(expiresAt: Self.now + 90_000))
         }
     }
@@ -77,25 +94,25 @@ import Testing
     @Test func theFullAppHasNoGateAndNoWindow() throws {
         let candidate = try Self.candidate(
             app: .full, permission: .authorized, launched: -100 * Self.hour, launchedAtBusiness: nil)
-        #expect(try Self.router().decide(candidate, at: Self.now) == .send(expiresAt: nil))
+        #expect(try Self.distribution().decide(candidate) == .send(expiresAt: nil))
     }
 
     /// As usual after the full app has replaced the clip.
     @Test func whoHasNotBeenAskedIsSkippedByAReasonOfItsOwn() throws {
         let candidate = try Self.candidate(
             app: .full, permission: .notDetermined, launched: -100 * Self.hour, launchedAtBusiness: nil)
-        #expect(try Self.router().decide(candidate, at: Self.now) == .skip(.permissionNotDetermined))
-        #expect(NotificationRouter.SkipReason.permissionNotDetermined.rawValue == "permission_not_determined")
+        #expect(try Self.distribution().decide(candidate) == .skip(.permissionNotDetermined))
+        #expect(SkipReason.permissionNotDetermined.rawValue == "permission_not_determined")
     }
 
     @Test func liveActivitiesNeedATokenAndNoPermission() throws {
-        let router = try Self.router(receiver: .token(.activity("A")))
+        let distribution = try Self.distribution(receiver: .token(.activity("A")))
         for permission in [NotificationPermission.denied, .notDetermined] {
             let candidate = try Self.candidate(permission: permission, launched: -9 * Self.hour)
-            #expect(router.decide(candidate, at: Self.now) == .send(expiresAt: nil))
+            #expect(distribution.decide(candidate) == .send(expiresAt: nil))
         }
         #expect(
-            router.decide(try Self.candidate(permission: .denied, token: .none), at: Self.now)
+            distribution.decide(try Self.candidate(permission: .denied, token: .none))
                 == .skip(.noToken))
     }
 
@@ -117,7 +134,7 @@ import Testing
             let confirmedOnly = random.oneIn(2)
             let wanted = random.pick([nil, APNsEnvironment.production])
             let isDevice = !random.oneIn(4)
-            let router = try Self.router(
+            let distribution = try Self.distribution(
                 isMultiBusiness: isMultiBusiness,
                 receiver: isDevice ? .device : .token(.start(attributesType: "Order")),
                 confirmedOnly: confirmedOnly, environment: wanted)
@@ -126,7 +143,7 @@ import Testing
                 launchedAtBusiness: atBusiness, confirmed: confirmed, token: token)
 
             let isLate = { (time: TimeInterval) in time <= -8 * Self.hour }
-            let holds: [(NotificationRouter.SkipReason, Bool)] = [
+            let holds: [(SkipReason, Bool)] = [
                 (
                     .otherBusiness,
                     clip.contains("Other") || (isMultiBusiness && app == .clip && atBusiness == nil)
@@ -143,9 +160,9 @@ import Testing
                 ),
             ]
             let expected = holds.first(where: \.1)?.0
-            switch router.decide(candidate, at: Self.now) {
-            case .skip(let reason): #expect(reason == expected, "seed \(seed): \(candidate) \(router)")
-            case .send: #expect(expected == nil, "seed \(seed): \(candidate) \(router)")
+            switch distribution.decide(candidate) {
+            case .skip(let reason): #expect(reason == expected, "seed \(seed): \(candidate) \(distribution)")
+            case .send: #expect(expected == nil, "seed \(seed): \(candidate) \(distribution)")
             }
         }
     }

@@ -1,10 +1,10 @@
-import Foundation
+public import Foundation
 
 extension UUID {
     /// A UUID of version 7: a time to the millisecond, then random bits (RFC 9562 §5.7).
     ///
     /// Those made later sort behind, so that an index over them grows at one end.
-    static func timeOrdered(at time: Date) -> UUID {
+    public static func timeOrdered(at time: Date) -> UUID {
         var generator = SystemRandomNumberGenerator()
         return timeOrdered(at: time, bits: generator.next() & 0x0FFF, generator.next())
     }
@@ -13,7 +13,7 @@ extension UUID {
     /// §6.2, method 1).
     /// - Parameter first: The counter of the first, for those that go on where others ended.
     /// - Precondition: The counter stays within 32 bits.
-    static func timeOrdered(_ count: Int, at time: Date, from first: Int = 0) -> [UUID] {
+    public static func timeOrdered(_ count: Int, at time: Date, from first: Int = 0) -> [UUID] {
         precondition(first >= 0 && first + count <= 1 << 32, "the counter has 32 bits")
         var generator = SystemRandomNumberGenerator()
         return (UInt64(first)..<UInt64(first + count)).map { number in
@@ -32,12 +32,12 @@ extension UUID {
     }
 
     /// No UUID of version 7 of a time is before the first or behind the last.
-    static func timeOrderedRange(at time: Date) -> (first: UUID, last: UUID) {
+    public static func timeOrderedRange(at time: Date) -> (first: UUID, last: UUID) {
         (timeOrdered(at: time, bits: 0, 0), timeOrdered(at: time, bits: 0x0FFF, .max))
     }
 
     /// The time of a UUID of version 7, to the millisecond; nil for one of another version.
-    var time: Date? {
+    public var time: Date? {
         guard uuid.6 >> 4 == 7, uuid.8 >> 6 == 2 else { return nil }
         let bytes = [uuid.0, uuid.1, uuid.2, uuid.3, uuid.4, uuid.5]
         let milliseconds = bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
