@@ -5,28 +5,6 @@ import Notifications
 import PostgreSQL
 import Tenancy
 
-/// How much of an audience is taken in at once [ours].
-///
-/// Bounds what one transaction writes, what it reads to find that, and what a server holds of it.
-public struct AudiencePartSize: Sendable {
-    /// The instances that the notification is sent to, at most.
-    public var reachable = 10_000
-    /// The launches that are looked at to find them, at most, or a little more.
-    public var launches = 50_000
-    /// How many of those who are skipped have a delivery of their own, at most, which tells why; of the first part alone,
-    /// and the others are counted by the reason.
-    public var skipped = 1_000
-
-    public init() {}
-}
-
-/// A launch of an audience, as a place in the order in which it is gone through.
-struct AudiencePlace: Sendable, Hashable {
-    let launchedAt: Date
-    let url: String
-    let instance: UUID
-}
-
 /// Those of an audience whom some of its launches are of.
 struct AudienceCandidates: Sendable {
     var members: [Candidate]
@@ -98,7 +76,7 @@ extension TenantTransaction {
                         max(o.confirmed_at) FILTER (WHERE o.is_there) OVER () AS confirmed_at
                     FROM (
                         SELECT url, experience_url, launched_at, confirmed_at,
-                            \(unindexedBusiness: notification.business) AS is_there
+                            \(at: notification.business, isIndexed: false) AS is_there
                         FROM doorstep.launches
                         WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id AND \(meant: distribution.audience, askedAt: askedAt)
                         OFFSET 0) AS o
@@ -203,21 +181,6 @@ extension TenantTransaction {
     }
 }
 
-extension Audience {
-    /// Whether it is found among launches, and may be more than one.
-    fileprivate var isOfLaunches: Bool {
-        switch self {
-        case .business, .urlPrefix: true
-        case .instance, .activity, .channel: false
-        }
-    }
-
-    /// What its launches are in the order of, before their instances.
-    fileprivate var orderingColumn: String {
-        if case .urlPrefix = self { "url" } else { "launched_at" }
-    }
-}
-
 extension AudiencePlace {
     fileprivate init(row: Row) throws {
         launchedAt = try row.decode("last_launched_at")
@@ -252,204 +215,5 @@ extension Candidate {
                 launchedAtBusiness: launchedThereAt, route: route, confirmedAt: confirmedAt,
                 token: isRetired.map { $0 ? .dead : .good } ?? .none, hasOtherBusiness: false)
         }
-    }
-}
-
-extension Query.StringInterpolation {
-    /// A statement that gives the next launches of an audience, in their order; one for each kind, so that each goes through
-    /// its index.
-    fileprivate mutating func appendInterpolation(
-        launchesOf distribution: Distribution, _ tenant: TenantID, behind place: AudiencePlace?,
-        askedAt: Date?, limit: Int
-    ) {
-        switch distribution.audience {
-        case .instance(let id), .activity(let id, _):
-            appendLiteral("SELECT ")
-            appendInterpolation(id.uuid)
-            appendLiteral(" AS instance_id, now() AS launched_at, '' AS url, true AS is_meant")
-        case .business:
-            appendLaunches(tenant, distribution.audience, askedAt)
-            appendLiteral(" AND s.launched_at > ")
-            appendInterpolation(distribution.audienceStart)
-            appendLiteral(" AND ")
-            appendInterpolation(business: distribution.notification.business)
-            if let place {
-                appendLiteral(" AND (s.launched_at, s.instance_id) > (")
-                appendInterpolation(place.launchedAt)
-                appendLiteral(", ")
-                appendInterpolation(place.instance)
-                appendLiteral(")")
-            }
-            appendEnd(distribution.audience, limit)
-        case .urlPrefix(let prefix):
-            // What the index does not tell is told of each launch that is looked at, so that these are bounded.
-            appendLiteral("SELECT s.instance_id, s.launched_at, s.url, true")
-            appendInterpolation(queryItems: prefix, of: "s.url")
-            appendLiteral(" AS is_meant FROM (")
-            for (index, range) in URLRange.ranges(of: prefix).enumerated() {
-                appendLiteral(index > 0 ? " UNION ALL (" : "(")
-                appendLaunches(tenant, distribution.audience, askedAt)
-                appendLiteral(" AND ")
-                appendInterpolation(range: range, of: "s.url")
-                if let place {
-                    appendLiteral(" AND (s.url, s.instance_id) > (")
-                    appendInterpolation(place.url)
-                    appendLiteral(", ")
-                    appendInterpolation(place.instance)
-                    appendLiteral(")")
-                }
-                appendEnd(distribution.audience, limit)
-                appendLiteral(")")
-            }
-            appendLiteral(") AS s")
-            appendEnd(distribution.audience, limit)
-        case .channel:
-            // Nobody knows who follows one.
-            appendLiteral(
-                "SELECT NULL::uuid AS instance_id, now() AS launched_at, '' AS url, true AS is_meant WHERE false"
-            )
-        }
-    }
-
-    /// The beginning of a statement that gives launches.
-    private mutating func appendLaunches(_ tenant: TenantID, _ audience: Audience, _ askedAt: Date?) {
-        appendLiteral(
-            "SELECT s.instance_id, s.launched_at, s.url, true AS is_meant FROM doorstep.launches s WHERE s.tenant_id = "
-        )
-        appendInterpolation(tenant.uuid)
-        appendLiteral(" AND ")
-        appendInterpolation(meant: audience, askedAt: askedAt)
-    }
-
-    private mutating func appendEnd(_ audience: Audience, _ limit: Int) {
-        appendLiteral(" ORDER BY s.\(audience.orderingColumn), s.instance_id LIMIT ")
-        appendInterpolation(limit)
-    }
-
-    /// Whether a launch is one that a notification means which was asked for at a time; nil for now.
-    ///
-    /// At a business is who was launched there within some hours; by a URL, whoever ever was.
-    fileprivate mutating func appendInterpolation(meant audience: Audience, askedAt: Date?) {
-        if case .urlPrefix = audience {
-            appendLiteral("known_since <= coalesce(")
-        } else {
-            appendLiteral("present_since <= coalesce(")
-        }
-        appendInterpolation(askedAt)
-        appendLiteral(", now())")
-    }
-
-    /// Whether a launch `s` is the one of its instance for which that is met: of the launches at a business the latest, of
-    /// those that a prefix matches the first.
-    fileprivate mutating func appendInterpolation(
-        isFirstOf audience: Audience, _ tenant: TenantID, askedAt: Date?
-    ) {
-        switch audience {
-        case .business: appendLiteral("r.url = s.url")
-        case .urlPrefix(let prefix):
-            appendLiteral(
-                "s.url = (SELECT min(o.url) FROM (SELECT url FROM doorstep.launches WHERE tenant_id = ")
-            appendInterpolation(tenant.uuid)
-            appendLiteral(" AND instance_id = s.instance_id AND ")
-            appendInterpolation(meant: audience, askedAt: askedAt)
-            appendLiteral(" OFFSET 0) AS o WHERE (")
-            for (index, range) in URLRange.ranges(of: prefix).enumerated() {
-                if index > 0 { appendLiteral(" OR ") }
-                appendInterpolation(range: range, of: "o.url")
-            }
-            appendLiteral(")")
-            appendInterpolation(queryItems: prefix, of: "o.url")
-            appendLiteral(")")
-        case .instance, .activity, .channel: appendLiteral("true")
-        }
-    }
-
-    /// The order in which an audience is gone through, which is its index's.
-    fileprivate mutating func appendInterpolation(orderOf audience: Audience) {
-        appendLiteral("m.place_\(audience.orderingColumn), m.instance_id")
-    }
-
-    fileprivate mutating func appendInterpolation(backwardsOrderOf audience: Audience) {
-        appendLiteral("s.\(audience.orderingColumn) DESC, s.instance_id DESC")
-    }
-
-    /// Whether a launch was at a business.
-    fileprivate mutating func appendInterpolation(business: Business) {
-        switch business {
-        case .location(let identifier):
-            appendLiteral("location_identifier = ")
-            appendInterpolation(identifier.text)
-        case .experience(let url):
-            appendLiteral("experience_url = ")
-            appendInterpolation(url)
-        }
-    }
-
-    /// The same, but no index is looked for: an instance has few launches, a business may have all of them, and which is
-    /// fewer the planner does not know of a table that is new.
-    fileprivate mutating func appendInterpolation(unindexedBusiness business: Business) {
-        switch business {
-        case .location(let identifier):
-            appendLiteral("location_identifier IS NOT DISTINCT FROM ")
-            appendInterpolation(identifier.text)
-        case .experience(let url):
-            appendLiteral("experience_url IS NOT DISTINCT FROM ")
-            appendInterpolation(url)
-        }
-    }
-
-    /// Whether a notification `n` is of another one.
-    fileprivate mutating func appendInterpolation(otherBusinessThan business: Business) {
-        switch business {
-        case .location(let identifier):
-            appendLiteral("n.location_identifier IS DISTINCT FROM ")
-            appendInterpolation(identifier.text)
-        case .experience(let url):
-            appendLiteral("(n.location_identifier IS NOT NULL OR n.experience_url <> ")
-            appendInterpolation(url)
-            appendLiteral(")")
-        }
-    }
-
-    fileprivate mutating func appendInterpolation(range: URLRange, of column: String) {
-        appendLiteral("(\(column) >= ")
-        appendInterpolation(range.first)
-        if let end = range.end {
-            appendLiteral(" AND \(column) < ")
-            appendInterpolation(end)
-        } else {
-            appendLiteral(" AND \(column) <= ")
-            appendInterpolation(range.first)
-        }
-        appendLiteral(")")
-    }
-
-    /// And whether a prefix's query items are among a URL's.
-    fileprivate mutating func appendInterpolation(queryItems prefix: URLPrefix, of column: String) {
-        guard !prefix.queryItems.isEmpty else { return }
-        appendLiteral(
-            """
-             AND strpos(\(column), '?') > 0
-            AND string_to_array(substr(\(column), strpos(\(column), '?') + 1), '&') @>
-            """)
-        appendLiteral(" ")
-        appendInterpolation(prefix.queryItems.map(\.text))
-    }
-}
-
-/// URLs from a first up to an end; only the first where there is no end.
-private struct URLRange {
-    let first: String
-    let end: String?
-
-    /// Those that a prefix matches, but for its query items, as ``URLPrefix/matches(_:)`` says: host and path are followed by
-    /// nothing, a slash or the query. In their order.
-    static func ranges(of prefix: URLPrefix) -> [URLRange] {
-        let path = (["https://" + prefix.host] + prefix.pathComponents).joined(separator: "/")
-        // The character after each of the two ends its range.
-        return [
-            URLRange(first: path, end: nil), URLRange(first: path + "/", end: path + "0"),
-            URLRange(first: path + "?", end: path + "@"),
-        ]
     }
 }

@@ -1,13 +1,37 @@
 import APNsPayload
 import Encodings
 import Foundation
-import Invocation
 import JSON
 import Notifications
 import PostgreSQL
 import Tenancy
 
 extension TenantTransaction {
+    /// In one statement, however many there are; all have the notification's receiver.
+    func insert(
+        _ deliveries: [RecordedDelivery], of notification: RecordedNotification
+    ) async throws {
+        guard let receiver = deliveries.first?.receiver else { return }
+        try await execute(
+            """
+            INSERT INTO doorstep.deliveries
+                (tenant_id, created_at, notification_id, delivery_id, instance_id, token_kind, token_name,
+                environment, target, state, reason, due_at, expires_at, finished_at, warnings)
+            SELECT \(tenant.uuid), \(notification.createdAt), \(notification.id.uuid), delivery_id,
+                CASE WHEN \(receiver.kind == "channel") THEN NULL ELSE instance_id END,
+                \(receiver.kind), \(receiver.name), environment, nullif(target, ''), state, nullif(reason, ''),
+                CASE state WHEN 'queued' THEN now() END, nullif(expires_at, 'infinity'),
+                CASE state WHEN 'skipped' THEN now() END,
+                CASE WHEN may_overwrite THEN '["may_overwrite"]'::jsonb ELSE '[]' END
+            FROM unnest(\(deliveries.map(\.id.uuid)), \(deliveries.map { $0.instance?.uuid ?? $0.id.uuid }),
+                \(deliveries.map(\.environment.rawValue)), \(deliveries.map { $0.target ?? "" }),
+                \(deliveries.map(\.state.rawValue)), \(deliveries.map { $0.reason ?? "" }),
+                \(deliveries.map { $0.expiresAt ?? .distantFuture }),
+                \(deliveries.map { $0.warnings.contains(RecordedDelivery.mayOverwrite) }))
+                AS d (delivery_id, instance_id, environment, target, state, reason, expires_at, may_overwrite)
+            """)
+    }
+
     /// A notification with its deliveries behind the one named.
     func trace(
         _ id: NotificationID, after last: DeliveryID?, limit: Int
@@ -39,102 +63,27 @@ extension TenantTransaction {
             deliveries: Array(deliveries.prefix(limit)), hasMore: deliveries.count > limit,
             isComplete: stored.isComplete)
     }
-
-    func notification(_ id: NotificationID, _ createdAt: Date) async throws -> StoredNotification? {
-        let rows = try await execute(
-            """
-            SELECT url, experience_url, experience_kind, bundle_id, location_identifier, audience::text AS audience,
-                push_type, priority, collapse_id, expiration, payload, warnings::text AS warnings,
-                skipped::text AS skipped,
-                NOT EXISTS (
-                    SELECT FROM doorstep.audience_cursors
-                    WHERE tenant_id = \(tenant.uuid) AND notification_id = \(id.uuid)) AS is_complete
-            FROM doorstep.notifications
-            WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
-            """)
-        return try rows.first.map { row in
-            StoredNotification(
-                notification: try RecordedNotification(row: row, id: id, createdAt: createdAt),
-                skipped: try DeliveryCount.skipped(stored: row.decode("skipped")),
-                isComplete: try row.decode("is_complete"))
-        }
-    }
-}
-
-/// A notification with what is stored of its audience beside deliveries.
-struct StoredNotification: Sendable {
-    let notification: RecordedNotification
-    /// Those who were skipped and have no delivery.
-    let skipped: [DeliveryCount]
-    /// Whether the whole audience has been taken in.
-    let isComplete: Bool
-}
-
-extension RecordedNotification {
-    fileprivate init(row: Row, id: NotificationID, createdAt: Date) throws {
-        let audience: String = try row.decode("audience")
-        let warnings: String = try row.decode("warnings")
-        let clip: String = try row.decode("bundle_id")
-        let experienceKind: String = try row.decode("experience_kind")
-        self = try PersistenceError.reading("notifications") {
-            guard let audience = try JSONValue(parsing: audience.utf8).objectValue,
-                let warnings = try JSONValue(parsing: warnings.utf8).arrayValue,
-                let kind = ExperienceKind(rawValue: experienceKind)
-            else { throw PersistenceError.unreadable("notifications") }
-            let location: String? = try row.decode("location_identifier")
-            return RecordedNotification(
-                id: id, createdAt: createdAt, url: try row.decode("url"),
-                experienceURL: try row.decode("experience_url"), experienceKind: kind,
-                clip: try BundleID(clip),
-                location: try location.map { text in try LocationIdentifier(text) },
-                audience: try AudienceRequest(audience),
-                headers: try NotificationHeaders(
-                    storedPushType: row.decode("push_type"), bundleID: clip,
-                    priority: row.decode("priority"), expiration: row.decode("expiration"),
-                    collapseID: row.decode("collapse_id")),
-                payload: try row.decode("payload"),
-                warnings: warnings.map {
-                    Warning(
-                        code: $0.objectValue?["code"]?.stringValue ?? "",
-                        detail: $0.objectValue?["detail"]?.stringValue ?? "")
-                })
-        }
-    }
-}
-
-extension NotificationHeaders {
-    /// Headers as a row of `notifications` holds them.
-    init(
-        storedPushType: String, bundleID: String, priority: Int16, expiration: Int?, collapseID: String?
-    ) throws {
-        guard let pushType = PushType(rawValue: storedPushType),
-            let priority = Priority(rawValue: Int(priority))
-        else { throw PersistenceError.unreadable("notifications") }
-        try self.init(
-            pushType: pushType, bundleID: bundleID, priority: priority,
-            expiration: expiration.flatMap { Expiration(epochSeconds: $0) }, collapseID: collapseID)
-    }
 }
 
 extension DeliveryCount {
-    /// Reads the column `skipped`: by the reason, how many.
-    fileprivate static func skipped(stored: String) throws -> [DeliveryCount] {
-        try PersistenceError.reading("notifications") {
-            guard let counts = try JSONValue(parsing: stored.utf8).objectValue else {
-                throw PersistenceError.unreadable("notifications")
-            }
-            return counts.map {
-                DeliveryCount(state: .skipped, reason: $0.key, count: $0.value.numberValue?.int ?? 0)
-            }
-        }
-    }
-
     fileprivate init(row: Row) throws {
         let (state, reason, count) = try row.decode(String.self, String?.self, Int.self)
         guard let state = DeliveryState(rawValue: state) else {
             throw PersistenceError.unreadable("deliveries")
         }
         self.init(state: state, reason: reason, count: count)
+    }
+}
+
+extension [DeliveryCount] {
+    /// With others, one for each state and reason, always in the same order.
+    func adding(_ others: [DeliveryCount]) -> [DeliveryCount] {
+        let sums = Dictionary(
+            (self + others).map { (DeliveryCount(state: $0.state, reason: $0.reason, count: 0), $0.count) },
+            uniquingKeysWith: +)
+        return sums.map { DeliveryCount(state: $0.state, reason: $0.reason, count: $1) }.sorted {
+            ($0.state.rawValue, $0.reason ?? "") < ($1.state.rawValue, $1.reason ?? "")
+        }
     }
 }
 
