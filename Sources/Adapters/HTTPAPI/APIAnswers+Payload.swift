@@ -12,26 +12,15 @@ extension APIAnswers {
     public func compose(
         _ body: JSONObject, in table: TenantTable, at now: Date
     ) throws(Problem) -> [UInt8] {
-        switch composer.compose(try NotificationRequest(body), in: table, at: now) {
-        case .composed(let notification): return JSONValue(notification).serialized()
-        case .refused(let refusal): throw Problem(refusal)
+        let (request, launchedAt) = try NotificationRequest.read(body) { rest throws(JSONFieldError) in
+            try rest.optionalDate("launchedAt")
         }
-    }
-}
-
-extension NotificationRequest {
-    fileprivate init(_ body: JSONObject) throws(Problem) {
-        let members: NotificationMembers
-        let launchedAt: Date?
-        do throws(JSONFieldError) {
-            var body = JSONObjectReader(body)
-            members = try NotificationMembers(&body)
-            launchedAt = try body.optionalDate("launchedAt")
-            try body.finish()
+        do throws(CompositionRefusal) {
+            let notification = try composer.compose(request, launchedAt: launchedAt, in: table, at: now)
+            return JSONValue(notification).serialized()
         } catch {
             throw Problem(error)
         }
-        self = try members.request(launchedAt: launchedAt)
     }
 }
 

@@ -117,26 +117,17 @@ public struct NotificationAnswers: Sendable {
 
 extension NotificationSubmission {
     fileprivate init(_ body: JSONObject, idempotencyKey: IdempotencyKey?) throws(Problem) {
-        let members: NotificationMembers
-        let audience: Audience
-        let confirmedOnly: Bool
-        let environment: APNsEnvironment?
-        do throws(JSONFieldError) {
-            var body = JSONObjectReader(body)
-            members = try NotificationMembers(&body)
+        let (request, rest) = try NotificationRequest.read(body) { body throws(JSONFieldError) in
             var object = try body.requiredObject("audience")
-            audience = try Audience(&object)
+            let audience = try Audience(&object)
             try object.finish()
-            confirmedOnly = try body.optionalBool("confirmedOnly") ?? false
-            environment = try body.optionalCase("environment", of: APNsEnvironment.self)
-            try body.finish()
-        } catch {
-            throw Problem(error)
+            return (
+                audience: audience, confirmedOnly: try body.optionalBool("confirmedOnly") ?? false,
+                environment: try body.optionalCase("environment", of: APNsEnvironment.self)
+            )
         }
-        let isBroadcast = if case .channel = audience { true } else { false }
         self.init(
-            try members.request(isBroadcast: isBroadcast), to: audience, confirmedOnly: confirmedOnly,
-            environment: environment,
+            request, to: rest.audience, confirmedOnly: rest.confirmedOnly, environment: rest.environment,
             idempotencyKey: idempotencyKey)
     }
 }
@@ -173,7 +164,7 @@ extension JSONValue {
     fileprivate init(_ trace: NotificationTrace) {
         var object = JSONObject(trace.notification)
         let target = trace.notification.target
-        object["audience"] = .object(trace.notification.audience)
+        object["audience"] = .object(trace.notification.audience.json)
         object["complete"] = .bool(trace.isComplete)
         object["counts"] = .object(JSONObject(trace.counts))
         object["deliveries"] = .array(
@@ -230,7 +221,7 @@ extension JSONObject {
             "experience": [
                 "url": .string(notification.experienceURL),
                 "kind": .string(notification.experienceKind.rawValue),
-                "clip": .string(notification.clip),
+                "clip": .string(notification.clip.text),
             ],
             "headers": .object(headers),
             "payload": (try? JSONValue(parsing: notification.payload)) ?? .null,
@@ -284,7 +275,7 @@ private struct DecisionCounters: Sendable {
         }
         queued = counter("queued")
         skipped = Dictionary(
-            uniqueKeysWithValues: NotificationRouter.SkipReason.allCases.map {
+            uniqueKeysWithValues: SkipReason.allCases.map {
                 ($0.rawValue, counter($0.rawValue))
             })
     }

@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import Invocation
 public import Locations

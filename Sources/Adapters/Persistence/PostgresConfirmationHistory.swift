@@ -4,10 +4,10 @@ public import Locations
 public import PostgreSQL
 public import Tenancy
 
-/// What was recorded of confirmations, read from PostgreSQL as `doorstep_admin`.
+/// What was recorded of confirmations, as long as it is kept: read from PostgreSQL as `doorstep_admin`.
 ///
 /// Each call is a transaction of its own, so that a long listing does not keep old days from being dropped.
-public struct PostgresConfirmationHistory: ConfirmationHistory {
+public struct PostgresConfirmationHistory {
     private let pool: ConnectionPool
 
     /// Counting may take a while.
@@ -17,6 +17,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
         self.pool = pool
     }
 
+    /// The newest first, up to `limit`.
     public func latest(
         _ selection: ConfirmationSelection, of tenant: TenantID, limit: Int
     ) async throws -> [RecordedConfirmation] {
@@ -30,6 +31,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
             """)
     }
 
+    /// The oldest first, from the one after `last` on, up to `limit`.
     public func page(
         _ selection: ConfirmationSelection, of tenant: TenantID, after last: RecordedConfirmation?, limit: Int
     ) async throws -> [RecordedConfirmation] {
@@ -46,6 +48,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
             """)
     }
 
+    /// How many of each outcome there were on each day of UTC that had any, the newest first.
     public func counts(
         _ selection: ConfirmationSelection, of tenant: TenantID
     ) async throws -> [ConfirmationCounts] {

@@ -1,16 +1,20 @@
+import Encodings
 public import Foundation
 public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// A tenant's deliveries in PostgreSQL, as `doorstep_admin`.
-public struct PostgresDeliveryLedger: DeliveryLedger {
+/// All deliveries of a tenant, for who operates the server: to find dead letters, and have them tried again.
+///
+/// In PostgreSQL, as `doorstep_admin`.
+public struct PostgresDeliveryLedger {
     private let pool: ConnectionPool
 
     public init(_ pool: ConnectionPool) {
         self.pool = pool
     }
 
+    /// The newest first.
     public func deliveries(
         _ selection: DeliverySelection, of tenant: TenantID, limit: Int
     ) async throws -> [ListedDelivery] {
@@ -33,6 +37,8 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
         }
     }
 
+    /// Has those tried again, with the IDs they have, that are selected, ended without APNs having certainly taken them, and
+    /// are not too late.
     public func retry(
         _ selection: DeliverySelection, of tenant: TenantID, at now: Date
     ) async throws -> RetryCounts {
@@ -57,6 +63,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
         }
     }
 
+    /// Whose delivery it is; nil when the tenant has none of this ID.
     public func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID? {
         // Both IDs have the time of the notification.
         guard let createdAt = delivery.uuid.time else { return nil }

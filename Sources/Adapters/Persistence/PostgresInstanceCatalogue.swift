@@ -5,14 +5,15 @@ public import Notifications
 public import PostgreSQL
 public import Tenancy
 
-/// A tenant's instances, read and deleted as `doorstep_admin`, which may not read tokens.
-public struct PostgresInstanceCatalogue: InstanceCatalogue {
+/// A tenant's instances, for who administers them: read and deleted as `doorstep_admin`, which may not read tokens.
+public struct PostgresInstanceCatalogue {
     private let pool: ConnectionPool
 
     public init(_ pool: ConnectionPool) {
         self.pool = pool
     }
 
+    /// The latest launched first.
     public func latest(
         _ selection: InstanceSelection, of tenant: TenantID, limit: Int
     ) async throws -> [InstanceSummary] {
@@ -39,6 +40,8 @@ public struct PostgresInstanceCatalogue: InstanceCatalogue {
         }
     }
 
+    /// Forgets an instance: its launches and its tokens.
+    /// - Returns: Whether there was one.
     public func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {
         try await pool.withTenantTransaction(tenant, as: .admin) { try await $0.deleteInstance(id) }
     }

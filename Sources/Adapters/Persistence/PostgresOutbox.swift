@@ -230,14 +230,13 @@ extension ClaimedNotification {
             UUID.self, Date.self, String.self, String.self, String.self, String.self, Int16.self,
             String?.self, Int?.self, [UInt8].self)
         return try PersistenceError.reading("notifications") {
-            let headers = try NotificationHeaders(
-                storedPushType: pushType, bundleID: clip, priority: priority, expiration: expiration,
-                collapseID: collapseID)
-            return ClaimedNotification(
+            ClaimedNotification(
                 id: NotificationID(id), createdAt: createdAt, team: try TeamID(team),
-                clip: try BundleID(clip), fullApp: try BundleID(parent), pushType: headers.pushType,
-                priority: headers.priority,
-                collapseID: headers.collapseID, expiration: headers.expiration, payload: payload)
+                clip: try BundleID(clip), fullApp: try BundleID(parent),
+                headers: try NotificationHeaders(
+                    storedPushType: pushType, bundleID: clip, priority: priority, expiration: expiration,
+                    collapseID: collapseID),
+                payload: payload)
         }
     }
 }
@@ -260,9 +259,9 @@ extension ClaimedDelivery {
                 let stored, let app = InstalledApp(rawValue: stored.app)
             {
                 if stored.isRetired {
-                    destination = .nowhere(NotificationRouter.SkipReason.tokenDead.rawValue)
+                    destination = .nowhere(SkipReason.tokenDead.rawValue)
                 } else if stored.environment != row.environment {
-                    destination = .nowhere(NotificationRouter.SkipReason.wrongEnvironment.rawValue)
+                    destination = .nowhere(SkipReason.wrongEnvironment.rawValue)
                 } else if let opened = keys.openToken(stored.sealed, for: instance, at: place) {
                     destination = .device(
                         opened, app: app, instance: instance, place: place, digest: stored.digest)
@@ -270,7 +269,7 @@ extension ClaimedDelivery {
                     destination = .nowhere(DeliveryVerdict.tokenUnreadable)
                 }
             } else {
-                destination = .nowhere(NotificationRouter.SkipReason.noToken.rawValue)
+                destination = .nowhere(SkipReason.noToken.rawValue)
             }
             return ClaimedDelivery(
                 id: DeliveryID(row.delivery), notification: notification, attempt: Int(row.attempt),

@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 public import Notifications
 public import PostgreSQL
@@ -108,8 +109,8 @@ public struct PostgresWebhookStore: WebhookStore {
     }
 }
 
-/// Keeps the tenants' webhooks in PostgreSQL, as `doorstep_admin`.
-public struct PostgresWebhookRegistry: WebhookRegistry {
+/// The tenants' webhooks in PostgreSQL, as an operator registers them: as `doorstep_admin`.
+public struct PostgresWebhookRegistry {
     private let pool: ConnectionPool
     private let keys: SealingKeys
     private let actor: String
@@ -121,6 +122,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         self.actor = actor
     }
 
+    /// Nil when there is none.
     public func webhook(of tenant: TenantID) async throws -> RegisteredWebhook? {
         try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
             guard let (webhook, createdAt) = try await transaction.webhook(openedWith: keys) else {
@@ -133,6 +135,9 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         }
     }
 
+    /// Registers a webhook, or replaces the URL and secret of the one that is there.
+    /// - Parameter secret: Nil keeps the one that is there.
+    /// - Returns: False when there is none whose secret could be kept: then nothing was changed.
     public func setWebhook(
         _ url: WebhookURL, secret: WebhookSecret?, of tenant: TenantID
     ) async throws -> Bool {
@@ -154,6 +159,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         }
     }
 
+    /// Replaces the secret, even one that cannot be opened any more.
+    /// - Returns: Where the webhook is; nil when there is none.
     public func replaceSecret(by secret: WebhookSecret, of tenant: TenantID) async throws -> WebhookURL? {
         try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
             let sealed = try keys.of(tenant).seal(secret.bytes, at: Self.place)
@@ -194,6 +201,7 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         }
     }
 
+    /// - Returns: How many messages that waited went with it; nil when there was none.
     public func removeWebhook(of tenant: TenantID) async throws -> Int? {
         try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
             let waiting = try await transaction.execute(

@@ -5,28 +5,6 @@ import Notifications
 import PostgreSQL
 import Tenancy
 
-/// How much of an audience is taken in at once [ours].
-///
-/// Bounds what one transaction writes, what it reads to find that, and what a server holds of it.
-public struct AudiencePartSize: Sendable {
-    /// The instances that the notification is sent to, at most.
-    public var reachable = 10_000
-    /// The launches that are looked at to find them, at most, or a little more.
-    public var launches = 50_000
-    /// How many of those who are skipped have a delivery of their own, at most, which tells why; of the first part alone,
-    /// and the others are counted by the reason.
-    public var skipped = 1_000
-
-    public init() {}
-}
-
-/// A launch of an audience, as a place in the order in which it is gone through.
-struct AudiencePlace: Sendable, Hashable {
-    let launchedAt: Date
-    let url: String
-    let instance: UUID
-}
-
 /// Those of an audience whom some of its launches are of.
 struct AudienceCandidates: Sendable {
     var members: [Candidate]
@@ -64,8 +42,9 @@ extension TenantTransaction {
         for distribution: Distribution, behind place: AudiencePlace?, askedAt: Date?, limit: Int,
         skipped: Int
     ) async throws -> AudienceCandidates {
-        let router = distribution.router
-        let isDevice = router.receiver == .device
+        let notification = distribution.notification
+        let asked = notification.audience
+        let isDevice = distribution.receiver == .device
         let start = distribution.audienceStart
         let rows = try await execute(
             """
@@ -80,13 +59,13 @@ extension TenantTransaction {
                     r.experience_url AS route_experience_url, r.is_there,
                     CASE WHEN r.is_there THEN r.launched_at END AS launched_there_at, r.confirmed_at, t.is_retired,
                     i.launched_at > \(start) AS is_recent, coalesce(r.confirmed_at > \(start), false) AS is_confirmed,
-                    coalesce(i.bundle_id = \(router.clip.text)
-                        AND (i.app <> 'clip' OR NOT \(router.clipIsMultiBusiness) OR coalesce(r.is_there, false))
-                        AND (\(router.environment == nil) OR i.environment = \(router.environment?.rawValue ?? ""))
-                        AND (NOT \(router.confirmedOnly) OR r.confirmed_at > \(start))
+                    coalesce(i.bundle_id = \(notification.clip.text)
+                        AND (i.app <> 'clip' OR NOT \(distribution.clipIsMultiBusiness) OR coalesce(r.is_there, false))
+                        AND (\(asked.environment == nil) OR i.environment = \(asked.environment?.rawValue ?? ""))
+                        AND (NOT \(asked.confirmedOnly) OR r.confirmed_at > \(start))
                         AND NOT t.is_retired
                         AND (NOT \(isDevice)
-                            OR i.permission = ANY (\(NotificationRouter.reachablePermissions.map(\.rawValue)))
+                            OR i.permission = ANY (\(Distribution.reachablePermissions.map(\.rawValue)))
                                 AND (i.app <> 'clip' OR i.permission <> 'ephemeral' OR i.launched_at > \(start))),
                         false) AS is_reachable
                 FROM scanned s
@@ -97,7 +76,7 @@ extension TenantTransaction {
                         max(o.confirmed_at) FILTER (WHERE o.is_there) OVER () AS confirmed_at
                     FROM (
                         SELECT url, experience_url, launched_at, confirmed_at,
-                            \(unindexedBusiness: distribution.business) AS is_there
+                            \(at: notification.business, isIndexed: false) AS is_there
                         FROM doorstep.launches
                         WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id AND \(meant: distribution.audience, askedAt: askedAt)
                         OFFSET 0) AS o
@@ -109,10 +88,10 @@ extension TenantTransaction {
                 LEFT JOIN LATERAL (
                     SELECT retired_at IS NOT NULL AS is_retired FROM doorstep.push_tokens
                     WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
-                        AND kind = \(router.receiver.kind) AND name = \(router.receiver.name)
+                        AND kind = \(distribution.receiver.kind) AND name = \(distribution.receiver.name)
                     OFFSET 0) AS t ON true
                 -- Other clips may serve the same location.
-                WHERE s.is_meant AND (i.bundle_id = \(router.clip.text) OR NOT \(distribution.audience.isOfLaunches))
+                WHERE s.is_meant AND (i.bundle_id = \(notification.clip.text) OR NOT \(distribution.audience.isOfLaunches))
                     AND \(isFirstOf: distribution.audience, tenant, askedAt: askedAt)
             ), numbered AS (
                 SELECT m.*, row_number() OVER w AS number,
@@ -175,9 +154,11 @@ extension TenantTransaction {
     func instancesOfOtherBusinesses(
         among instances: [UUID], _ distribution: Distribution
     ) async throws -> Set<UUID> {
-        let router = distribution.router
-        guard router.clipIsMultiBusiness, router.receiver == .device, !instances.isEmpty else { return [] }
-        let since = distribution.createdAt.addingTimeInterval(-86_400)
+        let notification = distribution.notification
+        guard distribution.clipIsMultiBusiness, distribution.receiver == .device, !instances.isEmpty else {
+            return []
+        }
+        let since = notification.createdAt.addingTimeInterval(-86_400)
         let rows = try await execute(
             """
             SELECT DISTINCT i.instance_id FROM unnest(\(instances)) AS i (instance_id)
@@ -185,33 +166,18 @@ extension TenantTransaction {
                 -- An instance at a time: of an array behind the tenant the planner may make a filter for all that was sent.
                 SELECT created_at, notification_id FROM doorstep.deliveries
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = i.instance_id AND created_at >= \(since)
-                    AND created_at <= \(distribution.createdAt) AND token_kind = 'device'
+                    AND created_at <= \(notification.createdAt) AND token_kind = 'device'
                     AND state IN ('queued', 'sending', 'delivered', 'uncertain')
-                    AND (expires_at IS NULL OR expires_at > \(distribution.createdAt))
+                    AND (expires_at IS NULL OR expires_at > \(notification.createdAt))
                 OFFSET 0) AS d
             CROSS JOIN LATERAL (
                 SELECT FROM doorstep.notifications n
                 WHERE n.tenant_id = \(tenant.uuid) AND n.notification_id = d.notification_id
-                    AND n.created_at = d.created_at AND n.bundle_id = \(router.clip.text)
-                    AND \(otherBusinessThan: distribution.business)
+                    AND n.created_at = d.created_at AND n.bundle_id = \(notification.clip.text)
+                    AND \(otherBusinessThan: notification.business)
                 OFFSET 0) AS n
             """)
         return Set(try rows.map { try $0.decode(at: 0, as: UUID.self) })
-    }
-}
-
-extension Audience {
-    /// Whether it is found among launches, and may be more than one.
-    fileprivate var isOfLaunches: Bool {
-        switch self {
-        case .business, .urlPrefix: true
-        case .instance, .activity, .channel: false
-        }
-    }
-
-    /// What its launches are in the order of, before their instances.
-    fileprivate var orderingColumn: String {
-        if case .urlPrefix = self { "url" } else { "launched_at" }
     }
 }
 
@@ -249,204 +215,5 @@ extension Candidate {
                 launchedAtBusiness: launchedThereAt, route: route, confirmedAt: confirmedAt,
                 token: isRetired.map { $0 ? .dead : .good } ?? .none, hasOtherBusiness: false)
         }
-    }
-}
-
-extension Query.StringInterpolation {
-    /// A statement that gives the next launches of an audience, in their order; one for each kind, so that each goes through
-    /// its index.
-    fileprivate mutating func appendInterpolation(
-        launchesOf distribution: Distribution, _ tenant: TenantID, behind place: AudiencePlace?,
-        askedAt: Date?, limit: Int
-    ) {
-        switch distribution.audience {
-        case .instance(let id), .activity(let id, _):
-            appendLiteral("SELECT ")
-            appendInterpolation(id.uuid)
-            appendLiteral(" AS instance_id, now() AS launched_at, '' AS url, true AS is_meant")
-        case .business:
-            appendLaunches(tenant, distribution.audience, askedAt)
-            appendLiteral(" AND s.launched_at > ")
-            appendInterpolation(distribution.audienceStart)
-            appendLiteral(" AND ")
-            appendInterpolation(business: distribution.business)
-            if let place {
-                appendLiteral(" AND (s.launched_at, s.instance_id) > (")
-                appendInterpolation(place.launchedAt)
-                appendLiteral(", ")
-                appendInterpolation(place.instance)
-                appendLiteral(")")
-            }
-            appendEnd(distribution.audience, limit)
-        case .urlPrefix(let prefix):
-            // What the index does not tell is told of each launch that is looked at, so that these are bounded.
-            appendLiteral("SELECT s.instance_id, s.launched_at, s.url, true")
-            appendInterpolation(queryItems: prefix, of: "s.url")
-            appendLiteral(" AS is_meant FROM (")
-            for (index, range) in URLRange.ranges(of: prefix).enumerated() {
-                appendLiteral(index > 0 ? " UNION ALL (" : "(")
-                appendLaunches(tenant, distribution.audience, askedAt)
-                appendLiteral(" AND ")
-                appendInterpolation(range: range, of: "s.url")
-                if let place {
-                    appendLiteral(" AND (s.url, s.instance_id) > (")
-                    appendInterpolation(place.url)
-                    appendLiteral(", ")
-                    appendInterpolation(place.instance)
-                    appendLiteral(")")
-                }
-                appendEnd(distribution.audience, limit)
-                appendLiteral(")")
-            }
-            appendLiteral(") AS s")
-            appendEnd(distribution.audience, limit)
-        case .channel:
-            // Nobody knows who follows one.
-            appendLiteral(
-                "SELECT NULL::uuid AS instance_id, now() AS launched_at, '' AS url, true AS is_meant WHERE false"
-            )
-        }
-    }
-
-    /// The beginning of a statement that gives launches.
-    private mutating func appendLaunches(_ tenant: TenantID, _ audience: Audience, _ askedAt: Date?) {
-        appendLiteral(
-            "SELECT s.instance_id, s.launched_at, s.url, true AS is_meant FROM doorstep.launches s WHERE s.tenant_id = "
-        )
-        appendInterpolation(tenant.uuid)
-        appendLiteral(" AND ")
-        appendInterpolation(meant: audience, askedAt: askedAt)
-    }
-
-    private mutating func appendEnd(_ audience: Audience, _ limit: Int) {
-        appendLiteral(" ORDER BY s.\(audience.orderingColumn), s.instance_id LIMIT ")
-        appendInterpolation(limit)
-    }
-
-    /// Whether a launch is one that a notification means which was asked for at a time; nil for now.
-    ///
-    /// At a business is who was launched there within some hours; by a URL, whoever ever was.
-    fileprivate mutating func appendInterpolation(meant audience: Audience, askedAt: Date?) {
-        if case .urlPrefix = audience {
-            appendLiteral("known_since <= coalesce(")
-        } else {
-            appendLiteral("present_since <= coalesce(")
-        }
-        appendInterpolation(askedAt)
-        appendLiteral(", now())")
-    }
-
-    /// Whether a launch `s` is the one of its instance for which that is met: of the launches at a business the latest, of
-    /// those that a prefix matches the first.
-    fileprivate mutating func appendInterpolation(
-        isFirstOf audience: Audience, _ tenant: TenantID, askedAt: Date?
-    ) {
-        switch audience {
-        case .business: appendLiteral("r.url = s.url")
-        case .urlPrefix(let prefix):
-            appendLiteral(
-                "s.url = (SELECT min(o.url) FROM (SELECT url FROM doorstep.launches WHERE tenant_id = ")
-            appendInterpolation(tenant.uuid)
-            appendLiteral(" AND instance_id = s.instance_id AND ")
-            appendInterpolation(meant: audience, askedAt: askedAt)
-            appendLiteral(" OFFSET 0) AS o WHERE (")
-            for (index, range) in URLRange.ranges(of: prefix).enumerated() {
-                if index > 0 { appendLiteral(" OR ") }
-                appendInterpolation(range: range, of: "o.url")
-            }
-            appendLiteral(")")
-            appendInterpolation(queryItems: prefix, of: "o.url")
-            appendLiteral(")")
-        case .instance, .activity, .channel: appendLiteral("true")
-        }
-    }
-
-    /// The order in which an audience is gone through, which is its index's.
-    fileprivate mutating func appendInterpolation(orderOf audience: Audience) {
-        appendLiteral("m.place_\(audience.orderingColumn), m.instance_id")
-    }
-
-    fileprivate mutating func appendInterpolation(backwardsOrderOf audience: Audience) {
-        appendLiteral("s.\(audience.orderingColumn) DESC, s.instance_id DESC")
-    }
-
-    /// Whether a launch was at a business.
-    fileprivate mutating func appendInterpolation(business: Business) {
-        switch business {
-        case .location(let identifier):
-            appendLiteral("location_identifier = ")
-            appendInterpolation(identifier.text)
-        case .experience(let url):
-            appendLiteral("experience_url = ")
-            appendInterpolation(url)
-        }
-    }
-
-    /// The same, but no index is looked for: an instance has few launches, a business may have all of them, and which is
-    /// fewer the planner does not know of a table that is new.
-    fileprivate mutating func appendInterpolation(unindexedBusiness business: Business) {
-        switch business {
-        case .location(let identifier):
-            appendLiteral("location_identifier IS NOT DISTINCT FROM ")
-            appendInterpolation(identifier.text)
-        case .experience(let url):
-            appendLiteral("experience_url IS NOT DISTINCT FROM ")
-            appendInterpolation(url)
-        }
-    }
-
-    /// Whether a notification `n` is of another one.
-    fileprivate mutating func appendInterpolation(otherBusinessThan business: Business) {
-        switch business {
-        case .location(let identifier):
-            appendLiteral("n.location_identifier IS DISTINCT FROM ")
-            appendInterpolation(identifier.text)
-        case .experience(let url):
-            appendLiteral("(n.location_identifier IS NOT NULL OR n.experience_url <> ")
-            appendInterpolation(url)
-            appendLiteral(")")
-        }
-    }
-
-    fileprivate mutating func appendInterpolation(range: URLRange, of column: String) {
-        appendLiteral("(\(column) >= ")
-        appendInterpolation(range.first)
-        if let end = range.end {
-            appendLiteral(" AND \(column) < ")
-            appendInterpolation(end)
-        } else {
-            appendLiteral(" AND \(column) <= ")
-            appendInterpolation(range.first)
-        }
-        appendLiteral(")")
-    }
-
-    /// And whether a prefix's query items are among a URL's.
-    fileprivate mutating func appendInterpolation(queryItems prefix: URLPrefix, of column: String) {
-        guard !prefix.queryItems.isEmpty else { return }
-        appendLiteral(
-            """
-             AND strpos(\(column), '?') > 0
-            AND string_to_array(substr(\(column), strpos(\(column), '?') + 1), '&') @>
-            """)
-        appendLiteral(" ")
-        appendInterpolation(prefix.queryItems.map(\.text))
-    }
-}
-
-/// URLs from a first up to an end; only the first where there is no end.
-private struct URLRange {
-    let first: String
-    let end: String?
-
-    /// Those that a prefix matches, but for its query items, as ``URLPrefix/matches(_:)`` says: host and path are followed by
-    /// nothing, a slash or the query. In their order.
-    static func ranges(of prefix: URLPrefix) -> [URLRange] {
-        let path = (["https://" + prefix.host] + prefix.pathComponents).joined(separator: "/")
-        // The character after each of the two ends its range.
-        return [
-            URLRange(first: path, end: nil), URLRange(first: path + "/", end: path + "0"),
-            URLRange(first: path + "?", end: path + "@"),
-        ]
     }
 }

@@ -73,26 +73,26 @@ final class MemoryNotifications: NotificationStore {
         }
     }
 
-    func add(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition {
+    func add(
+        _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
+    ) async throws -> Addition {
         try state.withLock { state in
             guard !state.isAway else { throw NotificationStoreError.unavailable }
-            if let key = draft.idempotencyKey,
-                let known = state.keys[Key(tenant: tenant, text: key.text)]
-            {
+            if let key, let known = state.keys[Key(tenant: tenant, text: key.text)] {
                 return known.digest == key.digest ? .repeated(known.trace) : .keyReused
             }
-            if case .channel = draft.distribution.audience { return .unknownChannel }
+            if case .channel = distribution.audience { return .unknownChannel }
             let candidates = state.candidates[tenant] ?? []
             let deliveries = candidates.prefix(state.partSize)
-                .map { draft.distribution.delivery(to: $0, id: DeliveryID(UUID())) }
+                .map { distribution.delivery(to: $0, id: DeliveryID(UUID())) }
                 .sorted { $0.id.description < $1.id.description }
             let trace = NotificationTrace(
-                notification: draft.notification(id: NotificationID(UUID()), under: .none),
+                notification: distribution.notification,
                 counts: Self.counts(deliveries), deliveries: deliveries, hasMore: false,
                 isComplete: deliveries.count == candidates.count)
             if !trace.isComplete { state.incomplete.append((tenant, trace.notification.id)) }
             state.traces[Key(tenant: tenant, text: trace.notification.id.description)] = trace
-            if let key = draft.idempotencyKey {
+            if let key {
                 state.keys[Key(tenant: tenant, text: key.text)] = (key.digest, trace)
             }
             return .added(trace)

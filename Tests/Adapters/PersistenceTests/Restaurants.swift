@@ -157,10 +157,8 @@ struct Restaurants: Sendable {
         headers: JSONObject = [:], confirmedOnly: Bool = false, environment: APNsEnvironment? = nil,
         key: IdempotencyKey? = nil
     ) throws -> NotificationSubmission {
-        let isBroadcast = if case .channel = audience { true } else { false }
-        return NotificationSubmission(
-            NotificationRequest(
-                url: try InvocationURL(url), aps: aps, headers: headers, isBroadcast: isBroadcast),
+        NotificationSubmission(
+            NotificationRequest(url: try InvocationURL(url), aps: aps, headers: headers),
             to: audience, confirmedOnly: confirmedOnly, environment: environment, idempotencyKey: key)
     }
 

@@ -39,7 +39,9 @@ import Testing
             }
         }
 
-        func add(_ draft: NotificationDraft, of tenant: TenantID) async throws -> Addition { throw Broken() }
+        func add(
+            _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
+        ) async throws -> Addition { throw Broken() }
         func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition? { nil }
         func trace(
             _ id: NotificationID, of tenant: TenantID, after last: DeliveryID?, limit: Int

@@ -60,7 +60,7 @@ import Testing
 
     @Test func `A payload of 4,096 bytes fits, one of 4,097 does not`() throws {
         let empty = try #require(try court.compose(custom: ["x": ""]).composed).payload.bytes.count
-        func filled(to size: Int) throws -> Composition {
+        func filled(to size: Int) throws -> Result<ComposedNotification, CompositionRefusal> {
             try court.compose(custom: ["x": .string(String(repeating: "x", count: size - empty))])
         }
         #expect(try filled(to: 4_096).composed?.payload.bytes.count == 4_096)

@@ -61,19 +61,22 @@ struct FoodCourt {
     func compose(
         _ url: String = order, aps: JSONObject = ["alert": "Ready."], custom: JSONObject = [:],
         headers: JSONObject = [:], launchedAt: Date? = nil, of other: TenantID? = nil
-    ) throws -> Composition {
+    ) throws -> Result<ComposedNotification, CompositionRefusal> {
         let request = NotificationRequest(
-            url: try InvocationURL(url), aps: aps, custom: custom, headers: headers, launchedAt: launchedAt)
-        return NotificationComposer().compose(request, in: table.of(other ?? tenant), at: now)
+            url: try InvocationURL(url), aps: aps, custom: custom, headers: headers)
+        return Result { () throws(CompositionRefusal) in
+            try NotificationComposer().compose(
+                request, launchedAt: launchedAt, in: table.of(other ?? tenant), at: now)
+        }
     }
 }
 
-extension Composition {
+extension Result<ComposedNotification, CompositionRefusal> {
     var composed: ComposedNotification? {
-        if case .composed(let notification) = self { notification } else { nil }
+        if case .success(let notification) = self { notification } else { nil }
     }
 
     var refusal: CompositionRefusal? {
-        if case .refused(let refusal) = self { refusal } else { nil }
+        if case .failure(let refusal) = self { refusal } else { nil }
     }
 }

@@ -17,7 +17,7 @@ import Testing
             notification: ClaimedNotification(
                 id: NotificationID(UUID()), createdAt: now - age, team: try TeamID("ABCDE12345"),
                 clip: try BundleID("com.example.MyApp.Clip"), fullApp: try BundleID("com.example.MyApp"),
-                pushType: .alert, priority: .immediate, collapseID: nil, expiration: nil,
+                headers: try NotificationHeaders(pushType: .alert, bundleID: "com.example.MyApp.Clip"),
                 payload: Array("{}".utf8)),
             attempt: attempt, lostReplies: lostReplies, postponements: postponements,
             expiresAt: expiresIn.map { now + $0 }, environment: .production, destination: destination)

@@ -95,7 +95,7 @@ struct ConfirmationOptions: ParsableArguments {
     }
 
     func withHistory<Result: Sendable>(
-        _ body: (any ConfirmationHistory, TenantID) async throws -> Result
+        _ body: (PostgresConfirmationHistory, TenantID) async throws -> Result
     ) async throws -> Result {
         try await tenant.withPool { pool, _, tenant in
             try await body(PostgresConfirmationHistory(pool), tenant.id)

@@ -164,7 +164,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
 extension TenantOptions {
     fileprivate func withWebhooks<Result: Sendable>(
-        _ body: (any WebhookRegistry, TenantID) async throws -> Result
+        _ body: (PostgresWebhookRegistry, TenantID) async throws -> Result
     ) async throws -> Result {
         guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
         return try await withPool { pool, _, tenant in
@@ -173,7 +173,7 @@ extension TenantOptions {
     }
 }
 
-extension WebhookRegistry {
+extension PostgresWebhookRegistry {
     fileprivate func registered(of tenant: TenantID) async throws -> RegisteredWebhook {
         guard let registered = try await webhook(of: tenant) else { throw CommandError.noWebhook }
         return registered

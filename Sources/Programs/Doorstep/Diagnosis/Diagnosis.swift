@@ -255,10 +255,9 @@ struct Diagnosis {
 
     private static func payload(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {
         let request = NotificationRequest(url: url, aps: ["alert": "diagnosis"])
-        let composed = NotificationComposer().compose(
-            request, in: evidence.table, at: .distantPast)
-        switch composed {
-        case .composed(let notification):
+        do throws(CompositionRefusal) {
+            let notification = try NotificationComposer().compose(
+                request, in: evidence.table, at: .distantPast)
             let experience = notification.experience
             guard let target = notification.target else {
                 return .ok(
@@ -267,13 +266,11 @@ struct Diagnosis {
                 )
             }
             return .ok(.payload, target, "is the target-content-id; matches \(experience.url)")
-        case .refused(.notBusinessSpecific(let matched, let register?)):
-            return .warning(
-                .payload, "not_business_specific", nil,
-                "\(CompositionRefusal.notBusinessSpecific(matched: matched, register: register)): \(register)"
-            )
-        case .refused(let refusal):
-            return .warning(.payload, refusal.code, nil, "\(refusal)")
+        } catch {
+            guard case .notBusinessSpecific(_, let register?) = error else {
+                return .warning(.payload, error.code, nil, "\(error)")
+            }
+            return .warning(.payload, error.code, nil, "\(error): \(register)")
         }
     }
 }

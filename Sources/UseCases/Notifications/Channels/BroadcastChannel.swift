@@ -23,31 +23,3 @@ public struct BroadcastChannel: Sendable, Hashable {
         self.createdAt = createdAt
     }
 }
-
-/// What APNs calls a channel: some bytes in Base64.
-public struct ChannelID: Sendable, Hashable, CustomStringConvertible {
-    public let text: String
-
-    /// The bytes that the text may have: what the column takes [ours].
-    static let lengths = 1...128
-
-    /// Nil for what is no Base64 (RFC 4648 §4), or longer than 128 bytes.
-    public init?(_ text: String) {
-        guard Self.lengths.contains(text.utf8.count), Data(base64Encoded: text) != nil else { return nil }
-        self.text = text
-    }
-
-    /// From its form for paths: Base64 of RFC 4648 §5, padded or not.
-    public init?(pathComponent: String) {
-        let text = pathComponent.replacing("=", with: "").replacing("-", with: "+").replacing("_", with: "/")
-        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        self.init(text + padding)
-    }
-
-    /// The ID without what stands for something else in a URL (RFC 4648 §5).
-    public var pathComponent: String {
-        text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-
-    public var description: String { text }
-}

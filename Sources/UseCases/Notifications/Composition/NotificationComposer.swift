@@ -11,7 +11,7 @@ import Tenancy
 /// experience and is "as specific as possible", of clips that serve several businesses ("Enabling notifications in App
 /// Clips"). Any other clip needs none: where only its default or its demo experience matches, the payload goes without.
 ///
-/// Answers from a routing table, without waiting for anything; every refusal is an answer. Safe to use from many threads.
+/// Answers from a routing table, without waiting for anything. Safe to use from many threads.
 public struct NotificationComposer: Sendable {
     public init() {}
 
@@ -19,16 +19,14 @@ public struct NotificationComposer: Sendable {
     /// [Apple].
     public static let ephemeralPermission: TimeInterval = 8 * 60 * 60
 
-    /// - Parameter now: The time of the request.
+    /// - Parameters:
+    ///   - launchedAt: When the clip was last launched, if that is known.
+    ///   - now: The time of the request.
     public func compose(
-        _ request: NotificationRequest, in table: TenantTable, at now: Date
-    ) -> Composition {
-        do throws(CompositionRefusal) {
-            let match = try Self.match(request, in: table)
-            return .composed(try Self.compose(request, for: match.experience, at: now))
-        } catch {
-            return .refused(error)
-        }
+        _ request: NotificationRequest, launchedAt: Date? = nil, in table: TenantTable, at now: Date
+    ) throws(CompositionRefusal) -> ComposedNotification {
+        let match = try Self.match(request, in: table)
+        return try Self.compose(request, for: match.experience, launchedAt: launchedAt, at: now)
     }
 
     /// The most specific advanced experience that the request's URL matches; where none does, the most specific of any
@@ -40,9 +38,12 @@ public struct NotificationComposer: Sendable {
         return match
     }
 
-    /// - Parameter experience: What the request's URL matches.
+    /// - Parameters:
+    ///   - experience: What the request's URL matches.
+    ///   - isBroadcast: Whether it goes to a channel, which allows more bytes.
     package static func compose(
-        _ request: NotificationRequest, for experience: RoutedExperience, at now: Date
+        _ request: NotificationRequest, for experience: RoutedExperience, launchedAt: Date? = nil,
+        isBroadcast: Bool = false, at now: Date
     ) throws(CompositionRefusal) -> ComposedNotification {
         let isAdvanced = experience.kind == .advanced
         if experience.clipIsMultiBusiness {
@@ -52,7 +53,7 @@ public struct NotificationComposer: Sendable {
                     matched: experience, register: experience.businessSpecificURL(for: request.url))
             }
         }
-        let deadline = try request.launchedAt.map { launch throws(CompositionRefusal) in
+        let deadline = try launchedAt.map { launch throws(CompositionRefusal) in
             try Self.deadline(launchedAt: launch, now: now)
         }
         do throws(PayloadError) {
@@ -71,7 +72,7 @@ public struct NotificationComposer: Sendable {
                 if asked != nil, asked != headers.expiration { warnings.append(.expirationShortened) }
             }
             return ComposedNotification(
-                payload: try payload.encoded(for: headers.pushType, isBroadcast: request.isBroadcast),
+                payload: try payload.encoded(for: headers.pushType, isBroadcast: isBroadcast),
                 headers: headers, experience: experience, warnings: warnings, target: aps.targetContentID)
         } catch {
             throw .invalid(error)

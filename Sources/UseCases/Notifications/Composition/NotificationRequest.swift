@@ -1,4 +1,3 @@
-public import Foundation
 public import Invocation
 public import JSON
 
@@ -12,20 +11,13 @@ public struct NotificationRequest: Sendable, Hashable {
     public let custom: JSONObject
     /// `pushType`, `id`, `expiration`, `priority`, `collapseID`; all optional.
     public let headers: JSONObject
-    /// When the clip was last launched, if that is known.
-    public let launchedAt: Date?
-    /// Whether it goes to a channel, which allows more bytes.
-    public let isBroadcast: Bool
 
     public init(
-        url: InvocationURL, aps: JSONObject, custom: JSONObject = [:], headers: JSONObject = [:],
-        launchedAt: Date? = nil, isBroadcast: Bool = false
+        url: InvocationURL, aps: JSONObject, custom: JSONObject = [:], headers: JSONObject = [:]
     ) {
         self.url = url
         self.aps = aps
         self.custom = custom
         self.headers = headers
-        self.launchedAt = launchedAt
-        self.isBroadcast = isBroadcast
     }
 }

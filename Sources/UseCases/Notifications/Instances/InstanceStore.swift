@@ -2,35 +2,6 @@ public import APNsPayload
 public import Foundation
 public import Tenancy
 
-/// What is to be kept of a launch.
-public struct InstanceRegistration: Sendable, Hashable {
-    public let id: InstanceID
-    /// Nil for the one that the instance is known by.
-    public let clip: BundleID?
-    public let app: InstalledApp
-    public let environment: APNsEnvironment
-    public let permission: NotificationPermission
-    public let launchedAt: Date
-    /// Nil for a launch without a URL, which was at no business.
-    public let launch: Launch?
-    public let tokens: [TokenPlace: PushToken]
-
-    public init(
-        id: InstanceID, clip: BundleID?, app: InstalledApp, environment: APNsEnvironment,
-        permission: NotificationPermission, launchedAt: Date, launch: Launch?,
-        tokens: [TokenPlace: PushToken]
-    ) {
-        self.id = id
-        self.clip = clip
-        self.app = app
-        self.environment = environment
-        self.permission = permission
-        self.launchedAt = launchedAt
-        self.launch = launch
-        self.tokens = tokens
-    }
-}
-
 /// Where instances are kept. Each function is done whole or not at all, and throws
 /// ``NotificationStoreError/unavailable`` when the store does not answer.
 ///

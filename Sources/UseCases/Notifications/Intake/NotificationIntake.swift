@@ -41,9 +41,9 @@ public struct NotificationIntake: Sendable {
     public func accept(
         _ submission: NotificationSubmission, in table: TenantTable, at now: Date
     ) async throws -> Outcome {
-        let draft: NotificationDraft
+        let distribution: Distribution
         do throws(IntakeRefusal) {
-            draft = try self.draft(submission, in: table, at: now)
+            distribution = try Self.distribution(of: submission, in: table, at: now)
         } catch {
             // What was accepted once is so when it is repeated, though it would not be accepted now.
             guard let key = submission.idempotencyKey,
@@ -51,7 +51,8 @@ public struct NotificationIntake: Sendable {
             else { return .refused(error) }
             return outcome(of: earlier)
         }
-        return outcome(of: try await store.add(draft, of: table.tenant))
+        return outcome(
+            of: try await store.add(distribution, for: submission.idempotencyKey, of: table.tenant))
     }
 
     private func outcome(of addition: Addition) -> Outcome {
@@ -66,10 +67,11 @@ public struct NotificationIntake: Sendable {
         }
     }
 
-    private func draft(
-        _ submission: NotificationSubmission, in table: TenantTable, at now: Date
-    ) throws(IntakeRefusal) -> NotificationDraft {
-        guard submission.notification.headers["id"] == nil else {
+    private static func distribution(
+        of submission: NotificationSubmission, in table: TenantTable, at now: Date
+    ) throws(IntakeRefusal) -> Distribution {
+        let request = submission.notification
+        guard request.headers["id"] == nil else {
             throw .composition(
                 .invalid(
                     .invalid(field: "headers.id", reason: "is chosen for each delivery and must be left out"))
@@ -78,9 +80,9 @@ public struct NotificationIntake: Sendable {
         let match: TenantTable.Match
         let notification: ComposedNotification
         do throws(CompositionRefusal) {
-            match = try NotificationComposer.match(submission.notification, in: table)
+            match = try NotificationComposer.match(request, in: table)
             notification = try NotificationComposer.compose(
-                submission.notification, for: match.experience, at: now)
+                request, for: match.experience, isBroadcast: submission.audience.isBroadcast, at: now)
         } catch {
             throw .composition(error)
         }
@@ -91,7 +93,7 @@ public struct NotificationIntake: Sendable {
                 .invalid(.invalid(field: "headers.expiration", reason: "must be 0 or in the future")))
         }
         if let expiration = notification.headers.expiration,
-            TimeInterval(expiration.epochSeconds) > now.timeIntervalSince1970 + Self.longestStorage
+            TimeInterval(expiration.epochSeconds) > now.timeIntervalSince1970 + longestStorage
         {
             throw .composition(
                 .invalid(
@@ -99,49 +101,17 @@ public struct NotificationIntake: Sendable {
                         field: "headers.expiration", reason: "must be within 30 days, in seconds since 1970"))
             )
         }
-        let business = Business(
-            notification.experience, table.lookUp(submission.notification.url, by: match))
-        if submission.confirmedOnly {
-            if case .channel = submission.audience {
+        let business = Business(notification.experience, table.lookUp(request.url, by: match))
+        if submission.audience.confirmedOnly {
+            guard !submission.audience.isBroadcast else {
                 throw .wrongAudience("who follows a channel is not known, nor whether they were confirmed")
             }
             guard business.location != nil else {
                 throw .wrongAudience("nobody is confirmed at the target: its URL names no location")
             }
         }
-        let receiver = try Receiver(
-            of: notification.payload.json.objectValue ?? [:], notification.headers.pushType,
-            for: submission.audience)
-        return NotificationDraft(
-            notification, submission, business: business, receiver: receiver, at: now)
-    }
-}
-
-/// Why a notification is not taken in.
-public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    case composition(CompositionRefusal)
-    case idempotencyKeyReused
-    /// The tenant has no such channel of the clip in the environment.
-    case unknownChannel
-    /// What is to be sent does not go to those it is for.
-    case wrongAudience(String)
-
-    /// A name that stays the same across versions.
-    public var code: String {
-        switch self {
-        case .composition(let refusal): refusal.code
-        case .idempotencyKeyReused: "idempotency_key_reused"
-        case .unknownChannel: "unknown_channel"
-        case .wrongAudience: "wrong_audience"
-        }
-    }
-
-    public var description: String {
-        switch self {
-        case .composition(let refusal): refusal.description
-        case .idempotencyKeyReused: "the Idempotency-Key was used for another request within 24 hours"
-        case .unknownChannel: "the clip has no such channel in this environment"
-        case .wrongAudience(let reason): reason
-        }
+        return try Distribution(
+            RecordedNotification(notification, submission, at: business, now: now),
+            clipIsMultiBusiness: notification.experience.clipIsMultiBusiness)
     }
 }

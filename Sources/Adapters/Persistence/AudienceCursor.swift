@@ -1,0 +1,72 @@
+import Foundation
+import Notifications
+import PostgreSQL
+import Tenancy
+
+/// How far an audience is taken in.
+struct AudienceCursor {
+    let notification: NotificationID
+    let createdAt: Date
+    let askedAt: Date
+    let place: AudiencePlace
+    let deliveryCount: Int
+}
+
+/// A launch of an audience, as a place in the order in which it is gone through.
+struct AudiencePlace: Sendable, Hashable {
+    let launchedAt: Date
+    let url: String
+    let instance: UUID
+}
+
+extension TenantTransaction {
+    /// Keeps behind which launch an audience goes on, if it does.
+    func keepPlace(of part: DecidedPart, of notification: RecordedNotification) async throws {
+        guard part.hasMore, let place = part.place else { return }
+        try await execute(
+            """
+            INSERT INTO doorstep.audience_cursors AS c
+                (tenant_id, notification_id, created_at, launched_at, url, instance_id, delivery_count)
+            VALUES (\(tenant.uuid), \(notification.id.uuid), \(notification.createdAt), \(place.launchedAt),
+                \(place.url), \(place.instance), \(Int32(part.deliveries.count)))
+            ON CONFLICT (tenant_id, notification_id) DO UPDATE
+                SET due_at = now(), launched_at = excluded.launched_at, url = excluded.url,
+                    instance_id = excluded.instance_id, delivery_count = c.delivery_count + excluded.delivery_count
+            """)
+    }
+
+    /// The one that waits longest and nobody else is at.
+    func lockCursor() async throws -> AudienceCursor? {
+        try await execute(
+            """
+            SELECT notification_id, created_at, asked_at, launched_at, url, instance_id, delivery_count
+            FROM doorstep.audience_cursors
+            WHERE tenant_id = \(tenant.uuid) AND due_at <= now()
+            ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+            """
+        ).first.map { row in
+            let (id, createdAt, askedAt, launchedAt, url, instance, count) = try row.decode(
+                UUID.self, Date.self, Date.self, Date.self, String.self, UUID.self, Int32.self)
+            return AudienceCursor(
+                notification: NotificationID(id), createdAt: createdAt, askedAt: askedAt,
+                place: AudiencePlace(launchedAt: launchedAt, url: url, instance: instance),
+                deliveryCount: Int(count))
+        }
+    }
+
+    func dropCursor(of id: NotificationID) async throws {
+        try await execute(
+            """
+            DELETE FROM doorstep.audience_cursors
+            WHERE tenant_id = \(tenant.uuid) AND notification_id = \(id.uuid)
+            """)
+    }
+
+    func postpone(_ id: NotificationID, by pause: Duration) async throws {
+        try await execute(
+            """
+            UPDATE doorstep.audience_cursors SET due_at = now() + make_interval(secs => \(pause / .seconds(1)))
+            WHERE tenant_id = \(tenant.uuid) AND notification_id = \(id.uuid)
+            """)
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Invocation
+import Notifications
+import PostgreSQL
+import Tenancy
+
+extension Audience {
+    /// Whether it is found among launches, and may be more than one.
+    var isOfLaunches: Bool {
+        switch self {
+        case .business, .urlPrefix: true
+        case .instance, .activity, .channel: false
+        }
+    }
+
+    /// What its launches are in the order of, before their instances.
+    var orderingColumn: String {
+        if case .urlPrefix = self { "url" } else { "launched_at" }
+    }
+}
+
+extension Query.StringInterpolation {
+    /// A statement that gives the next launches of an audience, in their order; one for each kind, so that each goes through
+    /// its index.
+    mutating func appendInterpolation(
+        launchesOf distribution: Distribution, _ tenant: TenantID, behind place: AudiencePlace?,
+        askedAt: Date?, limit: Int
+    ) {
+        switch distribution.audience {
+        case .instance(let id), .activity(let id, _):
+            appendLiteral("SELECT ")
+            appendInterpolation(id.uuid)
+            appendLiteral(" AS instance_id, now() AS launched_at, '' AS url, true AS is_meant")
+        case .business:
+            appendLaunches(tenant, distribution.audience, askedAt)
+            appendLiteral(" AND s.launched_at > ")
+            appendInterpolation(distribution.audienceStart)
+            appendLiteral(" AND ")
+            appendInterpolation(at: distribution.notification.business, isIndexed: true)
+            if let place {
+                appendLiteral(" AND (s.launched_at, s.instance_id) > (")
+                appendInterpolation(place.launchedAt)
+                appendLiteral(", ")
+                appendInterpolation(place.instance)
+                appendLiteral(")")
+            }
+            appendEnd(distribution.audience, limit)
+        case .urlPrefix(let prefix):
+            // What the index does not tell is told of each launch that is looked at, so that these are bounded.
+            appendLiteral("SELECT s.instance_id, s.launched_at, s.url, true")
+            appendInterpolation(queryItems: prefix, of: "s.url")
+            appendLiteral(" AS is_meant FROM (")
+            for (index, range) in URLRange.ranges(of: prefix).enumerated() {
+                appendLiteral(index > 0 ? " UNION ALL (" : "(")
+                appendLaunches(tenant, distribution.audience, askedAt)
+                appendLiteral(" AND ")
+                appendInterpolation(range: range, of: "s.url")
+                if let place {
+                    appendLiteral(" AND (s.url, s.instance_id) > (")
+                    appendInterpolation(place.url)
+                    appendLiteral(", ")
+                    appendInterpolation(place.instance)
+                    appendLiteral(")")
+                }
+                appendEnd(distribution.audience, limit)
+                appendLiteral(")")
+            }
+            appendLiteral(") AS s")
+            appendEnd(distribution.audience, limit)
+        case .channel:
+            // Nobody knows who follows one.
+            appendLiteral(
+                "SELECT NULL::uuid AS instance_id, now() AS launched_at, '' AS url, true AS is_meant WHERE false"
+            )
+        }
+    }
+
+    /// The beginning of a statement that gives launches.
+    private mutating func appendLaunches(_ tenant: TenantID, _ audience: Audience, _ askedAt: Date?) {
+        appendLiteral(
+            "SELECT s.instance_id, s.launched_at, s.url, true AS is_meant FROM doorstep.launches s WHERE s.tenant_id = "
+        )
+        appendInterpolation(tenant.uuid)
+        appendLiteral(" AND ")
+        appendInterpolation(meant: audience, askedAt: askedAt)
+    }
+
+    private mutating func appendEnd(_ audience: Audience, _ limit: Int) {
+        appendLiteral(" ORDER BY s.\(audience.orderingColumn), s.instance_id LIMIT ")
+        appendInterpolation(limit)
+    }
+
+    /// Whether a launch is one that a notification means which was asked for at a time; nil for now.
+    ///
+    /// At a business is who was launched there within some hours; by a URL, whoever ever was.
+    mutating func appendInterpolation(meant audience: Audience, askedAt: Date?) {
+        if case .urlPrefix = audience {
+            appendLiteral("known_since <= coalesce(")
+        } else {
+            appendLiteral("present_since <= coalesce(")
+        }
+        appendInterpolation(askedAt)
+        appendLiteral(", now())")
+    }
+
+    /// Whether a launch `s` is the one of its instance for which that is met: of the launches at a business the latest, of
+    /// those that a prefix matches the first.
+    mutating func appendInterpolation(
+        isFirstOf audience: Audience, _ tenant: TenantID, askedAt: Date?
+    ) {
+        switch audience {
+        case .business: appendLiteral("r.url = s.url")
+        case .urlPrefix(let prefix):
+            appendLiteral(
+                "s.url = (SELECT min(o.url) FROM (SELECT url FROM doorstep.launches WHERE tenant_id = ")
+            appendInterpolation(tenant.uuid)
+            appendLiteral(" AND instance_id = s.instance_id AND ")
+            appendInterpolation(meant: audience, askedAt: askedAt)
+            appendLiteral(" OFFSET 0) AS o WHERE (")
+            for (index, range) in URLRange.ranges(of: prefix).enumerated() {
+                if index > 0 { appendLiteral(" OR ") }
+                appendInterpolation(range: range, of: "o.url")
+            }
+            appendLiteral(")")
+            appendInterpolation(queryItems: prefix, of: "o.url")
+            appendLiteral(")")
+        case .instance, .activity, .channel: appendLiteral("true")
+        }
+    }
+
+    /// The order in which an audience is gone through, which is its index's.
+    mutating func appendInterpolation(orderOf audience: Audience) {
+        appendLiteral("m.place_\(audience.orderingColumn), m.instance_id")
+    }
+
+    mutating func appendInterpolation(backwardsOrderOf audience: Audience) {
+        appendLiteral("s.\(audience.orderingColumn) DESC, s.instance_id DESC")
+    }
+
+    /// Whether a launch was at a business.
+    /// - Parameter isIndexed: False so that no index is looked for: an instance has few launches, a business may have all of
+    ///   them, and which is fewer the planner does not know of a table that is new.
+    mutating func appendInterpolation(at business: Business, isIndexed: Bool) {
+        let (column, value) =
+            switch business {
+            case .location(let identifier): ("location_identifier", identifier.text)
+            case .experience(let url): ("experience_url", url)
+            }
+        appendLiteral(column + (isIndexed ? " = " : " IS NOT DISTINCT FROM "))
+        appendInterpolation(value)
+    }
+
+    /// Whether a notification `n` is of another one.
+    mutating func appendInterpolation(otherBusinessThan business: Business) {
+        switch business {
+        case .location(let identifier):
+            appendLiteral("n.location_identifier IS DISTINCT FROM ")
+            appendInterpolation(identifier.text)
+        case .experience(let url):
+            appendLiteral("(n.location_identifier IS NOT NULL OR n.experience_url <> ")
+            appendInterpolation(url)
+            appendLiteral(")")
+        }
+    }
+
+    fileprivate mutating func appendInterpolation(range: URLRange, of column: String) {
+        appendLiteral("(\(column) >= ")
+        appendInterpolation(range.first)
+        if let end = range.end {
+            appendLiteral(" AND \(column) < ")
+            appendInterpolation(end)
+        } else {
+            appendLiteral(" AND \(column) <= ")
+            appendInterpolation(range.first)
+        }
+        appendLiteral(")")
+    }
+
+    /// And whether a prefix's query items are among a URL's.
+    fileprivate mutating func appendInterpolation(queryItems prefix: URLPrefix, of column: String) {
+        guard !prefix.queryItems.isEmpty else { return }
+        appendLiteral(
+            """
+             AND strpos(\(column), '?') > 0
+            AND string_to_array(substr(\(column), strpos(\(column), '?') + 1), '&') @>
+            """)
+        appendLiteral(" ")
+        appendInterpolation(prefix.queryItems.map(\.text))
+    }
+}
+
+/// URLs from a first up to an end; only the first where there is no end.
+private struct URLRange {
+    let first: String
+    let end: String?
+
+    /// Those that a prefix matches, but for its query items, as ``URLPrefix/matches(_:)`` says: host and path are followed by
+    /// nothing, a slash or the query. In their order.
+    static func ranges(of prefix: URLPrefix) -> [URLRange] {
+        let path = (["https://" + prefix.host] + prefix.pathComponents).joined(separator: "/")
+        // The character after each of the two ends its range.
+        return [
+            URLRange(first: path, end: nil), URLRange(first: path + "/", end: path + "0"),
+            URLRange(first: path + "?", end: path + "@"),
+        ]
+    }
+}

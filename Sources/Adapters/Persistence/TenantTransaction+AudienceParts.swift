@@ -1,0 +1,105 @@
+import Encodings
+import Foundation
+import Notifications
+import PostgreSQL
+import Tenancy
+
+/// A part of an audience, decided on.
+struct DecidedPart {
+    var deliveries: [RecordedDelivery] = []
+    /// Those who are skipped and have no delivery.
+    var skipped: [DeliveryCount] = []
+    var place: AudiencePlace?
+    var hasMore = false
+
+    var counts: [DeliveryCount] {
+        deliveries.map { DeliveryCount(state: $0.state, reason: $0.reason, count: 1) }.adding(skipped)
+    }
+}
+
+extension TenantTransaction {
+    /// Finds the next part of those a notification is for, and decides for each.
+    ///
+    /// As many launches are looked at as there is room for instances, so that there is room for all of them, and again
+    /// where most could not be reached.
+    func decidePart(
+        of distribution: Distribution, _ size: AudiencePartSize, at cursor: AudienceCursor? = nil
+    ) async throws -> DecidedPart {
+        try await followIndexes()
+        var part = DecidedPart(place: cursor?.place, hasMore: true)
+        var (room, launchesLeft) = (size.reachable, size.launches)
+        var skippedLeft = cursor == nil ? size.skipped : 0
+        var count = cursor?.deliveryCount ?? 0
+        // Who is launched there again while an audience is gone through is met again: in this part, since each statement
+        // sees what is committed by then, or behind the parts before it.
+        var met: Set<UUID> = []
+        while part.hasMore, launchesLeft > 0, room > size.reachable / 10 {
+            let limit = min(room, launchesLeft)
+            var found = try await candidates(
+                for: distribution, behind: part.place, askedAt: cursor?.askedAt, limit: limit,
+                skipped: skippedLeft)
+            room -= found.reachable
+            launchesLeft -= limit
+            skippedLeft -= found.members.count - found.reachable
+            part.place = found.last ?? part.place
+            part.hasMore = found.hasMore
+            found.members.removeAll { !met.insert($0.instance.uuid).inserted }
+            if let cursor {
+                let decided = try await instancesDecided(
+                    among: found.members.map(\.instance.uuid), of: cursor.notification, cursor.createdAt)
+                found.members.removeAll { decided.contains($0.instance.uuid) }
+            }
+            let overwriting = try await instancesOfOtherBusinesses(
+                among: found.members.map(\.instance.uuid), distribution)
+            for index in found.members.indices {
+                found.members[index].hasOtherBusiness = overwriting.contains(
+                    found.members[index].instance.uuid)
+            }
+            let ids = UUID.timeOrdered(
+                found.members.count, at: distribution.notification.createdAt, from: count)
+            count += ids.count
+            part.deliveries += zip(found.members, ids).map {
+                distribution.delivery(to: $0, id: DeliveryID($1))
+            }
+            part.skipped += try found.others.map { candidate, count in
+                guard let reason = distribution.skipReason(of: candidate) else {
+                    throw PersistenceError.unreadable("launches")
+                }
+                return DeliveryCount(state: .skipped, reason: reason.rawValue, count: count)
+            }
+        }
+        return part
+    }
+
+    /// Takes in the part behind a place, and moves the place.
+    func takePart(
+        at cursor: AudienceCursor, _ size: AudiencePartSize
+    ) async throws -> AudiencePart {
+        let id = cursor.notification
+        // Days are dropped with their notifications, and a clip is deleted with its instances.
+        guard let notification = try await notification(id, cursor.createdAt)?.notification,
+            let isMultiBusiness = try await isMultiBusiness(notification.clip)
+        else {
+            try await dropCursor(of: id)
+            return AudiencePart(notification: id, counts: [], isLast: true)
+        }
+        let distribution = try PersistenceError.reading("notifications") {
+            try Distribution(notification, clipIsMultiBusiness: isMultiBusiness)
+        }
+        let part = try await decidePart(of: distribution, size, at: cursor)
+        try await insert(part.deliveries, of: notification)
+        try await addSkipped(part.skipped, to: notification)
+        try await keepPlace(of: part, of: notification)
+        if !part.hasMore { try await dropCursor(of: id) }
+        return AudiencePart(notification: id, counts: part.counts, isLast: !part.hasMore)
+    }
+
+    private func isMultiBusiness(_ clip: BundleID) async throws -> Bool? {
+        try await execute(
+            """
+            SELECT multi_business FROM doorstep.clips
+            WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
+            """
+        ).first.map { try $0.decode(at: 0) }
+    }
+}

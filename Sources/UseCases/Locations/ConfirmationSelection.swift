@@ -1,0 +1,43 @@
+public import Foundation
+public import Invocation
+
+/// Which of a tenant's confirmations.
+public struct ConfirmationSelection: Sendable, Hashable {
+    /// Nil for all, those of no location included.
+    public var location: LocationIdentifier?
+    /// The first minute.
+    public var start: Date
+    /// The minute after the last.
+    public var end: Date
+
+    public init(
+        location: LocationIdentifier? = nil, start: Date = .distantPast, end: Date = .distantFuture
+    ) {
+        self.location = location
+        self.start = start
+        self.end = end
+    }
+}
+
+/// A confirmation as it was recorded.
+public struct RecordedConfirmation: Sendable, Hashable {
+    public let id: UUID
+    public let record: ConfirmationRecord
+
+    public init(id: UUID, record: ConfirmationRecord) {
+        self.id = id
+        self.record = record
+    }
+}
+
+/// How many confirmations of each outcome there were on a day.
+public struct ConfirmationCounts: Sendable, Hashable {
+    /// The first moment of the day in UTC.
+    public let day: Date
+    public let counts: [Confirmation.Outcome: Int]
+
+    public init(day: Date, counts: [Confirmation.Outcome: Int]) {
+        self.day = day
+        self.counts = counts
+    }
+}

@@ -1,0 +1,108 @@
+import APNsPayload
+public import Foundation
+import JSON
+import Tenancy
+
+/// How a notification goes to those it is for: the same for every part of its audience, whichever server takes it in.
+///
+/// Pure: what it decides depends on the notification and its arguments alone.
+public struct Distribution: Sendable {
+    public private(set) var notification: RecordedNotification
+    public let clipIsMultiBusiness: Bool
+    public let receiver: Receiver
+
+    /// - Throws: `IntakeRefusal.wrongAudience` when what is to be sent does not go to those it is for.
+    public init(
+        _ notification: RecordedNotification, clipIsMultiBusiness: Bool
+    ) throws(IntakeRefusal) {
+        self.notification = notification
+        self.clipIsMultiBusiness = clipIsMultiBusiness
+        receiver = try Receiver(of: notification)
+    }
+
+    public var audience: Audience { notification.audience.audience }
+
+    /// Since when those who are meant by ``Audience/business`` were launched there.
+    public var audienceStart: Date { notification.createdAt.addingTimeInterval(-Self.presence) }
+
+    /// With the collapse ID that its tenant's policy asks for, where a notification has none of its own: the policy is about
+    /// what is shown, and not about Live Activities.
+    public func collapsing(under policy: CollapsePolicy) -> Distribution {
+        let headers = notification.headers
+        guard receiver == .device, headers.collapseID == nil,
+            let collapseID = policy.collapseID(of: notification.business, url: notification.url),
+            let collapsing = try? NotificationHeaders(
+                pushType: headers.pushType, bundleID: notification.clip.text, priority: headers.priority,
+                expiration: headers.expiration, collapseID: collapseID)
+        else { return self }
+        var distribution = self
+        distribution.notification.headers = collapsing
+        return distribution
+    }
+
+    /// What becomes of a candidate, as it is stored; `id` is the delivery's.
+    public func delivery(to candidate: Candidate, id: DeliveryID) -> RecordedDelivery {
+        let (state, reason, expiresAt): (DeliveryState, SkipReason?, Date?) =
+            switch decide(candidate) {
+            case .send(let expiresAt): (.queued, nil, expiresAt?.inMilliseconds(.down))
+            case .skip(let reason): (.skipped, reason, nil)
+            }
+        let mayOverwrite = state == .queued && candidate.hasOtherBusiness
+        return RecordedDelivery(
+            id: id, instance: candidate.instance, receiver: receiver, environment: candidate.environment,
+            target: target(of: candidate), state: state, reason: reason?.rawValue, expiresAt: expiresAt,
+            warnings: mayOverwrite ? [RecordedDelivery.mayOverwrite] : [])
+    }
+
+    /// Why a candidate, and all that are like it, is skipped; nil for one that is sent the notification.
+    public func skipReason(of candidate: Candidate) -> SkipReason? {
+        if case .skip(let reason) = decide(candidate) { reason } else { nil }
+    }
+
+    /// The URL by which the instance was launched, where the notification's own URL is of another experience.
+    ///
+    /// On a device each experience of a clip has an instance of its own, so a target of another one would lead past it
+    /// [ours]. The full app is one, whatever launched it.
+    func target(of candidate: Candidate) -> String? {
+        guard candidate.app == .clip, let route = candidate.route,
+            route.experienceURL != notification.experienceURL
+        else { return nil }
+        return route.url
+    }
+}
+
+extension Receiver {
+    /// Live Activities are started by a token for their type, and changed by the token of each or on a channel.
+    fileprivate init(of notification: RecordedNotification) throws(IntakeRefusal) {
+        let isActivity = notification.headers.pushType == .liveActivity
+        let aps = isActivity ? notification.aps : nil
+        let event = aps?["event"]?.stringValue
+        switch notification.audience.audience {
+        case .instance, .business, .urlPrefix:
+            guard isActivity else {
+                self = .device
+                return
+            }
+            guard event == "start" else {
+                throw .wrongAudience("a Live Activity is updated and ended by activity or channel")
+            }
+            self = .token(.start(attributesType: aps?["attributes-type"]?.stringValue ?? ""))
+        case .activity(_, let id):
+            guard isActivity, event != "start" else {
+                throw .wrongAudience("an activity takes updates and ends of push type liveactivity")
+            }
+            self = .token(.activity(id))
+        case .channel(let id):
+            guard isActivity, event != "start" else {
+                throw .wrongAudience("a channel takes updates and ends of push type liveactivity")
+            }
+            self = .channel(id)
+        }
+    }
+}
+
+extension RecordedNotification {
+    fileprivate var aps: JSONObject? {
+        (try? JSONValue(parsing: payload))?.objectValue?["aps"]?.objectValue
+    }
+}

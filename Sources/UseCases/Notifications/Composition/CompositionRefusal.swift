@@ -1,0 +1,43 @@
+public import APNsPayload
+public import Invocation
+public import Routing
+
+/// Why a notification is not composed.
+public enum CompositionRefusal: Error, Sendable, Hashable {
+    /// No experience matches the URL; or none that is advanced, though the clip serves many businesses, so that the system
+    /// could not tell which instance is meant.
+    case doesNotMatch
+    /// The clip serves many businesses, and what matches is bound to none of them.
+    case notBusinessSpecific(matched: RoutedExperience, register: URLPrefix?)
+    /// The eight hours in which an App Clip may receive notifications after its launch are over.
+    case launchTooLongAgo
+    case invalid(PayloadError)
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .doesNotMatch: "does_not_match"
+        case .notBusinessSpecific: "not_business_specific"
+        case .launchTooLongAgo: "launch_too_long_ago"
+        case .invalid(let error): error.code
+        }
+    }
+}
+
+extension CompositionRefusal: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .doesNotMatch:
+            "no experience matches the URL, or none that is advanced, which a clip of many businesses needs"
+        case .notBusinessSpecific(let matched, _):
+            """
+            the clip serves many businesses and \(matched.url) is bound to none of them: register an advanced \
+            experience for this one, bound to its location
+            """
+        case .launchTooLongAgo:
+            "an App Clip receives notifications for 8 hours after its launch"
+        case .invalid(let error):
+            "\(error)"
+        }
+    }
+}

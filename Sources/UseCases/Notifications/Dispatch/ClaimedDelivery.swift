@@ -1,0 +1,87 @@
+public import APNsPayload
+public import Foundation
+import Tenancy
+
+/// A delivery that is lent to this server.
+public struct ClaimedDelivery: Sendable {
+    public let id: DeliveryID
+    public let notification: ClaimedNotification
+    /// The number of the loan, from 1.
+    public let attempt: Int
+    /// Of how many attempts before no answer came back.
+    public let lostReplies: Int
+    /// How often APNs has asked to try again later.
+    public let postponements: Int
+    /// When there is no more point in sending it.
+    public let expiresAt: Date?
+    public let environment: APNsEnvironment
+    /// In the place of the notification's own; nil for that.
+    public let target: String?
+    public let destination: Destination
+
+    /// Where it goes now; an instance may have changed since it was queued.
+    public enum Destination: Sendable, Hashable {
+        /// - Parameter digest: What the token is found by; tells whether it is still the same.
+        case device(PushToken, app: InstalledApp, instance: InstanceID, place: TokenPlace, digest: [UInt8])
+        case channel(String)
+        /// It can go nowhere any more; the reason is a stable name.
+        case nowhere(String)
+    }
+
+    public init(
+        id: DeliveryID, notification: ClaimedNotification, attempt: Int, lostReplies: Int,
+        postponements: Int, expiresAt: Date?, environment: APNsEnvironment, target: String? = nil,
+        destination: Destination
+    ) {
+        self.id = id
+        self.notification = notification
+        self.attempt = attempt
+        self.lostReplies = lostReplies
+        self.postponements = postponements
+        self.expiresAt = expiresAt
+        self.environment = environment
+        self.target = target
+        self.destination = destination
+    }
+
+    /// What is sent; nil for a delivery that can go nowhere.
+    ///
+    /// The full app has replaced the clip: its topic then, whichever the notification was composed for [Apple].
+    func request(of tenant: TenantID) throws(PayloadError) -> PushRequest? {
+        let (clip, headers) = (notification.clip, notification.headers)
+        let app: BundleID
+        let pushDestination: PushRequest.Destination
+        switch destination {
+        case .nowhere: return nil
+        case .channel(let id):
+            app = clip
+            pushDestination = .channel(id, bundleID: clip)
+        case .device(let token, let installed, _, _, _):
+            app = installed == .full ? notification.fullApp : clip
+            pushDestination = .device(token)
+        }
+        return PushRequest(
+            tenant: tenant, team: notification.team, environment: environment, destination: pushDestination,
+            headers: try NotificationHeaders(
+                pushType: headers.pushType, bundleID: app.text, priority: headers.priority,
+                expiration: expiration, collapseID: headers.collapseID, id: id.description),
+            payload: try payload)
+    }
+
+    /// As it is sent: the notification's, with the delivery's own target.
+    public var payload: [UInt8] {
+        get throws(PayloadError) {
+            guard let target else { return notification.payload }
+            return try EncodedPayload(
+                notification.payload, targeting: target, for: notification.headers.pushType
+            ).bytes
+        }
+    }
+
+    /// What was asked for, but never later than the delivery's own.
+    private var expiration: NotificationHeaders.Expiration? {
+        let asked = notification.headers.expiration
+        guard asked != .immediate, let expiresAt else { return asked }
+        return NotificationHeaders.Expiration(epochSeconds: Int(max(0, expiresAt.timeIntervalSince1970)))
+    }
+}

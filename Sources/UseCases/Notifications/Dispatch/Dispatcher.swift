@@ -1,0 +1,202 @@
+import APNsPayload
+public import Foundation
+import Synchronization
+import Tenancy
+
+/// Takes what is due from the outbox, sends it, and writes down what became of it, until it is told to stop.
+///
+/// Fair between tenants: in turn, each has at most one batch of what it has due taken, and never so much under way that
+/// there is no room for another. Any number of servers may do so at once.
+///
+/// When the database is away, what became of deliveries is kept and written later; nothing new of their tenants is taken
+/// meanwhile. What comes too late does no harm: the outbox fences. What the outbox refuses to write down holds up nothing
+/// else: it is given up, and the delivery is lent again when its loan is over, with a lost reply more.
+public final class Dispatcher: Sendable {
+    public struct Settings: Sendable {
+        /// How many deliveries are taken and not completed, at most.
+        public var maximumInFlight = 2_000
+        /// How many are taken at once, at most.
+        public var batch = 500
+        /// How long a delivery is lent: longer than a sender takes at most.
+        public var lease = Duration.seconds(60)
+        /// How long something due can go unnoticed that another server has stored.
+        public var pollInterval = Duration.milliseconds(500)
+        /// How long an outcome may wait for others to be written with it.
+        public var gathering = Duration.milliseconds(20)
+        /// How long to wait when the database did not answer.
+        public var retryInterval = Duration.seconds(1)
+        /// How often a server that ends tries to write down the last outcomes; another one sends again what it cannot.
+        public var lastTries = 5
+
+        public init() {}
+
+        /// What one tenant may have under way: a quarter is left to others.
+        var tenantShare: Int { max(1, maximumInFlight - maximumInFlight / 4) }
+    }
+
+    /// What happens, for logs and metrics.
+    public enum Event: Sendable {
+        /// - Parameters:
+        ///   - duration: From when it was handed to the sender.
+        ///   - delay: From when the notification was made, where this attempt was its first.
+        case attempted(DeliveryState, reason: String?, duration: TimeInterval, delay: TimeInterval?)
+        /// Nothing was sent: it was too late, or there was nowhere to send it.
+        case decided(DeliveryState, reason: String?)
+        /// Something did not work, and is tried again.
+        case failed(any Error)
+        /// It works again.
+        case recovered
+        /// What became of a delivery cannot be written down, ever.
+        case unwritable(DeliveryID, any Error)
+        /// The server ends, and could not write down what became of so many.
+        case abandoned(Int)
+    }
+
+    private struct State {
+        /// Who was served last.
+        var last: TenantID?
+        var overdue = Duration.zero
+    }
+
+    private let outbox: any Outbox
+    private let sender: any PushSender
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let onEvent: @Sendable (Event) -> Void
+    private let loop: LeaseLoop<Dispatcher>
+    private let state = Mutex(State())
+
+    public init(
+        _ outbox: any Outbox, _ sender: any PushSender, settings: Settings = Settings(),
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
+        onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+    ) {
+        self.outbox = outbox
+        self.sender = sender
+        self.settings = settings
+        self.now = now
+        self.onEvent = onEvent
+        loop = LeaseLoop(
+            LeaseSettings(
+                total: settings.maximumInFlight, share: settings.tenantShare, batch: settings.batch,
+                isInTurn: true, settlers: 1, gathering: settings.gathering,
+                pollInterval: settings.pollInterval, cutsOff: false, lastTries: settings.lastTries),
+            clock: clock)
+    }
+
+    /// How many deliveries are taken and not completed.
+    public var inFlight: Int { loop.loanCount }
+
+    /// How long what is due longest has been so, when it was last looked at.
+    public var overdue: Duration { state.withLock(\.overdue) }
+
+    /// Something is due now.
+    public func wake() { loop.wake() }
+
+    /// Takes nothing more, gives back what is not sent yet, and lets ``run()`` return once the rest is written down.
+    public func shutDown() { loop.stop() }
+
+    /// Dispatches until ``shutDown()``. To be called once.
+    public func run() async { await loop.run(self) }
+}
+
+extension Dispatcher: LeasedWork {
+    /// Those behind the one served last first, so that everybody's turn comes.
+    func tenants(except busy: [TenantID]) async throws -> [TenantID] {
+        let tenants = try await outbox.tenantsWithDueDeliveries()
+        let last = state.withLock { state in
+            state.overdue = tenants.map(\.overdue).max() ?? .zero
+            return state.last
+        }
+        let next = tenants.firstIndex { last.map($0.tenant.isBehind) ?? true } ?? tenants.startIndex
+        return (tenants[next...] + tenants[..<next]).map(\.tenant)
+    }
+
+    func claim(_ room: Int, of tenant: TenantID) async throws -> [ClaimedDelivery] {
+        let taken = try await outbox.claim(room, of: tenant, for: settings.lease)
+        state.withLock { $0.last = tenant }
+        return taken
+    }
+
+    func work(on delivery: ClaimedDelivery, of tenant: TenantID) async -> Completion {
+        let start = now()
+        let givenBack = Completion(delivery: delivery, verdict: .givenBack(delivery), answer: nil)
+        guard !loop.isStopping else { return givenBack }
+        if let verdict = DeliveryVerdict(before: delivery, at: start) { return decided(verdict, delivery) }
+        let request: PushRequest?
+        do throws(PayloadError) {
+            request = try delivery.request(of: tenant)
+        } catch {
+            return decided(.unsendable(delivery, code: error.code), delivery)
+        }
+        // A delivery without a request has its verdict above.
+        guard let request else { return givenBack }
+        let outcome = await sender.send(request)
+        let end = now()
+        let verdict = DeliveryVerdict(
+            on: outcome, of: delivery, at: end, random: Double.random(in: 0..<1))
+        onEvent(
+            .attempted(
+                verdict.next.state, reason: verdict.reason, duration: end.timeIntervalSince(start),
+                delay: delivery.attempt == 1
+                    ? end.timeIntervalSince(delivery.notification.createdAt) : nil))
+        let answer = DeliveryAnswer(attempt: delivery.attempt, at: end, result: .init(outcome))
+        return Completion(delivery: delivery, verdict: verdict, answer: answer)
+    }
+
+    private func decided(_ verdict: DeliveryVerdict, _ delivery: ClaimedDelivery) -> Completion {
+        onEvent(.decided(verdict.next.state, reason: verdict.reason))
+        return Completion(delivery: delivery, verdict: verdict, answer: nil)
+    }
+
+    func settle(_ completions: [Completion], of tenant: TenantID) async throws {
+        do {
+            try await outbox.complete(completions, of: tenant)
+        } catch  where Self.isRefusal(error) {
+            guard completions.count > 1 else {
+                for completion in completions { onEvent(.unwritable(completion.delivery.id, error)) }
+                return
+            }
+            // One that is refused takes all of its batch with it: halves, until it is alone.
+            let half = completions.count / 2
+            try await settle(Array(completions[..<half]), of: tenant)
+            try await settle(Array(completions[half...]), of: tenant)
+        }
+    }
+
+    /// Whether it is about what was to be written: it would be refused again.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        !Task.isCancelled && (error as? NotificationStoreError) != .unavailable
+    }
+
+    func rest(_ number: Int) -> Duration { settings.retryInterval }
+
+    func report(_ event: LeaseEvent) {
+        switch event {
+        case .failed(_, let error): onEvent(.failed(error))
+        case .recovered: onEvent(.recovered)
+        case .abandoned(let count): onEvent(.abandoned(count))
+        }
+    }
+}
+
+extension TenantID {
+    /// In the order of the IDs' bytes, which is PostgreSQL's.
+    fileprivate func isBehind(_ other: TenantID) -> Bool {
+        withUnsafeBytes(of: uuid.uuid) { mine in
+            withUnsafeBytes(of: other.uuid.uuid) { theirs in theirs.lexicographicallyPrecedes(mine) }
+        }
+    }
+}
+
+extension DeliveryAnswer.Result {
+    init(_ outcome: PushOutcome) {
+        switch outcome {
+        case .answered(let answer):
+            self = .answered(
+                status: answer.status, reason: answer.reason?.rawValue, uniqueID: answer.uniqueID)
+        case .notSent(let failure), .unanswered(let failure):
+            self = .failed(failure.rawValue)
+        }
+    }
+}

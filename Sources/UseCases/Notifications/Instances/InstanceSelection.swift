@@ -1,0 +1,17 @@
+public import Invocation
+public import Tenancy
+
+/// Which instances are meant; without any condition, all.
+public struct InstanceSelection: Sendable, Hashable {
+    public var clip: BundleID?
+    /// Launched at this business.
+    public var location: LocationIdentifier?
+    /// Launched by this URL, or by one that goes on after it with a path component, a query or a query item.
+    public var url: InvocationURL?
+
+    public init(clip: BundleID? = nil, location: LocationIdentifier? = nil, url: InvocationURL? = nil) {
+        self.clip = clip
+        self.location = location
+        self.url = url
+    }
+}

@@ -1,0 +1,42 @@
+/// What became of a report.
+public enum Registration: Sendable, Hashable {
+    case registered(Instance, isNew: Bool)
+    case refused(RegistrationRefusal)
+}
+
+/// Why a report is not taken; nothing of it is kept.
+public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
+    /// No experience of the tenant matches the URL.
+    case doesNotMatch
+    /// Neither a URL nor the report itself names the clip of an instance that is not known.
+    case unknownInstance
+    /// The tenant has no such clip.
+    case unknownClip
+    /// The URL is of another clip than the report says.
+    case otherClip
+    /// The instance is not known, and none may be added now.
+    case newNotAdmitted
+    case proof(ProofDefect)
+
+    /// What a receipt does not prove.
+    public enum ProofDefect: String, Sendable, Hashable, CaseIterable {
+        case notInRegion = "not_in_region"
+        /// The URL leads to no location that a receipt could be for.
+        case noLocation = "no_location"
+        case otherLocation = "other_location"
+    }
+
+    public var description: String {
+        switch self {
+        case .doesNotMatch: "no experience matches the URL"
+        case .unknownInstance:
+            "there is no instance of this ID: a launch without a URL must name the clip of a new one"
+        case .unknownClip: "the tenant has no such clip"
+        case .otherClip: "the URL is of another clip than the one that is named"
+        case .newNotAdmitted: "no instance may be added now"
+        case .proof(.notInRegion): "the receipt says that the person was not seen at the location"
+        case .proof(.noLocation): "the URL leads to no location that a receipt could be for"
+        case .proof(.otherLocation): "the receipt is for another location than the URL's"
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// Why there is no answer.
+public enum PushFailure: String, Error, Sendable, Hashable, CaseIterable {
+    /// No connection could be made.
+    case notConnected = "not_connected"
+    /// The connection was closed.
+    case connectionClosed = "connection_closed"
+    /// APNs reset the stream.
+    case streamReset = "stream_reset"
+    /// It took longer than it may.
+    case timedOut = "timed_out"
+    /// There is no key of the team for the environment.
+    case noKey = "no_key"
+    /// So many tokens were bad that nothing more is sent for a while.
+    case circuitOpen = "circuit_open"
+    /// As many requests as may wait for a connection do so already.
+    case noRoom = "no_room"
+    /// The sender is being shut down.
+    case shuttingDown = "shutting_down"
+}

@@ -1,0 +1,12 @@
+/// How many deliveries of a notification are in a state, for a reason.
+public struct DeliveryCount: Sendable, Hashable {
+    public let state: DeliveryState
+    public let reason: String?
+    public let count: Int
+
+    public init(state: DeliveryState, reason: String?, count: Int) {
+        self.state = state
+        self.reason = reason
+        self.count = count
+    }
+}

@@ -1,0 +1,47 @@
+public import APNsPayload
+public import Foundation
+
+/// A notification's delivery to one receiver as it is stored, with all that APNs has said.
+public struct RecordedDelivery: Sendable, Hashable {
+    public let id: DeliveryID
+    /// Nil for a broadcast.
+    public let instance: InstanceID?
+    public let receiver: Receiver
+    public let environment: APNsEnvironment
+    /// The URL by which the instance was launched, as the target in the place of the notification's; nil for that.
+    public let target: String?
+    public let state: DeliveryState
+    public let reason: String?
+    /// To the millisecond.
+    public let expiresAt: Date?
+    public let attempt: Int
+    public let dueAt: Date?
+    public let finishedAt: Date?
+    public let answers: [DeliveryAnswer]
+    public let warnings: [String]
+
+    public init(
+        id: DeliveryID, instance: InstanceID?, receiver: Receiver, environment: APNsEnvironment,
+        target: String? = nil, state: DeliveryState, reason: String? = nil, expiresAt: Date?,
+        attempt: Int = 0, dueAt: Date? = nil, finishedAt: Date? = nil, answers: [DeliveryAnswer] = [],
+        warnings: [String] = []
+    ) {
+        self.id = id
+        self.instance = instance
+        self.receiver = receiver
+        self.environment = environment
+        self.target = target
+        self.state = state
+        self.reason = reason
+        self.expiresAt = expiresAt?.inMilliseconds(.toNearestOrEven)
+        self.attempt = attempt
+        self.dueAt = dueAt
+        self.finishedAt = finishedAt
+        self.answers = answers
+        self.warnings = warnings
+    }
+
+    /// Another business's notification that waits for the device while it is offline is replaced by this one: APNs keeps
+    /// one for each app and device [Apple].
+    public static let mayOverwrite = "may_overwrite"
+}

@@ -1,0 +1,13 @@
+/// Messages that are lent, and where to.
+public struct WebhookClaim: Sendable {
+    public let webhook: Webhook
+    public let messages: [WebhookMessage]
+    /// How many were too old, and are removed.
+    public let outdatedCount: Int
+
+    public init(webhook: Webhook, messages: [WebhookMessage], outdatedCount: Int = 0) {
+        self.webhook = webhook
+        self.messages = messages
+        self.outdatedCount = outdatedCount
+    }
+}
