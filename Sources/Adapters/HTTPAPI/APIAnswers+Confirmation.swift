@@ -3,6 +3,7 @@ import Geodesy
 import Invocation
 public import JSON
 import Locations
+import Receipts
 public import Routing
 
 extension APIAnswers {

@@ -4,6 +4,7 @@ import JSON
 public import Locations
 public import Metrics
 import Notifications
+public import Receipts
 public import Routing
 
 /// What the API answers, as JSON in UTF-8, apart from HTTP: the routes send it, and the commands print it.

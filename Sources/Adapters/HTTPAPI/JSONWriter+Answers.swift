@@ -2,6 +2,7 @@ import Geodesy
 import Invocation
 import JSON
 import Locations
+import Receipts
 import Routing
 import Tenancy
 

@@ -2,6 +2,7 @@ import Foundation
 import Invocation
 public import Locations
 public import PostgreSQL
+import Receipts
 public import Tenancy
 
 /// What was recorded of confirmations, read from PostgreSQL as `doorstep_admin`.

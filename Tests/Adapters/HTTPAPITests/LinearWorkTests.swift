@@ -8,6 +8,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import Notifications
+import Receipts
 import Routing
 import RoutingSupport
 import Synchronization

@@ -14,6 +14,7 @@ import Metrics
 import NIOCore
 import Notifications
 import RateLimiting
+import Receipts
 import Routing
 import RoutingSupport
 import Synchronization

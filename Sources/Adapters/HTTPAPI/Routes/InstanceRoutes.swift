@@ -6,6 +6,7 @@ import Invocation
 import JSON
 import Locations
 import Notifications
+import Receipts
 import Routing
 import Tenancy
 
@@ -69,7 +70,7 @@ struct InstanceRoutes: Sendable {
 
     private func prove(
         _ receipt: String, to tenant: TenantID, at now: Date
-    ) throws(Problem) -> PresenceProof {
+    ) throws(Problem) -> Receipt {
         do throws(ReceiptDefect) {
             guard let receipts else { throw .noKeys }
             return try receipts.verify(receipt, for: tenant, at: now)

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Receipts
 
 /// What others need to verify receipts.
 struct ReceiptRoutes {

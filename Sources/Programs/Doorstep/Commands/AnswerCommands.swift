@@ -7,6 +7,7 @@ import JSON
 import Locations
 import Persistence
 import PostgreSQL
+import Receipts
 import Routing
 import Tenancy
 

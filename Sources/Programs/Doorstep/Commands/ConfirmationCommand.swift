@@ -6,6 +6,7 @@ import Invocation
 import JSON
 import Locations
 import Persistence
+import Receipts
 import Tenancy
 
 struct ConfirmationCommand: AsyncParsableCommand {

@@ -9,6 +9,7 @@ import Notifications
 import Persistence
 import Platform
 import PostgreSQL
+import Receipts
 import Routing
 import ServiceLifecycle
 import UnixSignals
