@@ -109,17 +109,17 @@ let package = Package(
     ],
     targets: [
         Floor.values.library("Tenancy"),
-        Floor.values.library("JSON"),
         Floor.values.library("Encodings"),
+        Floor.values.library("JSON", ["Encodings"]),
         Floor.values.library("Geodesy"),
-        Floor.values.library("Invocation", ["Encodings", "Tenancy"]),
+        Floor.values.library("Invocation", ["Encodings", "JSON", "Tenancy"]),
         Floor.values.library("APNsPayload", ["Encodings", "JSON"]),
         Floor.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
         Floor.values.library("RateLimiting"),
         Floor.values.library("Receipts", ["Encodings", "Invocation", "JSON", "Tenancy", crypto]),
-        Floor.values.library("Routing", ["Geodesy", "Invocation", "RateLimiting", "Tenancy"]),
+        Floor.values.library("Routing", ["Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy"]),
 
-        Floor.useCases.library("Locations", ["Geodesy", "Invocation", "Receipts", "Routing", "Tenancy"]),
+        Floor.useCases.library("Locations", ["Geodesy", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"]),
         Floor.useCases.library(
             "Notifications",
             ["APNsPayload", "Encodings", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"],

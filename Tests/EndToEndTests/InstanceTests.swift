@@ -48,8 +48,8 @@ import Testing
             let listed = try await binary.run(["instance", "list", "--format", "json"] + tenant).json()
             let instance = try #require(listed.arrayValue?.first?.objectValue)
             #expect(listed.arrayValue?.count == 1)
-            #expect(instance["id"] == .string(Self.id) && instance["token"] == true)
-            #expect(instance["launches"] == 1 && instance["permission"] == "ephemeral")
+            #expect(instance["id"] == .string(Self.id) && instance["hasToken"] == true)
+            #expect(instance["launchCount"] == 1 && instance["permission"] == "ephemeral")
             for (option, value, count) in [
                 ("--clip", "com.example.MyApp.Clip", 1), ("--clip", "com.example.Other.Clip", 0),
                 ("--location", "restaurant_a", 1), ("--location", "restaurant_b", 0),

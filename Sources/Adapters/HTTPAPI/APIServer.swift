@@ -59,7 +59,7 @@ public struct APIServer: Service {
         /// Nil where push tokens cannot be sealed.
         public var instances: InstanceRegistrar?
         /// Nil where push tokens cannot be opened.
-        public var notifications: NotificationAnswers?
+        public var notifications: NotificationIntake?
         /// Has broadcast channels made; nil where APNs cannot be reached.
         public var channels: ChannelDirectory?
         /// Metrics in Prometheus' text format.
@@ -67,7 +67,7 @@ public struct APIServer: Service {
 
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
-            instances: InstanceRegistrar? = nil, notifications: NotificationAnswers? = nil,
+            instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
             channels: ChannelDirectory? = nil, metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers

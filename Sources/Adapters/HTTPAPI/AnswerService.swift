@@ -82,7 +82,7 @@ struct AnswerService: Sendable {
             let parameters = try QueryParameters(
                 admission.request.query.utf8.span, named: "url")
             let text = try parameters.required("url")
-            let url = try InvocationURL(requested: text.span)
+            let url = try Problem.url(text.span)
             return Answer(
                 cacheable: try APIAnswers.lookUp(url, in: table),
                 ifNoneMatch: admission.request.fields.ifNoneMatch)

@@ -119,7 +119,7 @@ struct LinearWorkTests {
         },
         Subject("Idempotency-Key") { count in
             let key = repeated("a", count)
-            return { _ = IdempotencyKey(key, digest: []) }
+            return { _ = IdempotencyKey(key, for: [:], of: TenantID(number: 1)) }
         },
         Subject("X-Request-ID") { count in
             let id = repeated("a", count)

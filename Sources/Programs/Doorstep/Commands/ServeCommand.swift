@@ -143,7 +143,7 @@ struct ServeCommand: AsyncParsableCommand {
                     answers: APIAnswers(recorder: confirmations, receipts: issuer),
                     table: routing.table, usage: usage,
                     instances: keys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
-                    notifications: delivery?.answers,
+                    notifications: delivery?.intake,
                     channels: apns.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
                     metrics: {
                         figures.update()

@@ -107,10 +107,3 @@ extension JSONObject {
         ]
     }
 }
-
-extension JSONValue {
-    /// RFC 3339, to the second.
-    init(_ date: Date) {
-        self = .string(date.rfc3339)
-    }
-}
