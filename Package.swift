@@ -119,7 +119,9 @@ let package = Package(
         Floor.values.library("Receipts", ["Encodings", "Invocation", "JSON", "Tenancy", crypto]),
         Floor.values.library("Routing", ["Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy"]),
 
-        Floor.useCases.library("Locations", ["Geodesy", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"]),
+        Floor.useCases.library(
+            "Locations",
+            ["Encodings", "Geodesy", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"]),
         Floor.useCases.library(
             "Notifications",
             ["APNsPayload", "Encodings", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"],

@@ -372,7 +372,7 @@ struct LinearWorkTests {
         Subject("columns that look alike") { csv("b," + alike($0).joined(separator: ",") + "\n") },
         Subject("a quoted field of CSV", from: 8) { csv("a\n\"" + repeated("\"\"", $0) + "\"\n") },
         Subject("a quote that never closes", from: 8) { csv("a\n\"" + repeated("\n", $0)) },
-        Subject("lines of an archive", from: 1) { archive(repeated("{\"kind\":\"nothing\"}\n", $0)) },
+        Subject("lines of an archive", from: 1) { archive(repeated("{\"type\":\"nothing\"}\n", $0)) },
         Subject("an archive's line in many pieces", from: 8) {
             archive(repeated(" ", $0) + "{}\n", piece: 8)
         },
@@ -398,7 +398,7 @@ struct LinearWorkTests {
 
     private static func archive(_ lines: String, piece: Int = 4_096) -> () -> Void {
         let text = Array(
-            (#"{"format":"doorstep-tenant","version":1}"# + "\n" + lines).utf8)
+            (#"{"format":"doorstep-tenant","version":\#(TenantArchive.version)}"# + "\n" + lines).utf8)
         return {
             let position = Position()
             var reader = TenantArchiveReader { position.next(piece, of: text) }

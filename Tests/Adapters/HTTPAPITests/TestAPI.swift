@@ -105,7 +105,8 @@ struct TestAPI: Sendable {
         APIServer.Dependencies(
             answers: APIAnswers(recorder: recorder, receipts: receipts, metrics: metrics),
             table: table, usage: usage, instances: hasInstances ? InstanceRegistrar(instances) : nil,
-            notifications: hasNotifications ? NotificationIntake(notifications, onDecided: DecisionCounters(metrics).count) : nil,
+            notifications: hasNotifications
+                ? NotificationIntake(notifications, onDecided: DecisionCounters(metrics).count) : nil,
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }

@@ -54,7 +54,7 @@ struct LocationCommand: AsyncParsableCommand {
             let locations = try await tenant.withTenant { store, tenant in
                 try await store.locations(of: tenant.id, after: after, limit: limit)
             }
-            output.print(locations.map { JSONObject($0) }, columns: columns)
+            output.print(locations.map(\.json), columns: columns)
         }
     }
 
@@ -94,9 +94,9 @@ struct LocationCommand: AsyncParsableCommand {
             }
             guard !entries.isEmpty else { throw AdministrationError.unknownLocation(identifier) }
             output.print(
-                entries.map { JSONObject($0) },
+                entries.map(\.json),
                 tableRows: entries.map { entry in
-                    var row = JSONObject(entry)
+                    var row = entry.json
                     row["changes"] = .string(entry.changesText)
                     return row
                 }, columns: ["at", "actor", "login", "action", "changes"])
