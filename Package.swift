@@ -109,18 +109,22 @@ let package = Package(
     ],
     targets: [
         Floor.values.library("Tenancy"),
-        Floor.values.library("JSON"),
         Floor.values.library("Encodings"),
+        Floor.values.library("JSON", ["Encodings"]),
         Floor.values.library("Geodesy"),
-        Floor.values.library("Invocation", ["Encodings", "Tenancy"]),
+        Floor.values.library("Invocation", ["Encodings", "JSON", "Tenancy"]),
         Floor.values.library("APNsPayload", ["Encodings", "JSON"]),
         Floor.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
         Floor.values.library("RateLimiting"),
-        Floor.values.library("Routing", ["Geodesy", "Invocation", "RateLimiting", "Tenancy"]),
+        Floor.values.library("Receipts", ["Encodings", "Invocation", "JSON", "Tenancy", crypto]),
+        Floor.values.library("Routing", ["Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy"]),
 
-        Floor.useCases.library("Locations", ["Geodesy", "Invocation", "Routing", "Tenancy"]),
         Floor.useCases.library(
-            "Notifications", ["APNsPayload", "Encodings", "Invocation", "JSON", "Routing", "Tenancy"],
+            "Locations",
+            ["Encodings", "Geodesy", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"]),
+        Floor.useCases.library(
+            "Notifications",
+            ["APNsPayload", "Encodings", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"],
             hasGuide: true),
         Floor.useCases.library(
             "Administration",
@@ -142,8 +146,8 @@ let package = Package(
             "Persistence",
             [
                 "APNsPayload", "Administration", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation",
-                "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting", "Routing",
-                "Tenancy", crypto,
+                "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting", "Receipts",
+                "Routing", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
         Floor.adapters.library(
@@ -162,8 +166,10 @@ let package = Package(
             "HTTPAPI",
             [
                 "APNsPayload", "Administration", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation",
-                "JSON", "Locations", "Notifications", "RateLimiting", "Routing", "Tenancy", crypto, httpTypes,
-                hummingbird, hummingbirdCore, hummingbirdHTTP2, logging, metrics, nioCore, nioHTTP1,
+                "JSON", "Locations", "Notifications", "RateLimiting", "Receipts", "Routing", "Tenancy",
+                crypto,
+                httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, logging, metrics, nioCore,
+                nioHTTP1,
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
             ],
             resources: [.embedInCode("openapi.json")], hasGuide: true),
@@ -173,8 +179,8 @@ let package = Package(
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppSiteAssociation",
                 "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPAPI", "Invocation", "JSON",
                 "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform", "PostgreSQL",
-                "RateLimiting", "Routing", "Tenancy", "WebhookClient", argumentParser, crypto, logging,
-                metrics, serviceLifecycle, unixSignals,
+                "RateLimiting", "Receipts", "Routing", "Tenancy", "WebhookClient", argumentParser, crypto,
+                logging, metrics, serviceLifecycle, unixSignals,
             ], hasGuide: true),
         .target(name: "CAllocations", path: Floor.programs.sources("CAllocations")),
         Floor.programs.program(
@@ -207,12 +213,18 @@ let package = Package(
             ],
             resources: [.copy("Vectors")]),
         testSupport("RoutingSupport", ["Invocation", "RateLimiting", "Routing", "Tenancy"]),
+        Floor.values.tests(
+            "ReceiptsTests",
+            ["Encodings", "Invocation", "JSON", "ReceiptSupport", "Receipts", "RoutingSupport", "Tenancy"]),
+        testSupport("ReceiptSupport", ["JSON", crypto]),
         Floor.useCases.tests(
-            "LocationsTests", ["Geodesy", "Invocation", "Locations", "Routing", "RoutingSupport", "Tenancy"]),
+            "LocationsTests",
+            ["Geodesy", "Invocation", "Locations", "Receipts", "Routing", "RoutingSupport", "Tenancy"]),
         Floor.useCases.tests(
             "NotificationsTests",
             [
-                "APNsPayload", "Invocation", "JSON", "Notifications", "PropertyTesting", "Routing",
+                "APNsPayload", "Invocation", "JSON", "Notifications", "PropertyTesting", "Receipts",
+                "Routing",
                 "RoutingSupport", "Tenancy",
             ]),
         Floor.useCases.tests(
@@ -238,7 +250,8 @@ let package = Package(
             [
                 "APNsPayload", "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Geodesy",
                 "Invocation", "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL",
-                "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", "TestSupport",
+                "PropertyTesting", "RateLimiting", "Receipts", "Routing", "RoutingSupport", "Tenancy",
+                "TestSupport",
             ]),
         Floor.simulators.tests(
             "APNsSimulatorTests",
@@ -257,10 +270,9 @@ let package = Package(
             [
                 "APNsClient", "APNsPayload", "Administration", "CSteps", "DomainProof", "Encodings",
                 "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications", "PostgreSQL",
-                "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy", crypto, httpTypes,
-                hummingbird,
-                hummingbirdCore, hummingbirdTesting, logging, metrics, nioCore, nioEmbedded, nioHPACK,
-                nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
+                "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "Routing", "RoutingSupport",
+                "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging,
+                metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -319,7 +319,7 @@ import Testing
             let used = keys.map { key in
                 let key = key.objectValue
                 return
-                    "\(key?["kind"]?.stringValue ?? "") \(key?["lastUsed"] == .null) \(key?["expires"] == .null)"
+                    "\(key?["kind"]?.stringValue ?? "") \(key?["lastUsedOn"] == .null) \(key?["expiresAt"] == .null)"
             }
             #expect(used.sorted() == ["publishable false true", "secret false false", "secret true true"])
             let table = try await installation.binary.succeed("tenant", "list")

@@ -170,11 +170,11 @@ import Testing
 
             let keys = try await binary.succeed(["key", "list"] + Self.tenant + Self.json).json()
             let id = try #require(keys.arrayValue?.first?.objectValue?["id"]?.stringValue)
-            #expect(try await Self.expectShown("key", [id], binary, count: 2)["expires"] == .null)
+            #expect(try await Self.expectShown("key", [id], binary, count: 2)["expiresAt"] == .null)
             try await binary.succeed(["key", "update", id, "--expires-in-days", "1"] + Self.tenant)
-            #expect(try await Self.expectShown("key", [id], binary, count: 2)["expires"] != .null)
+            #expect(try await Self.expectShown("key", [id], binary, count: 2)["expiresAt"] != .null)
             try await binary.succeed(["key", "update", id, "--no-expiry"] + Self.tenant)
-            #expect(try await Self.expectShown("key", [id], binary, count: 2)["expires"] == .null)
+            #expect(try await Self.expectShown("key", [id], binary, count: 2)["expiresAt"] == .null)
             // What is known of a key stays.
             try await binary.succeed(["key", "delete", id] + Self.tenant)
             #expect(try await Self.expectShown("key", [id], binary, count: 2)["status"] == "revoked")

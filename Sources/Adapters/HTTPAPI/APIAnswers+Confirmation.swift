@@ -1,13 +1,14 @@
-public import Foundation
+import Foundation
 import Geodesy
 import Invocation
-public import JSON
+import JSON
 import Locations
-public import Routing
+import Receipts
+import Routing
 
 extension APIAnswers {
     /// `POST /v1/confirmations`: whether the person is at the business.
-    public func confirm(
+    func confirm(
         _ body: JSONObject, in table: TenantTable, at now: Date
     ) throws(Problem) -> [UInt8] {
         let confirmation = confirmer.confirm(try ConfirmationRequest(body), in: table, at: now)
@@ -17,9 +18,7 @@ extension APIAnswers {
             receipt = receipts.sign(Receipt(confirmation, of: table.tenant, at: now), at: now)
             counters.countReceipt()
         }
-        var writer = JSONWriter(capacity: 1_024)
-        writer.write(confirmation, receipt: receipt)
-        return writer.bytes
+        return confirmation.answer(receipt: receipt)
     }
 }
 
@@ -39,7 +38,7 @@ extension ConfirmationRequest {
         } catch {
             throw Problem(error)
         }
-        self.init(url: try InvocationURL(requested: url), source: source, access: access, evidence: evidence)
+        self.init(url: try Problem.url(url), source: source, access: access, evidence: evidence)
     }
 }
 

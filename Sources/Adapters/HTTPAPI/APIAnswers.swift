@@ -1,12 +1,12 @@
 import HTTPTypes
-public import Invocation
-import JSON
+import Invocation
 public import Locations
 public import Metrics
 import Notifications
-public import Routing
+public import Receipts
+import Routing
 
-/// What the API answers, as JSON in UTF-8, apart from HTTP: the routes send it, and the commands print it.
+/// What is answered from memory, as JSON in UTF-8.
 public struct APIAnswers: Sendable {
     let confirmer: Confirmer
     let composer = NotificationComposer()
@@ -27,28 +27,11 @@ public struct APIAnswers: Sendable {
     }
 
     /// `GET /v1/lookup`: the business an invocation URL stands for.
-    public static func lookUp(_ url: InvocationURL, in table: TenantTable) throws(Problem) -> [UInt8] {
-        switch table.lookUp(url) {
-        case .found(let experience, let location):
-            var writer = JSONWriter()
-            writer.write(literal: #"{"experience":"#)
-            writer.write(experience)
-            writer.write(literal: #","location":"#)
-            writer.write(location)
-            writer.write(literal: #","url":"#)
-            writer.write(quoted: url.canonical)
-            writer.write(literal: "}")
-            return writer.bytes
-        case .doesNotMatch:
-            throw Problem(.notFound, "does_not_match", "no experience matches the URL")
-        case .noIdentifier(let experience):
-            throw Problem(
-                .notFound, "no_identifier", "the URL names no location",
-                members: ["experience": JSONValue(experience)])
-        case .unknownIdentifier(let experience), .shortCodeAgain(let experience):
-            throw Problem(
-                .notFound, "unknown_identifier", "the URL names a location that is not known",
-                members: ["experience": JSONValue(experience)])
+    static func lookUp(_ url: InvocationURL, in table: TenantTable) throws(Problem) -> [UInt8] {
+        do {
+            return try table.lookUp(url).answer(to: url)
+        } catch {
+            throw Problem(.notFound, error)
         }
     }
 }

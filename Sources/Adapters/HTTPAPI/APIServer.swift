@@ -61,7 +61,7 @@ public struct APIServer: Service {
         /// Nil where push tokens cannot be sealed.
         public var instances: InstanceRegistrar?
         /// Nil where push tokens cannot be opened.
-        public var notifications: NotificationAnswers?
+        public var notifications: NotificationIntake?
         /// Has broadcast channels made; nil where APNs cannot be reached.
         public var channels: ChannelDirectory?
         /// Metrics in Prometheus' text format.
@@ -69,7 +69,7 @@ public struct APIServer: Service {
 
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
-            instances: InstanceRegistrar? = nil, notifications: NotificationAnswers? = nil,
+            instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
             channels: ChannelDirectory? = nil, metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
@@ -189,7 +189,8 @@ public struct APIServer: Service {
     }
 
     /// All that the server answers; what monitors ask is left out where they have a port of their own.
-    static func routes(_ access: AccessControl, _ settings: Settings, _ dependencies: Dependencies) -> [Route] {
+    static func routes(_ access: AccessControl, _ settings: Settings, _ dependencies: Dependencies) -> [Route]
+    {
         LocationRoutes(answers: dependencies.answers).routes
             + InstanceRoutes(dependencies.instances, dependencies.answers, access.limiter).routes
             + NotificationRoutes(dependencies.notifications).routes

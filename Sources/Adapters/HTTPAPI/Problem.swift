@@ -1,16 +1,17 @@
 import HTTPTypes
 import Hummingbird
-public import JSON
+import Invocation
+import JSON
 import Routing
 
 /// A refusal as RFC 9457 describes it, with the stable `code` that clients branch on.
 ///
 /// `type` is `about:blank`, so that `title` is the status's own phrase (RFC 9457 §4.2.1).
-public struct Problem: Error, CustomStringConvertible {
+struct Problem: Error, CustomStringConvertible {
     let status: HTTPResponse.Status
-    public let code: String
+    let code: String
     /// One sentence for the developer of the client; holds no key, token, coordinate or query value.
-    public let detail: String
+    let detail: String
     /// Further members, such as the `field` that was refused.
     var members: JSONObject = [:]
     var headers: HTTPFields = [:]
@@ -32,13 +33,13 @@ public struct Problem: Error, CustomStringConvertible {
         self.headers = headers
     }
 
-    public var description: String { "\(code): \(detail)" }
+    var description: String { "\(code): \(detail)" }
 
     /// The limit that was reached, for 429.
     var limit: String? { members["limit"]?.stringValue }
 
     /// The problem's members, `requestID` aside.
-    public var json: JSONObject {
+    var json: JSONObject {
         var object = members
         object["type"] = "about:blank"
         object["title"] = .string(status.reasonPhrase)
@@ -99,8 +100,24 @@ extension Problem {
         Problem(.badRequest, code, detail, members: ["field": .string(path)])
     }
 
+    init(_ status: HTTPResponse.Status, _ refusal: some Refusal) {
+        self.init(status, refusal.code, refusal.description, members: refusal.members)
+    }
+
     /// A field that is missing, unknown or of the wrong kind.
     init(_ error: JSONFieldError) {
-        self = .field(error.path, code: error.code, "\(error)")
+        self.init(.badRequest, error)
+    }
+
+    /// Reads the URL of a request.
+    static func url(_ text: String) throws(Problem) -> InvocationURL { try url(text.utf8.span) }
+
+    /// - Parameter text: valid UTF-8.
+    static func url(_ text: Span<UInt8>) throws(Problem) -> InvocationURL {
+        do {
+            return try InvocationURL(requested: text)
+        } catch {
+            throw Problem(.badRequest, error)
+        }
     }
 }

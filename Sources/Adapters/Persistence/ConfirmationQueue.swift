@@ -3,6 +3,7 @@ import Foundation
 import Invocation
 public import Locations
 public import PostgreSQL
+import Receipts
 import Synchronization
 public import Tenancy
 

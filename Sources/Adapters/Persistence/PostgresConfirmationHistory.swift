@@ -2,6 +2,7 @@ import Foundation
 import Invocation
 public import Locations
 public import PostgreSQL
+import Receipts
 public import Tenancy
 
 /// What was recorded of confirmations, as long as it is kept: read from PostgreSQL as `doorstep_admin`.

@@ -18,6 +18,7 @@ enum CommandError: Error, CustomStringConvertible {
     case webhookNotTaken(WebhookReply)
     case unreadableTokens(Int)
     case unknownInstances([InstanceID])
+    case unknownNotification(String)
     case signedURLNotFound(String)
     case unreadableFile(String)
     case unwritableFile(String)
@@ -62,6 +63,8 @@ enum CommandError: Error, CustomStringConvertible {
             "the webhook did not take the message: \(reason)"
         case .unreadableTokens(let count):
             "\(count) \(count == 1 ? "token or webhook secret is" : "tokens and webhook secrets are") sealed by no secret of DOORSTEP_TOKEN_SECRET: keep the one that did; 'doorstep webhook rotate' replaces a webhook's"
+        case .unknownNotification(let id):
+            "there is no notification or delivery \(id)"
         case .unknownInstances(let ids):
             "the tenant has no instance \(ids.map(\.description).joined(separator: ", "))"
         case .signedURLNotFound(let reason):

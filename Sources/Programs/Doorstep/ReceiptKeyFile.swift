@@ -1,6 +1,6 @@
 import Foundation
-import HTTPAPI
 import Platform
+import Receipts
 
 /// The file that holds the keys for receipts, and that nobody reads but its owner and its group.
 struct ReceiptKeyFile {

@@ -39,3 +39,13 @@ public struct AuditEntry: Sendable, Hashable {
             .map { ($0, before[$0], after[$0]) }
     }
 }
+
+extension AuditEntry {
+    public var json: JSONObject {
+        [
+            "at": JSONValue(at), "actor": .string(actor), "login": .string(login),
+            "action": .string(action.rawValue), "before": before.map(JSONValue.object) ?? .null,
+            "after": after.map(JSONValue.object) ?? .null,
+        ]
+    }
+}

@@ -1,3 +1,5 @@
+public import JSON
+
 /// How an import ended: all of it is in, or none of it.
 public enum ImportOutcome: Sendable, Hashable {
     case done(ImportCounts)
@@ -21,6 +23,12 @@ public struct ImportCounts: Sendable, Hashable {
         self.added = added
         self.changed = changed
         self.unchanged = unchanged
+    }
+
+    public var json: JSONObject {
+        [
+            "added": JSONValue(added), "changed": JSONValue(changed), "unchanged": JSONValue(unchanged),
+        ]
     }
 }
 

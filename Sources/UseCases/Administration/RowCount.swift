@@ -1,3 +1,5 @@
+public import JSON
+
 /// How many rows of a relation something was done to.
 public struct RowCount: Sendable, Hashable, CustomStringConvertible {
     public let relation: String
@@ -7,6 +9,8 @@ public struct RowCount: Sendable, Hashable, CustomStringConvertible {
         self.relation = relation
         self.count = count
     }
+
+    public var json: JSONObject { ["relation": .string(relation), "rows": JSONValue(count)] }
 
     /// `2 experiences`, `1 experience`: relations are plurals.
     public var description: String { "\(count) \(count == 1 ? String(relation.dropLast()) : relation)" }

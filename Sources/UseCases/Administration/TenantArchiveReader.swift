@@ -36,7 +36,7 @@ public struct TenantArchiveReader: Sendable {
         } catch {
             throw refusal(Self.reason(error))
         }
-        throw refusal("kind: the tenant must come first")
+        throw refusal("type: the tenant must come first")
     }
 
     /// The next record when it is of the kind that the closure takes; nil when another one comes.
@@ -94,7 +94,7 @@ public struct TenantArchiveReader: Sendable {
 
     private mutating func check(_ record: ArchiveRecord) throws(RowRefusal) {
         guard record.kind.position >= last.position, record.kind != .tenant else {
-            throw RowRefusal("kind", "\(record.kind.rawValue) comes after \(last.rawValue)")
+            throw RowRefusal("type", "\(record.kind.rawValue) comes after \(last.rawValue)")
         }
         if let clip = record.clip, !bundleIDs.insert(clip.bundleID).inserted {
             throw RowRefusal("bundleID", "an earlier line has it already")

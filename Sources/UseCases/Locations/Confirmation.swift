@@ -1,4 +1,5 @@
 import Geodesy
+public import Receipts
 public import Routing
 
 /// Whether the person is at the business, as `APActivationPayload.confirmAcquired(in:)` means it.
@@ -14,26 +15,8 @@ public struct Confirmation: Sendable, Hashable {
     /// The business in question; nil when there is none, or when the person's location may not be confirmed.
     public let location: Location?
 
-    public enum Outcome: String, Sendable, CaseIterable {
-        case inRegion
-        case notInRegion
-        /// No business is known for the invocation URL.
-        case doesNotMatch
-        /// The launch is said not to have been a physical one, or the person not to let the clip confirm.
-        case disallowed
-        /// Nothing speaks for where the person is.
-        case undetermined
-    }
-
-    /// What an outcome can rest on. Each is the caller's word: the server has seen neither the device nor the person.
-    public enum Evidence: String, Sendable, CaseIterable {
-        /// What `confirmAcquired(in:)` gave on the device, as the caller passes it on.
-        case device
-        /// The distance of a coordinate, which the server measured.
-        case coordinate
-        /// Neither: it was decided without, or could not be decided.
-        case none
-    }
+    public typealias Outcome = Receipt.Outcome
+    public typealias Evidence = Receipt.Evidence
 
     init(
         _ outcome: Outcome, isCertain: Bool = true, evidence: Evidence = .none, error: ActivationError? = nil,

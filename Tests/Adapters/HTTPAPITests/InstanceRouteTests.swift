@@ -13,6 +13,7 @@ import Testing
 
 @testable import HTTPAPI
 @testable import Locations
+@testable import Receipts
 
 @Suite struct InstanceRouteTests {
     private static let tenant = TenantID(number: 1)

@@ -9,6 +9,7 @@ import NIOEmbedded
 import NIOHTTP1
 import Notifications
 import PostgreSQL
+import Receipts
 import Routing
 import RoutingSupport
 import Synchronization
@@ -121,7 +122,7 @@ struct LinearWorkTests {
         },
         Subject("Idempotency-Key") { count in
             let key = repeated("a", count)
-            return { _ = IdempotencyKey(key, digest: []) }
+            return { _ = IdempotencyKey(key, for: [:], of: TenantID(number: 1)) }
         },
         Subject("X-Request-ID") { count in
             let id = repeated("a", count)
@@ -374,7 +375,7 @@ struct LinearWorkTests {
         Subject("columns that look alike") { csv("b," + alike($0).joined(separator: ",") + "\n") },
         Subject("a quoted field of CSV", from: 8) { csv("a\n\"" + repeated("\"\"", $0) + "\"\n") },
         Subject("a quote that never closes", from: 8) { csv("a\n\"" + repeated("\n", $0)) },
-        Subject("lines of an archive", from: 1) { archive(repeated("{\"kind\":\"nothing\"}\n", $0)) },
+        Subject("lines of an archive", from: 1) { archive(repeated("{\"type\":\"nothing\"}\n", $0)) },
         Subject("an archive's line in many pieces", from: 8) {
             archive(repeated(" ", $0) + "{}\n", piece: 8)
         },
@@ -400,7 +401,7 @@ struct LinearWorkTests {
 
     private static func archive(_ lines: String, piece: Int = 4_096) -> () -> Void {
         let text = Array(
-            (#"{"format":"doorstep-tenant","version":1}"# + "\n" + lines).utf8)
+            (#"{"format":"doorstep-tenant","version":\#(TenantArchive.version)}"# + "\n" + lines).utf8)
         return {
             let position = Position()
             var reader = TenantArchiveReader { position.next(piece, of: text) }

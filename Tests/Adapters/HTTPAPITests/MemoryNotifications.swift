@@ -15,7 +15,7 @@ final class MemoryNotifications: NotificationStore {
     private struct State {
         var candidates: [TenantID: [Candidate]] = [:]
         var traces: [Key: NotificationTrace] = [:]
-        var keys: [Key: (digest: [UInt8], trace: NotificationTrace)] = [:]
+        var keys: [Key: (request: [UInt8], trace: NotificationTrace)] = [:]
         var isAway = false
         /// Of whom the rest of an audience is to be taken in, and of which notification.
         var incomplete: [(tenant: TenantID, notification: NotificationID)] = []
@@ -79,7 +79,7 @@ final class MemoryNotifications: NotificationStore {
         try state.withLock { state in
             guard !state.isAway else { throw NotificationStoreError.unavailable }
             if let key, let known = state.keys[Key(tenant: tenant, text: key.text)] {
-                return known.digest == key.digest ? .repeated(known.trace) : .keyReused
+                return known.request == key.request ? .repeated(known.trace) : .keyReused
             }
             if case .channel = distribution.audience { return .unknownChannel }
             let candidates = state.candidates[tenant] ?? []
@@ -93,7 +93,7 @@ final class MemoryNotifications: NotificationStore {
             if !trace.isComplete { state.incomplete.append((tenant, trace.notification.id)) }
             state.traces[Key(tenant: tenant, text: trace.notification.id.description)] = trace
             if let key {
-                state.keys[Key(tenant: tenant, text: key.text)] = (key.digest, trace)
+                state.keys[Key(tenant: tenant, text: key.text)] = (key.request, trace)
             }
             return .added(trace)
         }
@@ -109,7 +109,7 @@ final class MemoryNotifications: NotificationStore {
         try state.withLock { state in
             guard !state.isAway else { throw NotificationStoreError.unavailable }
             return state.keys[Key(tenant: tenant, text: key.text)].map {
-                $0.digest == key.digest ? .repeated($0.trace) : .keyReused
+                $0.request == key.request ? .repeated($0.trace) : .keyReused
             }
         }
     }

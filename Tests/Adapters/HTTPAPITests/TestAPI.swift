@@ -14,6 +14,7 @@ import Metrics
 import NIOCore
 import Notifications
 import RateLimiting
+import Receipts
 import Routing
 import RoutingSupport
 import Synchronization
@@ -110,7 +111,8 @@ struct TestAPI: Sendable {
         APIServer.Dependencies(
             answers: APIAnswers(recorder: recorder, receipts: receipts, metrics: metrics),
             table: table, usage: usage, instances: hasInstances ? InstanceRegistrar(instances) : nil,
-            notifications: hasNotifications ? NotificationAnswers(notifications, metrics: metrics) : nil,
+            notifications: hasNotifications
+                ? NotificationIntake(notifications, onDecided: DecisionCounters(metrics).count) : nil,
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }

@@ -45,7 +45,7 @@ import Testing
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 100))
             try await restaurants.registerMany(250)
-            let key = IdempotencyKey("many", digest: [UInt8](repeating: 1, count: 32))
+            let key = IdempotencyKey("many", for: ["request": 1], of: restaurants.tenant)
             let submission = try restaurants.submission(to: try kind.audience, key: key)
             let first = try #require(try await restaurants.accept(submission).trace)
             #expect(first.counts == [DeliveryCount(state: .queued, reason: nil, count: 100)])

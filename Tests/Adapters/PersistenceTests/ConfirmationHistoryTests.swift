@@ -3,6 +3,7 @@ import Invocation
 import Locations
 import Persistence
 import PostgreSQL
+import Receipts
 import Synchronization
 import Tenancy
 import TestSupport

@@ -209,7 +209,7 @@ import Testing
     @Test func aHundredRequestsWithOneKeyAreOne() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.registerMany(50)
-            let key = IdempotencyKey("order-1", digest: [UInt8](repeating: 7, count: 32))
+            let key = IdempotencyKey("order-1", for: ["request": 7], of: restaurants.tenant)
             let outcomes = try await withThrowingTaskGroup { group in
                 for _ in 0..<100 {
                     group.addTask { try await restaurants.accept(try restaurants.submission(key: key)) }
@@ -228,8 +228,7 @@ import Testing
     @Test func aKeyIsForOneRequestOfOneTenantForADay() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let id = try await restaurants.register(Restaurants.Instance())
-            let digest = [UInt8](repeating: 7, count: 32)
-            let key = IdempotencyKey("k", digest: digest)
+            let key = IdempotencyKey("k", for: ["request": 7], of: restaurants.tenant)
             let first = try await restaurants.accept(try restaurants.submission(key: key))
             // What was sent meanwhile does not change the answer.
             for delivery in try await restaurants.outbox.claim(10, of: restaurants.tenant, for: .seconds(60))
@@ -240,7 +239,7 @@ import Testing
             let again = try await restaurants.accept(try restaurants.submission(key: key))
             #expect(again.isRepeated && again.trace == first.trace)
             #expect(again.trace?.decisions == [id: "queued"])
-            let changed = IdempotencyKey("k", digest: [UInt8](repeating: 8, count: 32))
+            let changed = IdempotencyKey("k", for: ["request": 8], of: restaurants.tenant)
             #expect(
                 try await restaurants.accept(try restaurants.submission(key: changed)).refusal
                     == "idempotency_key_reused")

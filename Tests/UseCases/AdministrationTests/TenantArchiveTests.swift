@@ -64,14 +64,15 @@ import Testing
 
     @Test func `The lines are as documented`() async throws {
         let lines = try await Self.archive().split(separator: "\n")
-        #expect(lines[0] == #"{"format":"doorstep-tenant","version":1}"#)
+        #expect(lines[0] == #"{"format":"doorstep-tenant","version":2}"#)
         #expect(
             lines[2]
-                == #"{"bundleID":"com.example.MyApp.Clip","kind":"clip","multiBusiness":true,"teamID":"ABCDE12345"}"#
+                == #"{"appIDPrefix":"ABCDE12345","bundleID":"com.example.MyApp.Clip","multiBusiness":true,"#
+                + #""parentBundleID":"com.example.MyApp","teamID":"ABCDE12345","type":"clip"}"#
         )
         // A claim travels, its proof does not.
-        #expect(lines[3] == #"{"host":"example.com","kind":"domain"}"#)
-        #expect(lines.last == #"{"kind":"end","records":23}"#)
+        #expect(lines[3] == #"{"host":"example.com","type":"domain"}"#)
+        #expect(lines.last == #"{"records":23,"type":"end"}"#)
     }
 
     @Test func `Another format or version is refused at once`() throws {
@@ -81,10 +82,10 @@ import Testing
             ("identifier,name\n", "line 1: not the header of a tenant's archive"),
             (#"{"format":"doorstep-tenant"}"#, "line 1: not the header of a tenant's archive"),
             (
-                #"{"format":"doorstep-tenant","version":2}"#,
-                "the archive has version 2; this Doorstep reads version 1"
+                #"{"format":"doorstep-tenant","version":1}"#,
+                "the archive has version 1; this Doorstep reads version 2"
             ),
-            (#"{"format":"doorstep-tenant","version":1}"#, "line 1: the archive is cut off"),
+            (#"{"format":"doorstep-tenant","version":2}"#, "line 1: the archive is cut off"),
         ] {
             #expect(try Self.problems(text) == [reason])
         }
@@ -112,9 +113,13 @@ import Testing
             (2, "\"suspended\":false", "\"suspended\":null", "suspended: must be true or false"),
             (2, "\"keyLimit\":\"1:2\"", "\"keyLimit\":\"1:0\"", "keyLimit: not a rate and a burst"),
             (3, "ABCDE12345", "short", "teamID: a team ID is ten"),
-            (3, "\"teamID\"", "\"appIDPrefix\":\"x\",\"teamID\"", "appIDPrefix: an App ID prefix is ten"),
-            (3, "\"kind\":\"clip\",", "", "kind: is missing"),
-            (3, "\"clip\"", "\"other\"", "kind: must be one of"),
+            (3, "MyApp\"", "Other\"", "parentBundleID: not what"),
+            (
+                3, "\"appIDPrefix\":\"ABCDE12345\"", "\"appIDPrefix\":\"x\"",
+                "appIDPrefix: an App ID prefix is ten"
+            ),
+            (3, ",\"type\":\"clip\"", "", "type: is missing"),
+            (3, "\"clip\"", "\"other\"", "type: must be one of"),
             (3, "{", "{\"more\":1,", "more: is unknown"),
             (3, "{", "", "The JSON text"),
             (4, "example.com", "Example.com", "host: not a domain name"),
@@ -145,16 +150,16 @@ import Testing
         swapped.swapAt(4, 20)
         #expect(
             try Self.problems(swapped.joined(separator: "\n")).first
-                == "line 6: kind: location comes after experience")
+                == "line 6: type: location comes after experience")
         var twice = lines
         twice.insert(lines[2], at: 3)
         twice.insert(lines[3], at: 5)
         twice.insert(lines[1], at: 6)
-        twice[twice.count - 1] = #"{"kind":"end","records":26}"#
+        twice[twice.count - 1] = #"{"records":26,"type":"end"}"#
         #expect(
             try Self.problems(twice.joined(separator: "\n")) == [
                 "line 4: bundleID: an earlier line has it already",
-                "line 6: host: an earlier line has it already", "line 7: kind: tenant comes after domain",
+                "line 6: host: an earlier line has it already", "line 7: type: tenant comes after domain",
             ])
         #expect(
             try Self.problems((lines.prefix(10) + lines.suffix(1)).joined(separator: "\n")) == [

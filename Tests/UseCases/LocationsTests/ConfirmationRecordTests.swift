@@ -2,6 +2,7 @@ import Foundation
 import Geodesy
 import Invocation
 import Locations
+import Receipts
 import Routing
 import RoutingSupport
 import Tenancy

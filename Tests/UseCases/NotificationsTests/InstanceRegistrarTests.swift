@@ -2,6 +2,7 @@ import APNsPayload
 import Foundation
 import Invocation
 import Notifications
+import Receipts
 import Routing
 import RoutingSupport
 import Synchronization
@@ -38,9 +39,18 @@ import Testing
         court = try FoodCourt()
     }
 
+    /// A receipt of a minute ago.
+    private func receipt(
+        _ location: String?, _ outcome: Receipt.Outcome = .inRegion, evidence: Receipt.Evidence = .device
+    ) throws -> Receipt {
+        Receipt(
+            tenant: court.tenant, location: try location.map { try LocationIdentifier($0) }, outcome: outcome,
+            evidence: evidence, isCertain: true, minute: court.now - 60)
+    }
+
     /// What is kept of a report, or why it is refused.
     private func decide(
-        _ url: String?, clip: String? = nil, launchedAt: Date? = nil, proof: PresenceProof? = nil
+        _ url: String?, clip: String? = nil, launchedAt: Date? = nil, proof: Receipt? = nil
     ) async throws -> (InstanceRegistration?, Registration) {
         let store = Recorder()
         let invocation = try url.map { try InvocationURL($0) }
@@ -90,8 +100,8 @@ import Testing
     }
 
     /// A receipt of a server that did not say yet what it rests on, too.
-    @Test(arguments: [true, false]) func aProofThatRestsOnNothingConfirmsNothing(
-        hasEvidence: Bool
+    @Test(arguments: Receipt.Evidence.allCases) func aProofThatRestsOnNothingConfirmsNothing(
+        evidence: Receipt.Evidence
     ) async throws {
         var table = court.table
         try table.set(.locations, .location(court.tenant, "restaurant_a"))
@@ -102,12 +112,10 @@ import Testing
             permission: .ephemeral, token: nil, startTokens: [:], launchedAt: nil)
         _ = try await InstanceRegistrar(store).register(
             report,
-            proof: PresenceProof(
-                location: LocationIdentifier("restaurant_a"), isInRegion: true, hasEvidence: hasEvidence,
-                minute: court.now - 60),
+            proof: receipt("restaurant_a", evidence: evidence),
             in: table.of(court.tenant), at: court.now)
         let launch = try #require(store.kept.withLock { $0.first }?.launch)
-        #expect(launch.confirmedAt == (hasEvidence ? court.now - 60 : nil))
+        #expect(launch.confirmedAt == (evidence == .none ? nil : court.now - 60))
     }
 
     /// Not even where the signature does not hold, so that no location is found.
@@ -119,11 +127,11 @@ import Testing
     @Test func whatIsRefusedIsNotKept() async throws {
         let (kept, result) = try await decide("https://nobody.example/")
         #expect(kept == nil && result == .refused(.doesNotMatch))
-        for (isInRegion, defect) in [
-            (false, RegistrationRefusal.ProofDefect.notInRegion), (true, .noLocation),
+        for (outcome, defect) in [
+            (Receipt.Outcome.notInRegion, RegistrationRefusal.ProofDefect.notInRegion),
+            (.inRegion, .noLocation),
         ] {
-            let proof = PresenceProof(
-                location: nil, isInRegion: isInRegion, hasEvidence: true, minute: court.now)
+            let proof = try receipt(nil, outcome)
             let (kept, result) = try await decide(FoodCourt.order, proof: proof)
             #expect(kept == nil && result == .refused(.proof(defect)))
             // Without a URL there is nothing that it could be for.

@@ -1,5 +1,6 @@
 import Locations
 import Metrics
+import Receipts
 
 /// Counts confirmations by outcome, and receipts.
 ///

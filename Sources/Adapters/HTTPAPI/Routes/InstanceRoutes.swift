@@ -1,11 +1,11 @@
 import APNsPayload
-import Encodings
 import Foundation
 import HTTPTypes
 import Invocation
 import JSON
 import Locations
 import Notifications
+import Receipts
 import Routing
 import Tenancy
 
@@ -60,7 +60,7 @@ struct InstanceRoutes: Sendable {
         {
         case .registered(let instance, let isAdded):
             isNew = isAdded
-            return Answer(isNew ? .created : .ok, uncached: JSONValue(instance).serialized())
+            return Answer(isNew ? .created : .ok, uncached: JSONValue.object(instance.json).serialized())
         case .refused(let refusal):
             if refusal == .newNotAdmitted, let full { throw full }
             throw Problem(refusal)
@@ -69,7 +69,7 @@ struct InstanceRoutes: Sendable {
 
     private func prove(
         _ receipt: String, to tenant: TenantID, at now: Date
-    ) throws(Problem) -> PresenceProof {
+    ) throws(Problem) -> Receipt {
         do throws(ReceiptDefect) {
             guard let receipts else { throw .noKeys }
             return try receipts.verify(receipt, for: tenant, at: now)
@@ -83,7 +83,7 @@ struct InstanceRoutes: Sendable {
         guard let id = InstanceID(text: request.parameter("id")),
             let instance = try await registrar.instance(id, of: request.tenant)
         else { throw Problem.unknownInstance }
-        return Answer(uncached: JSONValue(instance).serialized())
+        return Answer(uncached: JSONValue.object(instance.json).serialized())
     }
 
     private func delete(_ request: AdmittedRequest) async throws -> Answer {
@@ -184,7 +184,7 @@ extension LaunchReport {
         }
         return (
             launch(
-                try url.map { text throws(Problem) in try InvocationURL(requested: text) },
+                try url.map { text throws(Problem) in try Problem.url(text) },
                 try clip.map { text throws(Problem) in
                     // What is no bundle ID is no clip's either.
                     guard let clip = try? BundleID(text) else {
@@ -240,32 +240,6 @@ extension JSONObjectReader {
                 reason: "must be \(lengths.lowerBound) to \(lengths.upperBound) bytes in hexadecimal digits")
         }
         return token
-    }
-}
-
-// MARK: - Answers
-
-extension JSONValue {
-    fileprivate init(_ instance: Instance) {
-        self = [
-            "id": .string(instance.id.description), "clip": .string(instance.clip.text),
-            "app": .string(instance.app.rawValue), "environment": .string(instance.environment.rawValue),
-            "permission": .string(instance.permission.rawValue),
-            "launchedAt": .string(instance.launchedAt.rfc3339),
-            "reachableUntil": instance.reachableUntil.map { .string($0.rfc3339) } ?? .null,
-            "hasToken": .bool(instance.hasToken),
-            "startTokens": .array(instance.startableTypes.map(JSONValue.string)),
-            "activities": .array(instance.activities.map(JSONValue.string)),
-            "launches": .array(
-                instance.launches.map { launch in
-                    [
-                        "url": .string(launch.url), "experience": .string(launch.experience),
-                        "location": launch.location.map { .string($0.text) } ?? .null,
-                        "launchedAt": .string(launch.launchedAt.rfc3339),
-                        "confirmedAt": launch.confirmedAt.map { .string($0.rfc3339) } ?? .null,
-                    ]
-                }),
-        ]
     }
 }
 

@@ -18,7 +18,7 @@ struct LocationRoutes: Sendable {
     private func lookUp(_ request: AdmittedRequest) throws(Problem) -> Answer {
         let parameters = try QueryParameters(request.query.utf8.span, named: "url")
         let text = try parameters.required("url")
-        let url = try InvocationURL(requested: text.span)
+        let url = try Problem.url(text.span)
         return Answer(
             cacheable: try APIAnswers.lookUp(url, in: request.table),
             ifNoneMatch: request.request.fields.ifNoneMatch)

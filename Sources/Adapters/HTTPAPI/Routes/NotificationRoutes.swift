@@ -1,14 +1,15 @@
 import Foundation
 import HTTPTypes
+import JSON
 import Notifications
 import Tenancy
 
 /// Where notifications are sent, and followed.
 struct NotificationRoutes: Sendable {
-    private let notifications: NotificationAnswers?
+    private let notifications: NotificationIntake?
 
     /// - Parameter notifications: Nil where nothing can be sent: every route says so then.
-    init(_ notifications: NotificationAnswers?) {
+    init(_ notifications: NotificationIntake?) {
         self.notifications = notifications
     }
 
@@ -19,7 +20,7 @@ struct NotificationRoutes: Sendable {
         ]
     }
 
-    private func configured() throws(Problem) -> NotificationAnswers {
+    private func configured() throws(Problem) -> NotificationIntake {
         guard let notifications else { throw .notificationsNotConfigured }
         return notifications
     }
@@ -32,20 +33,55 @@ struct NotificationRoutes: Sendable {
             throw Problem.field(
                 "Idempotency-Key", code: "invalid_idempotency_key", "the field comes more than once")
         }
-        let sent = try await notifications.send(
-            try request.body(), idempotencyKey: keys.first, in: request.table, at: request.now)
-        var answer = Answer(sent.isRepeated ? .ok : .created, uncached: sent.body)
-        answer.headers[.location] = "/v1/notifications/\(sent.id)"
-        if sent.isRepeated { answer.headers[.idempotentReplayed] = "true" }
-        return answer
+        let body = try request.body()
+        let submission: NotificationSubmission
+        do throws(RequestDefect) {
+            submission = try NotificationSubmission(
+                body, idempotencyKey: keys.first, of: request.tenant)
+        } catch {
+            throw Problem(.badRequest, error)
+        }
+        switch try await notifications.accept(submission, in: request.table, at: request.now) {
+        case .accepted(let trace): return Answer(.created, made: trace)
+        case .repeated(let trace):
+            var answer = Answer(.ok, made: trace)
+            answer.headers[.idempotentReplayed] = "true"
+            return answer
+        case .refused(let refusal): throw Problem(.unprocessableContent, refusal)
+        }
     }
 
     private func trace(_ request: AdmittedRequest) async throws -> Answer {
         let notifications = try configured()
         let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
-        return Answer(
-            uncached: try await notifications.trace(
-                request.parameter("id"), after: parameters.optional("after"),
-                limit: parameters.optional("limit"), of: request.tenant))
+        let last = try parameters.optional("after").map { text throws(Problem) in
+            guard let uuid = UUID(text: text) else {
+                throw .field("after", code: "invalid_parameter", "the parameter must be a delivery's ID")
+            }
+            return DeliveryID(uuid)
+        }
+        let limit = try parameters.optional("limit").map { text throws(Problem) in
+            guard let limit = Int(text), NotificationTrace.pageLengths.contains(limit) else {
+                throw .field(
+                    "limit", code: "invalid_parameter", "the parameter must be a number from 1 to 1000")
+            }
+            return limit
+        }
+        guard let uuid = UUID(text: request.parameter("id")),
+            let trace = try await notifications.trace(
+                NotificationID(uuid), of: request.tenant, after: last, limit: limit ?? Self.pageLength)
+        else {
+            throw Problem(.notFound, "unknown_notification", "there is no notification of this ID")
+        }
+        return Answer(uncached: JSONValue.object(trace.json).serialized())
+    }
+
+    private static let pageLength = 100
+}
+
+extension Answer {
+    fileprivate init(_ status: HTTPResponse.Status, made trace: NotificationTrace) {
+        self.init(status, uncached: JSONValue.object(trace.answer).serialized())
+        headers[.location] = "/v1/notifications/\(trace.notification.id)"
     }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import Receipts
 
 /// What others need to verify receipts.
 struct ReceiptRoutes: Sendable {

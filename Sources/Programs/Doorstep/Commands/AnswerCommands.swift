@@ -1,12 +1,14 @@
 import Administration
 import ArgumentParser
 import Foundation
-import HTTPAPI
+import Geodesy
 import Invocation
 import JSON
 import Locations
+import Notifications
 import Persistence
 import PostgreSQL
+import Receipts
 import Routing
 import Tenancy
 
@@ -19,8 +21,10 @@ struct LookUpCommand: AsyncParsableCommand {
     @Argument(help: "The invocation URL.") var url: String
 
     func run() async throws {
-        let url = try InvocationURL(requested: url)
-        try await tenant.answer { _, table in try APIAnswers.lookUp(url, in: table) }
+        try await tenant.printAnswer { _, table in
+            let url = try InvocationURL(requested: url)
+            return try JSONValue(parsing: table.lookUp(url).answer(to: url))
+        }
     }
 }
 
@@ -51,39 +55,42 @@ struct ConfirmCommand: AsyncParsableCommand {
         help: "The error code of the device's own result.")
     var errorCode: Int?
 
+    func validate() throws {
+        guard (latitude == nil) == (longitude == nil), accuracy == nil || latitude != nil else {
+            throw ValidationError("--latitude and --longitude go together, --horizontal-accuracy with them")
+        }
+        guard accuracy?.isFinite ?? true else {
+            throw ValidationError("--horizontal-accuracy is a finite number")
+        }
+        guard [latitude != nil, inRegion != nil, errorCode != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("give a coordinate, --in-region or --error-code, and only one of them")
+        }
+    }
+
     func run() async throws {
-        let body = try body()
-        try await tenant.answer(receipts: try receipts.signing()?.issuer) { answers, table in
-            try answers.confirm(body, in: table, at: Date())
+        let issuer = try receipts.signing()?.issuer
+        let evidence = try evidence()
+        try await tenant.printAnswer { pool, table in
+            let request = ConfirmationRequest(
+                url: try InvocationURL(requested: url), source: source, access: access, evidence: evidence)
+            let confirmations = ConfirmationQueue(pool)
+            let now = Date()
+            let confirmation = Confirmer(recordingTo: confirmations).confirm(request, in: table, at: now)
+            let receipt = issuer?.sign(Receipt(confirmation, of: table.tenant, at: now), at: now)
+            try await confirmations.flush()
+            return try JSONValue(parsing: confirmation.answer(receipt: receipt))
         }
     }
 
-    private func body() throws(CommandError) -> JSONObject {
-        var body: JSONObject = [
-            "url": .string(url), "source": .string(source.rawValue),
-            "locationAccess": .string(access.rawValue),
-        ]
-        var coordinate = JSONObject()
-        coordinate["latitude"] = try latitude.map { number throws(CommandError) in
-            try Self.json(number, "--latitude")
+    private func evidence() throws -> ConfirmationRequest.Evidence {
+        if let latitude, let longitude {
+            return .coordinate(
+                try Coordinate(latitude: latitude, longitude: longitude),
+                horizontalAccuracy: accuracy.map(Distance.init(meters:)))
         }
-        coordinate["longitude"] = try longitude.map { number throws(CommandError) in
-            try Self.json(number, "--longitude")
-        }
-        coordinate["horizontalAccuracy"] = try accuracy.map { number throws(CommandError) in
-            try Self.json(number, "--horizontal-accuracy")
-        }
-        if !coordinate.isEmpty { body["coordinate"] = .object(coordinate) }
-        var result = JSONObject()
-        result["inRegion"] = inRegion.map(JSONValue.bool)
-        result["errorCode"] = errorCode.map { JSONValue($0) }
-        if !result.isEmpty { body["deviceResult"] = .object(result) }
-        return body
-    }
-
-    private static func json(_ number: Double, _ name: String) throws(CommandError) -> JSONValue {
-        guard let number = JSONNumber(number) else { throw .invalidOption(name, "must be a finite number") }
-        return .number(number)
+        if let inRegion { return .device(.inRegion(inRegion)) }
+        guard let errorCode else { return .none }
+        return .device(.error(code: errorCode))
     }
 }
 
@@ -106,8 +113,11 @@ struct PayloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let request = try request()
-        try await tenant.answer { answers, table in
-            try answers.compose(request, in: table, at: Date())
+        try await tenant.printAnswer { _, table in
+            let (request, launchedAt) = try NotificationRequest.reading(request)
+            let notification = try NotificationComposer().compose(
+                request, launchedAt: launchedAt, in: table, at: Date())
+            return .object(notification.json)
         }
     }
 
@@ -142,24 +152,16 @@ struct PayloadCommand: AsyncParsableCommand {
 }
 
 extension TenantOptions {
-    /// Prints an answer as JSON; a refusal too, which is then also the command's error.
-    fileprivate func answer(
-        receipts: ReceiptIssuer? = nil,
-        _ body: @Sendable (APIAnswers, TenantTable) throws -> [UInt8]
+    /// Prints an answer from the tenant's table as JSON; a refusal too, which is then also the command's error.
+    fileprivate func printAnswer(
+        _ answer: (ConnectionPool, TenantTable) async throws -> JSONValue
     ) async throws {
         let signatures = try PlaceURLSigner.fromEnvironment()
-        do {
-            let answer = try await withPool { pool, _, tenant in
-                let confirmations = ConfirmationQueue(pool)
-                let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures))
-                let answer = try body(APIAnswers(recorder: confirmations, receipts: receipts), table)
-                try await confirmations.flush()
-                return answer
+        try await Refused.printAnswer {
+            try await withPool { pool, _, tenant in
+                try await answer(
+                    pool, try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures)))
             }
-            try JSONValue(parsing: answer).printPretty()
-        } catch let problem as Problem {
-            JSONValue.object(problem.json).printPretty()
-            throw problem
         }
     }
 }

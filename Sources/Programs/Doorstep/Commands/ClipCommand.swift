@@ -34,7 +34,7 @@ struct ClipCommand: AsyncParsableCommand {
                 bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix, isMultiBusiness: isMultiBusiness
             )
             try await tenant.withTenant { store, tenant in try await store.createClip(clip, of: tenant.id) }
-            output.print(JSONObject(clip), line: "Created clip \(bundleID)")
+            output.print(clip.json, line: "Created clip \(bundleID)")
         }
     }
 
@@ -46,7 +46,7 @@ struct ClipCommand: AsyncParsableCommand {
 
         func run() async throws {
             let clips = try await tenant.withTenant { store, tenant in try await store.clips(of: tenant.id) }
-            output.print(clips.map { JSONObject($0) }, columns: columns)
+            output.print(clips.map(\.json), columns: columns)
         }
     }
 
@@ -61,7 +61,7 @@ struct ClipCommand: AsyncParsableCommand {
             let clip = try await tenant.withTenant { store, tenant in
                 try await store.clip(bundleID, of: tenant.id)
             }
-            output.print(JSONObject(clip), columns: columns)
+            output.print(clip.json, columns: columns)
         }
     }
 
@@ -95,7 +95,7 @@ struct ClipCommand: AsyncParsableCommand {
                         isMultiBusiness: isMultiBusiness ?? clip.isMultiBusiness)
                 }
             }
-            output.print(JSONObject(clip), line: "Updated clip \(bundleID)")
+            output.print(clip.json, line: "Updated clip \(bundleID)")
         }
     }
 

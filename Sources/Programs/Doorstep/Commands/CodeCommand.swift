@@ -29,7 +29,7 @@ struct CodeCommand: AsyncParsableCommand {
             try await tenant.withTenant { store, tenant in
                 try await store.createShortCode(record, of: tenant.id)
             }
-            output.print(JSONObject(record), line: "Created short code \(code)")
+            output.print(record.json, line: "Created short code \(code)")
         }
     }
 
@@ -69,7 +69,7 @@ struct CodeCommand: AsyncParsableCommand {
             let codes = try await tenant.withTenant { store, tenant in
                 try await store.shortCodes(of: tenant.id, after: after, limit: limit)
             }
-            output.print(codes.map { JSONObject($0) }, columns: columns)
+            output.print(codes.map(\.json), columns: columns)
         }
     }
 
@@ -84,7 +84,7 @@ struct CodeCommand: AsyncParsableCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.shortCode(code, of: tenant.id)
             }
-            output.print(JSONObject(record), columns: columns)
+            output.print(record.json, columns: columns)
         }
     }
 
@@ -102,7 +102,7 @@ struct CodeCommand: AsyncParsableCommand {
             try await tenant.withTenant { store, tenant in
                 try await store.updateShortCode(record, of: tenant.id)
             }
-            output.print(JSONObject(record), line: "Updated short code \(code)")
+            output.print(record.json, line: "Updated short code \(code)")
         }
     }
 

@@ -6,6 +6,7 @@ import Invocation
 import JSON
 import Locations
 import Persistence
+import Receipts
 import Tenancy
 
 struct ConfirmationCommand: AsyncParsableCommand {
@@ -35,7 +36,7 @@ struct ConfirmationCommand: AsyncParsableCommand {
                 try await history.latest(confirmations.selection, of: tenant, limit: limit)
             }
             output.print(
-                records.map { JSONObject($0) }, columns: ["minute", "location", "outcome", "source"])
+                records.map(\.json), columns: ["minute", "location", "outcome", "source"])
         }
     }
 
@@ -51,7 +52,7 @@ struct ConfirmationCommand: AsyncParsableCommand {
                 try await history.counts(confirmations.selection, of: tenant)
             }
             output.print(
-                counts.map { JSONObject($0) },
+                counts.map(\.json),
                 columns: ["day"] + Confirmation.Outcome.allCases.map(\.rawValue) + ["total"])
         }
     }
@@ -109,24 +110,5 @@ extension RecordedConfirmation {
             record.minute.rfc3339, record.location?.text ?? "", record.outcome.rawValue,
             record.source.rawValue, id.uuidString.lowercased(),
         ]
-    }
-}
-
-extension JSONObject {
-    fileprivate init(_ confirmation: RecordedConfirmation) {
-        let record = confirmation.record
-        self = [
-            "id": .string(confirmation.id.uuidString.lowercased()), "minute": JSONValue(record.minute),
-            "location": record.location.map { .string($0.text) } ?? .null,
-            "outcome": .string(record.outcome.rawValue), "source": .string(record.source.rawValue),
-        ]
-    }
-
-    fileprivate init(_ counts: ConfirmationCounts) {
-        self = ["day": .string(String(counts.day.rfc3339.prefix(10)))]
-        for outcome in Confirmation.Outcome.allCases {
-            self[outcome.rawValue] = JSONValue(counts.counts[outcome] ?? 0)
-        }
-        self["total"] = JSONValue(counts.counts.values.reduce(0, +))
     }
 }

@@ -3,10 +3,10 @@ import Administration
 import ArgumentParser
 import Encodings
 import Foundation
-import HTTPAPI
 import JSON
 import Notifications
 import Persistence
+import PostgreSQL
 import Tenancy
 
 struct DeliveryCommand: AsyncParsableCommand {
@@ -40,7 +40,7 @@ struct DeliveryCommand: AsyncParsableCommand {
                 try await PostgresDeliveryLedger(pool).deliveries(selection, of: tenant.id, limit: limit)
             }
             output.print(
-                deliveries.map { JSONObject($0) },
+                deliveries.map(\.json),
                 columns: ["id", "createdAt", "instance", "state", "reason", "attempts", "expiresAt"])
         }
     }
@@ -56,34 +56,42 @@ struct DeliveryCommand: AsyncParsableCommand {
         @Option(help: "The ID of the last delivery before those to print.") var after: String?
         @Option(help: "How many deliveries, at most 1,000.") var limit = 1_000
 
-        func run() async throws {
-            do {
-                let answer = try await tenant.withPool { pool, _, tenant in
-                    let answers = NotificationAnswers(PostgresNotificationStore(pool))
-                    let delivery = UUID(text: id).map(DeliveryID.init)
-                    let ledger = PostgresDeliveryLedger(pool)
-                    if let delivery, let owner = try await ledger.notification(of: delivery, of: tenant.id) {
-                        return try await answers.trace(
-                            owner.description, after: delivery.predecessor.description, limit: "1",
-                            of: tenant.id)
-                    }
-                    return try await answers.trace(id, after: after, limit: String(limit), of: tenant.id)
-                }
-                try print(JSONValue(parsing: answer))
-            } catch let problem as Problem {
-                JSONValue.object(problem.json).printPretty()
-                throw problem
+        func validate() throws {
+            guard after.map({ UUID(text: $0) != nil }) ?? true else {
+                throw ValidationError("--after is a delivery's ID")
+            }
+            guard NotificationTrace.pageLengths.contains(limit) else {
+                throw ValidationError("--limit is from 1 to 1,000")
             }
         }
 
-        private func print(_ answer: JSONValue) throws {
-            guard output.format == .table, let object = answer.objectValue else {
-                return answer.printPretty()
+        func run() async throws {
+            let last = after.flatMap { UUID(text: $0) }.map(DeliveryID.init)
+            let trace = try await tenant.withPool { pool, _, tenant in
+                try await find(pool, of: tenant.id, after: last)
             }
-            var notification = object
+            guard let trace else { throw CommandError.unknownNotification(id) }
+            print(trace.json)
+        }
+
+        private func find(
+            _ pool: ConnectionPool, of tenant: TenantID, after last: DeliveryID?
+        ) async throws -> NotificationTrace? {
+            guard let uuid = UUID(text: id) else { return nil }
+            let store = PostgresNotificationStore(pool)
+            let delivery = DeliveryID(uuid)
+            if let owner = try await PostgresDeliveryLedger(pool).notification(of: delivery, of: tenant) {
+                return try await store.trace(owner, of: tenant, after: delivery.predecessor, limit: 1)
+            }
+            return try await store.trace(NotificationID(uuid), of: tenant, after: last, limit: limit)
+        }
+
+        private func print(_ trace: JSONObject) {
+            guard output.format == .table else { return JSONValue.object(trace).printPretty() }
+            var notification = trace
             notification["deliveries"] = nil
             JSONValue.object(notification).printPretty()
-            let deliveries = object["deliveries"]?.arrayValue?.compactMap(\.objectValue) ?? []
+            let deliveries = trace["deliveries"]?.arrayValue?.compactMap(\.objectValue) ?? []
             Swift.print(
                 Table(
                     deliveries,
@@ -155,20 +163,5 @@ extension DeliveryID {
             if bytes[index] != .max { break }
         }
         return DeliveryID(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
-    }
-}
-
-extension JSONObject {
-    fileprivate init(_ listed: ListedDelivery) {
-        let delivery = listed.delivery
-        self = [
-            "id": .string(delivery.id.description), "notification": .string(listed.notification.description),
-            "createdAt": .string(listed.createdAt.rfc3339WithMilliseconds),
-            "instance": delivery.instance.map { .string($0.description) } ?? .null,
-            "environment": .string(delivery.environment.rawValue), "state": .string(delivery.state.rawValue),
-            "reason": delivery.reason.map { .string($0) } ?? .null,
-            "target": delivery.target.map { .string($0) } ?? .null, "attempts": JSONValue(delivery.attempt),
-            "expiresAt": delivery.expiresAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null,
-        ]
     }
 }

@@ -21,7 +21,7 @@ struct DomainCommand: AsyncParsableCommand {
         ])
 
     fileprivate static let columns = [
-        "host", "status", "method", "claimed", "proved", "checked", "lapsed", "withdrawnFrom",
+        "host", "status", "method", "claimedAt", "provedAt", "checkedAt", "lapsedAt", "withdrawnFrom",
     ]
 
     struct Create: AsyncParsableCommand {
@@ -42,7 +42,7 @@ struct DomainCommand: AsyncParsableCommand {
                 try await store.claimDomain(host, challenge: challenge, of: tenant.id)
             }
             output.print(
-                JSONObject(record),
+                record.json,
                 line: """
                     Claimed \(host). Publish one of these, then run 'doorstep domain verify':
                       a TXT record  \(record.recordName)
@@ -125,7 +125,7 @@ struct DomainCommand: AsyncParsableCommand {
             _ outcomes: [(slug: TenantSlug, outcome: DomainVerification.Outcome)]
         ) throws {
             let rows = outcomes.map { slug, outcome -> JSONObject in
-                var row = JSONObject(outcome.record)
+                var row = outcome.record.json
                 row["tenant"] = .string(slug.text)
                 row["answered"] = .bool(outcome.lack?.isUnanswered != true)
                 row["detail"] = outcome.lack.map { .string($0.reason) } ?? .null
@@ -134,7 +134,7 @@ struct DomainCommand: AsyncParsableCommand {
             if host == nil {
                 output.print(
                     rows,
-                    columns: ["tenant", "host", "status", "method", "lapsed", "withdrawnFrom", "detail"])
+                    columns: ["tenant", "host", "status", "method", "lapsedAt", "withdrawnFrom", "detail"])
             } else if let row = rows.first, let outcome = outcomes.first?.outcome, outcome.lack == nil {
                 output.print(row, line: "Proved \(outcome.record.name) by \(outcome.record.methodText)")
             }
@@ -158,7 +158,7 @@ struct DomainCommand: AsyncParsableCommand {
             let domains = try await tenant.withTenant { store, tenant in
                 try await store.domains(of: tenant.id)
             }
-            output.print(domains.map { JSONObject($0) }, columns: columns)
+            output.print(domains.map(\.json), columns: columns)
         }
     }
 
@@ -174,7 +174,7 @@ struct DomainCommand: AsyncParsableCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.domain(host, of: tenant.id)
             }
-            output.print(JSONObject(record), columns: columns)
+            output.print(record.json, columns: columns)
         }
     }
 
@@ -204,7 +204,7 @@ struct DomainCommand: AsyncParsableCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.setContent(content, ofDomain: host, of: tenant.id)
             }
-            output.print(JSONObject(record), line: "Updated domain \(host)")
+            output.print(record.json, line: "Updated domain \(host)")
         }
     }
 

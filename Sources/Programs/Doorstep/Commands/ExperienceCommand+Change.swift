@@ -28,7 +28,7 @@ extension ExperienceCommand {
                 try await store.createExperience(record, of: tenant.id)
             }
             output.print(
-                JSONObject(record), line: "Created \(kind.rawValue) experience \(record.experience.url)")
+                record.json, line: "Created \(kind.rawValue) experience \(record.experience.url)")
         }
     }
 
@@ -44,7 +44,7 @@ extension ExperienceCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.experience(experience.kind, url, of: tenant.id)
             }
-            output.print(JSONObject(record), columns: columns)
+            output.print(record.json, columns: columns)
         }
     }
 
@@ -84,7 +84,7 @@ extension ExperienceCommand {
                 }
             }
             output.print(
-                JSONObject(record),
+                record.json,
                 line: "Updated \(experience.kind.rawValue) experience \(record.experience.url)")
         }
 

@@ -63,7 +63,7 @@ struct ExperienceCommand: AsyncParsableCommand {
             let records = try await tenant.withTenant { store, tenant in
                 try await store.experiences(of: tenant.id)
             }
-            output.print(records.map { JSONObject($0) }, columns: columns)
+            output.print(records.map(\.json), columns: columns)
         }
     }
 

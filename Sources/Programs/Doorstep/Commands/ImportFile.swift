@@ -20,7 +20,7 @@ struct ImportFile: ParsableArguments {
         switch outcome {
         case .done(let counts):
             output.print(
-                JSONObject(counts),
+                counts.json,
                 line: "\(counts.added) added, \(counts.changed) changed, \(counts.unchanged) unchanged")
         case .refused(let problems):
             throw problems.reported(of: file)

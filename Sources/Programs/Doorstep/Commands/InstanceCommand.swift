@@ -40,10 +40,10 @@ struct InstanceCommand: AsyncParsableCommand {
                 try await PostgresInstanceCatalogue(pool).latest(selection, of: tenant.id, limit: limit)
             }
             output.print(
-                instances.map { JSONObject($0) },
+                instances.map(\.json),
                 columns: [
-                    "id", "clip", "app", "environment", "permission", "launched", "launches", "token",
-                    "activities",
+                    "id", "clip", "app", "environment", "permission", "launchedAt", "launchCount",
+                    "hasToken", "activityCount",
                 ])
         }
 
@@ -111,17 +111,5 @@ struct InstanceCommand: AsyncParsableCommand {
             let unreadable = results.reduce(0) { $0 + $1.result.unreadable }
             guard unreadable == 0 else { throw CommandError.unreadableTokens(unreadable) }
         }
-    }
-}
-
-extension JSONObject {
-    fileprivate init(_ instance: InstanceSummary) {
-        self = [
-            "id": .string(instance.id.description), "clip": .string(instance.clip.text),
-            "app": .string(instance.app.rawValue), "environment": .string(instance.environment.rawValue),
-            "permission": .string(instance.permission.rawValue), "launched": JSONValue(instance.launchedAt),
-            "launches": JSONValue(instance.launchCount), "token": .bool(instance.hasToken),
-            "activities": JSONValue(instance.activityCount),
-        ]
     }
 }

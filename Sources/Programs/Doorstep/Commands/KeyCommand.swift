@@ -11,7 +11,8 @@ struct KeyCommand: AsyncParsableCommand {
         subcommands: [Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self])
 
     fileprivate static let columns = [
-        "id", "kind", "scopes", "hint", "status", "created", "expires", "revoked", "lastUsed",
+        "id", "kind", "scopes", "hint", "status", "createdAt", "expiresAt", "revokedAt",
+        "lastUsedOn",
     ]
 
     struct Create: AsyncParsableCommand {
@@ -62,7 +63,7 @@ struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             let keys = try await tenant.withTenant { store, tenant in try await store.keys(of: tenant.id) }
             let now = Date()
-            output.print(keys.map { JSONObject($0, at: now) }, columns: columns)
+            output.print(keys.map { $0.json(at: now) }, columns: columns)
         }
     }
 
@@ -77,7 +78,7 @@ struct KeyCommand: AsyncParsableCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.key(id, of: tenant.id)
             }
-            output.print(JSONObject(record, at: Date()), columns: columns)
+            output.print(record.json(at: Date()), columns: columns)
         }
     }
 
@@ -102,7 +103,7 @@ struct KeyCommand: AsyncParsableCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.updateKey(id, expiresAt: expiry.date(from: Date()), of: tenant.id)
             }
-            output.print(JSONObject(record, at: Date()), line: "Updated key \(record.id)")
+            output.print(record.json(at: Date()), line: "Updated key \(record.id)")
         }
     }
 
@@ -147,7 +148,7 @@ struct KeyCommand: AsyncParsableCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.revokeKey(id, of: tenant.id)
             }
-            output.print(JSONObject(record, at: Date()), line: "Revoked key \(record.id)")
+            output.print(record.json(at: Date()), line: "Revoked key \(record.id)")
         }
     }
 }
@@ -172,7 +173,7 @@ extension APIKey {
     fileprivate func show(_ record: KeyRecord) {
         JSONValue.object([
             "id": .string(record.id.description), "kind": .string(kind.rawValue), "key": .string(text),
-            "expires": record.expiresAt.map { JSONValue($0) } ?? .null,
+            "expiresAt": record.expiresAt.map { JSONValue($0) } ?? .null,
         ]).printPretty()
     }
 }

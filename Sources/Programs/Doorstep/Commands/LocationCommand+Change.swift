@@ -31,7 +31,7 @@ extension LocationCommand {
             try await tenant.withTenant { store, tenant in
                 try await store.createLocation(record, of: tenant.id)
             }
-            output.print(JSONObject(record), line: "Created location \(identifier)")
+            output.print(record.json, line: "Created location \(identifier)")
         }
     }
 
@@ -46,7 +46,7 @@ extension LocationCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.location(identifier, of: tenant.id)
             }
-            output.print(JSONObject(record), columns: columns)
+            output.print(record.json, columns: columns)
         }
     }
 
@@ -86,7 +86,7 @@ extension LocationCommand {
                         metadata: metadata.merged(into: record.metadata))
                 }
             }
-            output.print(JSONObject(record), line: "Updated location \(identifier)")
+            output.print(record.json, line: "Updated location \(identifier)")
         }
     }
 

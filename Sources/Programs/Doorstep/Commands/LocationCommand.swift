@@ -1,7 +1,6 @@
 import Administration
 import ArgumentParser
 import Foundation
-import HTTPAPI
 import Invocation
 import JSON
 import Persistence
@@ -55,7 +54,7 @@ struct LocationCommand: AsyncParsableCommand {
             let locations = try await tenant.withTenant { store, tenant in
                 try await store.locations(of: tenant.id, after: after, limit: limit)
             }
-            output.print(locations.map { JSONObject($0) }, columns: columns)
+            output.print(locations.map(\.json), columns: columns)
         }
     }
 
@@ -95,9 +94,9 @@ struct LocationCommand: AsyncParsableCommand {
             }
             guard !entries.isEmpty else { throw AdministrationError.unknownLocation(identifier) }
             output.print(
-                entries.map { JSONObject($0) },
+                entries.map(\.json),
                 tableRows: entries.map { entry in
-                    var row = JSONObject(entry)
+                    var row = entry.json
                     row["changes"] = .string(entry.changesText)
                     return row
                 }, columns: ["at", "actor", "login", "action", "changes"])
@@ -119,11 +118,12 @@ struct LocationCommand: AsyncParsableCommand {
             let signed = try await tenant.withPool { pool, _, tenant in
                 let signed = try signer.sign(url, of: tenant.id)
                 // A code is printed once: what would not be found must not be.
-                do {
-                    let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signer))
-                    _ = try APIAnswers.lookUp(InvocationURL(requested: signed), in: table)
-                } catch let problem as Problem {
-                    throw CommandError.signedURLNotFound("\(problem)")
+                let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signer))
+                let url = try InvocationURL(signed)
+                do throws(LookupRefusal) {
+                    _ = try table.lookUp(url).answer(to: url)
+                } catch {
+                    throw CommandError.signedURLNotFound("\(error.code): \(error)")
                 }
                 return signed
             }

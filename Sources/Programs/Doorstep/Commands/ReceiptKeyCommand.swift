@@ -1,8 +1,8 @@
 import ArgumentParser
 import Encodings
 import Foundation
-import HTTPAPI
 import JSON
+import Receipts
 
 struct ReceiptKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

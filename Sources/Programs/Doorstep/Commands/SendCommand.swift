@@ -1,8 +1,8 @@
 import Administration
 import ArgumentParser
 import Foundation
-import HTTPAPI
 import JSON
+import Notifications
 import Persistence
 
 struct SendCommand: AsyncParsableCommand {
@@ -46,16 +46,16 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         let body = try body()
-        try await tenant.withPool { pool, _, tenant in
-            let answers = NotificationAnswers(PostgresNotificationStore(pool))
-            let table = try await pool.tenantTable(of: tenant.id)
-            do {
-                let sent = try await answers.send(
-                    body, idempotencyKey: idempotencyKey, in: table, at: Date())
-                try JSONValue(parsing: sent.body).printPretty()
-            } catch let problem as Problem {
-                JSONValue.object(problem.json).printPretty()
-                throw problem
+        try await Refused.printAnswer {
+            try await tenant.withPool { pool, _, tenant in
+                let submission = try NotificationSubmission(
+                    body, idempotencyKey: idempotencyKey, of: tenant.id)
+                let intake = NotificationIntake(PostgresNotificationStore(pool))
+                let table = try await pool.tenantTable(of: tenant.id)
+                switch try await intake.accept(submission, in: table, at: Date()) {
+                case .accepted(let trace), .repeated(let trace): return .object(trace.answer)
+                case .refused(let refusal): throw refusal
+                }
             }
         }
     }

@@ -55,7 +55,7 @@ extension TenantCommand {
             switch outcome {
             case .refused(let problems): throw problems.reported(of: file)
             case .done(let tenant, let counts):
-                output.print(JSONObject(tenant), counts, verb: "Imported")
+                output.print(tenant.json, counts, verb: "Imported")
             }
         }
     }
@@ -110,7 +110,7 @@ extension OutputOptions {
             JSONValue.object(["tenant": .object(tenant), "rows": .object(rows)]).printPretty()
         case .table:
             Swift.print("\(verb) tenant \(tenant["slug"]?.stringValue ?? "")")
-            print(counts.map { JSONObject($0) }, columns: ["relation", "rows"])
+            print(counts.map(\.json), columns: ["relation", "rows"])
         }
     }
 }

@@ -16,7 +16,7 @@ struct TenantCommand: AsyncParsableCommand {
         ])
 
     fileprivate static let columns = [
-        "slug", "name", "created", "suspended", "keyLimit", "clientLimit", "id",
+        "slug", "name", "createdAt", "suspendedAt", "keyLimit", "clientLimit", "id",
     ]
 
     struct Create: AsyncParsableCommand {
@@ -31,7 +31,7 @@ struct TenantCommand: AsyncParsableCommand {
             let tenant = try await database.withStore { store in
                 try await store.createTenant(slug: slug, name: DisplayName(name))
             }
-            output.print(JSONObject(tenant), line: "Created tenant \(tenant.slug) (\(tenant.id))")
+            output.print(tenant.json, line: "Created tenant \(tenant.slug) (\(tenant.id))")
         }
     }
 
@@ -43,7 +43,7 @@ struct TenantCommand: AsyncParsableCommand {
 
         func run() async throws {
             let tenants = try await database.withStore { try await $0.tenants() }
-            output.print(tenants.map { JSONObject($0) }, columns: columns)
+            output.print(tenants.map(\.json), columns: columns)
         }
     }
 
@@ -56,7 +56,7 @@ struct TenantCommand: AsyncParsableCommand {
 
         func run() async throws {
             let tenant = try await database.withStore { try await $0.tenant(slug) }
-            output.print(JSONObject(tenant), columns: columns)
+            output.print(tenant.json, columns: columns)
         }
     }
 
@@ -74,7 +74,7 @@ struct TenantCommand: AsyncParsableCommand {
 
         func run() async throws {
             let tenant = try await database.withStore { try await $0.rename(slug, to: DisplayName(name)) }
-            output.print(JSONObject(tenant), line: "Updated tenant \(slug)")
+            output.print(tenant.json, line: "Updated tenant \(slug)")
         }
     }
 
@@ -123,7 +123,7 @@ struct TenantCommand: AsyncParsableCommand {
                 "\(name) \(limit.map { "\($0.perSecond)/s, \($0.burst) at once" } ?? "as the servers say")"
             }
             output.print(
-                JSONObject(tenant), line: "Limited tenant \(slug): \(texts.joined(separator: "; "))")
+                tenant.json, line: "Limited tenant \(slug): \(texts.joined(separator: "; "))")
         }
     }
 
@@ -161,7 +161,7 @@ struct TenantCommand: AsyncParsableCommand {
 
         func run() async throws {
             let tenant = try await database.setSuspended(true, slug)
-            output.print(JSONObject(tenant), line: "Suspended tenant \(slug)")
+            output.print(tenant.json, line: "Suspended tenant \(slug)")
         }
     }
 
@@ -174,7 +174,7 @@ struct TenantCommand: AsyncParsableCommand {
 
         func run() async throws {
             let tenant = try await database.setSuspended(false, slug)
-            output.print(JSONObject(tenant), line: "Resumed tenant \(slug)")
+            output.print(tenant.json, line: "Resumed tenant \(slug)")
         }
     }
 }

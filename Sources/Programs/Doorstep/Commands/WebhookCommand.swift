@@ -22,7 +22,7 @@ struct WebhookCommand: AsyncParsableCommand {
             Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self, Test.self,
         ])
 
-    fileprivate static let columns = ["url", "created", "waiting"]
+    fileprivate static let columns = ["url", "createdAt", "waiting"]
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -62,7 +62,7 @@ struct WebhookCommand: AsyncParsableCommand {
                 }
                 return try await registry.registered(of: tenant)
             }
-            output.print(JSONObject(registered), line: "Updated webhook \(url); its secret stays")
+            output.print(registered.json, line: "Updated webhook \(url); its secret stays")
         }
     }
 
@@ -75,7 +75,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let registered = try await tenant.withWebhooks { try await $0.webhook(of: $1) }
-            output.print(registered.map { [JSONObject($0)] } ?? [], columns: columns)
+            output.print(registered.map { [$0.json] } ?? [], columns: columns)
         }
     }
 
@@ -114,7 +114,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let registered = try await tenant.withWebhooks { try await $0.registered(of: $1) }
-            output.print(JSONObject(registered), columns: columns)
+            output.print(registered.json, columns: columns)
         }
     }
 
@@ -177,14 +177,5 @@ extension PostgresWebhookRegistry {
     fileprivate func registered(of tenant: TenantID) async throws -> RegisteredWebhook {
         guard let registered = try await webhook(of: tenant) else { throw CommandError.noWebhook }
         return registered
-    }
-}
-
-extension JSONObject {
-    fileprivate init(_ registered: RegisteredWebhook) {
-        self = [
-            "url": .string(registered.webhook.url.text), "created": JSONValue(registered.createdAt),
-            "waiting": JSONValue(registered.waitingCount),
-        ]
     }
 }

@@ -7,7 +7,7 @@ import ServiceLifecycle
 
 /// All that a server takes notifications in with, and sends them with.
 struct Delivery: Sendable {
-    let answers: NotificationAnswers
+    let intake: NotificationIntake
     /// Takes in the rest of audiences; and sends, but for a server that only takes in.
     let services: [any Service]
     private let dispatcher: Dispatcher?
@@ -34,17 +34,17 @@ struct Delivery: Sendable {
         }
         self.dispatcher = dispatcher
         let audiences = AudienceContinuation(PostgresNotificationStore(deliveryPool))
-        let answers = NotificationAnswers(
-            PostgresNotificationStore(pool), onQueued: { dispatcher?.wake() },
-            onIncomplete: { audiences.wake() })
+        let decisions = DecisionCounters()
+        intake = NotificationIntake(
+            PostgresNotificationStore(pool), onDecided: decisions.count,
+            onQueued: { dispatcher?.wake() }, onIncomplete: { audiences.wake() })
         let continuing = AudienceService(audiences) { event in
             event.log(to: logger)
             guard case .taken(let part) = event else { return }
-            answers.count(part)
+            decisions.count(part.counts)
             if part.counts.contains(where: { $0.state == .queued }) { dispatcher?.wake() }
         }
         services = [continuing] + (dispatcher.map { [DispatchService($0)] } ?? [])
-        self.answers = answers
     }
 
     /// What is measured when somebody asks.

@@ -6,6 +6,7 @@ import Notifications
 import Persistence
 import Platform
 import PostgreSQL
+import Receipts
 import Routing
 import ServiceLifecycle
 import UnixSignals
@@ -70,7 +71,7 @@ struct Server {
                     answers: APIAnswers(recorder: confirmations, receipts: receipts?.issuer),
                     table: routing.table, usage: usage,
                     instances: sealingKeys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
-                    notifications: delivery?.answers,
+                    notifications: delivery?.intake,
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
                     metrics: {
                         figures.update()

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Encodings
 import Foundation
-import HTTPAPI
 
 /// Which days a command is about; all of them when none is named.
 struct DayOptions: ParsableArguments {

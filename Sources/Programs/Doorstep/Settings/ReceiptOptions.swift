@@ -1,5 +1,5 @@
 import ArgumentParser
-import HTTPAPI
+import Receipts
 
 /// The file of the keys for receipts.
 struct ReceiptKeyOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 public import APNsPayload
 public import Foundation
 import Invocation
+public import Receipts
 public import Routing
 public import Tenancy
 
@@ -25,11 +26,11 @@ public struct InstanceRegistrar: Sendable {
     /// - A proof that rests on nothing confirms nothing.
     /// - A token that another instance of the tenant was known by is now this one's: the clip was installed again.
     /// - Parameters:
-    ///   - proof: That the person was there.
+    ///   - proof: An authentic receipt of the person's having been there.
     ///   - mayBeNew: Whether an instance that is not known is added.
     ///   - now: The time of the request.
     public func register(
-        _ report: LaunchReport, proof: PresenceProof? = nil, mayBeNew: Bool = true, in table: TenantTable,
+        _ report: LaunchReport, proof: Receipt? = nil, mayBeNew: Bool = true, in table: TenantTable,
         at now: Date
     ) async throws -> Registration {
         let lookup = report.url.map { table.lookUp($0) }
@@ -38,7 +39,7 @@ public struct InstanceRegistrar: Sendable {
         if let clip = report.clip, let experience, experience.clip != clip { return .refused(.otherClip) }
         let location = lookup?.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
         if let proof {
-            guard proof.isInRegion else { return .refused(.proof(.notInRegion)) }
+            guard proof.outcome == .inRegion else { return .refused(.proof(.notInRegion)) }
             guard location != nil else { return .refused(.proof(.noLocation)) }
             guard proof.location == location else { return .refused(.proof(.otherLocation)) }
         }
@@ -48,7 +49,7 @@ public struct InstanceRegistrar: Sendable {
             launch = Launch(
                 url: experience.readsPlaces ? experience.url : url.canonicalWithoutFragment,
                 experience: experience.url, location: location, launchedAt: launchedAt,
-                confirmedAt: proof.flatMap { $0.hasEvidence ? $0.minute : nil })
+                confirmedAt: proof.flatMap { $0.evidence == .none ? nil : $0.minute })
         }
         var tokens = Dictionary(
             uniqueKeysWithValues: report.startTokens.map { (TokenPlace.start(attributesType: $0), $1) })

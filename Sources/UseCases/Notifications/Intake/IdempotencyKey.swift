@@ -1,15 +1,18 @@
-/// What a request is known again by: its sender's key, and a digest of all it says.
+import Foundation
+public import JSON
+public import Tenancy
+
+/// What a request is known again by: its sender's key, and all it says.
 public struct IdempotencyKey: Sendable, Hashable {
     public let text: String
-    /// SHA-256 of the request.
-    public let digest: [UInt8]
+    /// The tenant and all that the request says, however it was written.
+    public let request: [UInt8]
 
-    /// Nil unless the key is 1 to 255 characters of printable ASCII and the digest has 32 bytes.
-    public init?(_ text: String, digest: [UInt8]) {
-        guard (1...255).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
-            digest.count == 32
+    /// Nil unless the key is 1 to 255 characters of printable ASCII.
+    public init?(_ text: String, for request: JSONObject, of tenant: TenantID) {
+        guard (1...255).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else { return nil }
         self.text = text
-        self.digest = digest
+        self.request = Array(tenant.description.utf8) + JSONValue.object(request).serialized()
     }
 }

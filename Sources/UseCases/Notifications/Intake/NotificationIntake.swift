@@ -3,6 +3,7 @@ public import Foundation
 import Invocation
 import JSON
 public import Routing
+public import Tenancy
 
 /// Takes in notifications that are to be sent: composes each, has it stored with the decision for each instance, and tells
 /// who sends.
@@ -13,17 +14,22 @@ public struct NotificationIntake: Sendable {
     private static let longestStorage: TimeInterval = 30 * 86_400
 
     private let store: any NotificationStore
+    private let onDecided: @Sendable ([DeliveryCount]) -> Void
     private let onQueued: @Sendable () -> Void
     private let onIncomplete: @Sendable () -> Void
 
     /// - Parameters:
+    ///   - onDecided: Called with what was decided in the first part of an audience.
     ///   - onQueued: Called when there is something to be sent.
     ///   - onIncomplete: Called when a part of an audience is left to be taken in.
     public init(
-        _ store: any NotificationStore, onQueued: @escaping @Sendable () -> Void = {},
+        _ store: any NotificationStore,
+        onDecided: @escaping @Sendable ([DeliveryCount]) -> Void = { _ in },
+        onQueued: @escaping @Sendable () -> Void = {},
         onIncomplete: @escaping @Sendable () -> Void = {}
     ) {
         self.store = store
+        self.onDecided = onDecided
         self.onQueued = onQueued
         self.onIncomplete = onIncomplete
     }
@@ -55,9 +61,19 @@ public struct NotificationIntake: Sendable {
             of: try await store.add(distribution, for: submission.idempotencyKey, of: table.tenant))
     }
 
+    /// What has become of a notification: one page of its deliveries, those behind the one named.
+    /// - Returns: Nil when the tenant has no such notification.
+    /// - Throws: `NotificationStoreError.unavailable`.
+    public func trace(
+        _ id: NotificationID, of tenant: TenantID, after last: DeliveryID? = nil, limit: Int
+    ) async throws -> NotificationTrace? {
+        try await store.trace(id, of: tenant, after: last, limit: limit)
+    }
+
     private func outcome(of addition: Addition) -> Outcome {
         switch addition {
         case .added(let trace):
+            onDecided(trace.counts)
             if trace.counts.contains(where: { $0.state == .queued }) { onQueued() }
             if !trace.isComplete { onIncomplete() }
             return .accepted(trace)

@@ -1,13 +1,11 @@
 import Encodings
-import Foundation
+public import Foundation
 import Invocation
 import JSON
-import Locations
-import Notifications
-import Tenancy
+public import Tenancy
 
 /// Why a text proves nothing.
-enum ReceiptDefect: String, Error, CaseIterable, CustomStringConvertible {
+public enum ReceiptDefect: String, Error, CaseIterable, CustomStringConvertible {
     /// The server signs no receipts.
     case noKeys = "no_keys"
     case malformed
@@ -17,7 +15,7 @@ enum ReceiptDefect: String, Error, CaseIterable, CustomStringConvertible {
     case otherTenant = "other_tenant"
     case expired
 
-    var description: String {
+    public var description: String {
         switch self {
         case .noKeys: "the server has no keys for receipts"
         case .malformed: "the receipt is none that Doorstep makes"
@@ -31,9 +29,9 @@ enum ReceiptDefect: String, Error, CaseIterable, CustomStringConvertible {
 
 extension ReceiptIssuer {
     /// What a receipt says that this issuer signed for the tenant, if it still holds.
-    func verify(
+    public func verify(
         _ receipt: String, for tenant: TenantID, at now: Date
-    ) throws(ReceiptDefect) -> PresenceProof {
+    ) throws(ReceiptDefect) -> Receipt {
         guard receipt.utf8.count <= Self.maximumLength else { throw .malformed }
         let parts = receipt.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3,
@@ -49,15 +47,16 @@ extension ReceiptIssuer {
         guard claims["aud"] == id, claims["sub"] == id else { throw .otherTenant }
         guard let end = claims["exp"]?.numberValue?.double,
             let minute = claims["minute"]?.stringValue.flatMap({ Date(rfc3339: $0) }),
-            let outcome = claims["outcome"]?.stringValue
+            let outcome = claims["outcome"]?.stringValue.flatMap(Receipt.Outcome.init(rawValue:))
         else { throw .malformed }
         guard now.timeIntervalSince1970 < end else { throw .expired }
         // Before there was the claim, a receipt did not say what it rests on.
-        let evidence = claims["evidence"]?.stringValue.flatMap(Confirmation.Evidence.init(rawValue:))
-        return PresenceProof(
+        let evidence = claims["evidence"]?.stringValue.flatMap(Receipt.Evidence.init(rawValue:))
+        return Receipt(
+            tenant: tenant,
             location: claims["location"]?.stringValue.flatMap { try? LocationIdentifier($0) },
-            isInRegion: outcome == Confirmation.Outcome.inRegion.rawValue,
-            hasEvidence: evidence == .device || evidence == .coordinate, minute: minute)
+            outcome: outcome, evidence: evidence ?? Receipt.Evidence.none,
+            isCertain: claims["certain"] == true, minute: minute)
     }
 
     /// Far more than a receipt ever has.

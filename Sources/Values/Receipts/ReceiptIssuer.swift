@@ -2,7 +2,6 @@ import Encodings
 public import Foundation
 import Invocation
 import JSON
-public import Locations
 import Synchronization
 import Tenancy
 
@@ -25,7 +24,7 @@ public final class ReceiptIssuer: Sendable {
     }
 
     /// The JSON of `/.well-known/jwks.json`.
-    var published: [UInt8] { keys.withLock(\.published) }
+    public var published: [UInt8] { keys.withLock(\.published) }
 
     /// Nil for a key that is not published.
     func key(_ id: String) -> ReceiptKey? {

@@ -10,12 +10,12 @@ public struct ReceiptKeySet: Sendable {
     /// In the order in which they sign; never empty.
     public let keys: [ReceiptKey]
     /// The JSON of `/.well-known/jwks.json`.
-    let published: [UInt8]
+    public let published: [UInt8]
 
     public static let maximumCount = 16
 
     /// For how many seconds a verifier may keep the published set. [ours]
-    static let maximumAge = 300
+    public static let maximumAge = 300
 
     /// How many seconds pass at least until a new key signs: everyone has read the set again by then, the servers
     /// included. [ours]
@@ -36,7 +36,7 @@ public struct ReceiptKeySet: Sendable {
     }
 
     /// What is published where no receipts are signed.
-    static let publishedNone = JSONValue.object(["keys": []]).serialized()
+    public static let publishedNone = JSONValue.object(["keys": []]).serialized()
 
     /// The key that signs at a time.
     public func signing(at now: Date) -> ReceiptKey {

@@ -1,0 +1,33 @@
+import AppSiteAssociation
+public import JSON
+import Tenancy
+
+extension Clip {
+    public var json: JSONObject {
+        [
+            "bundleID": .string(bundleID.text), "parentBundleID": .string(parentBundleID.text),
+            "teamID": .string(teamID.text), "appIDPrefix": .string(appIDPrefix.text),
+            "multiBusiness": .bool(isMultiBusiness),
+        ]
+    }
+
+    init(_ fields: inout JSONObjectReader) throws {
+        let (bundle, team) = (try fields.requiredString("bundleID"), try fields.requiredString("teamID"))
+        let bundleID = try RowRefusal.naming("bundleID") { () throws(TenancyError) in try BundleID(bundle) }
+        let teamID = try RowRefusal.naming("teamID") { () throws(TenancyError) in try TeamID(team) }
+        let prefix = try fields.optionalString("appIDPrefix")
+        let appIDPrefix = try prefix.map { text in
+            try RowRefusal.naming("appIDPrefix") { () throws(TenancyError) in try AppIDPrefix(text) }
+        }
+        let isMultiBusiness = try fields.requiredBool("multiBusiness")
+        let parent = try fields.optionalString("parentBundleID")
+        self = try RowRefusal.naming("bundleID") { () throws(AdministrationError) in
+            try Clip(
+                bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix, isMultiBusiness: isMultiBusiness
+            )
+        }
+        guard parent == nil || parent == parentBundleID.text else {
+            throw RowRefusal("parentBundleID", "not what the bundle ID begins with")
+        }
+    }
+}

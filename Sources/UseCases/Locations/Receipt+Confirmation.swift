@@ -1,0 +1,22 @@
+public import Foundation
+public import Receipts
+import Routing
+public import Tenancy
+
+extension Receipt {
+    /// The receipt of a confirmation that was given now.
+    public init(_ confirmation: Confirmation, of tenant: TenantID, at now: Date) {
+        self.init(
+            tenant: tenant,
+            location: confirmation.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier },
+            outcome: confirmation.outcome, evidence: confirmation.evidence, isCertain: confirmation.isCertain,
+            minute: now.flooredToMinute)
+    }
+}
+
+extension Date {
+    /// The whole minute that the time is in.
+    var flooredToMinute: Date {
+        Date(timeIntervalSince1970: (timeIntervalSince1970 / 60).rounded(.down) * 60)
+    }
+}

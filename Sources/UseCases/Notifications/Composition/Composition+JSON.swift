@@ -1,0 +1,55 @@
+import APNsPayload
+import Invocation
+public import JSON
+import Routing
+
+extension ComposedNotification {
+    /// As it is answered.
+    public var json: JSONObject {
+        [
+            "payload": payload.json,
+            "headers": headers.json,
+            "experience": JSONValue(experience),
+            "size": JSONValue(payload.bytes.count),
+            "warnings": .array(
+                warnings.map { ["code": .string($0.code), "detail": .string($0.description)] }),
+        ]
+    }
+}
+
+extension NotificationHeaders {
+    /// By the names that APNs has for them.
+    var json: JSONValue {
+        var object = JSONObject()
+        for field in fields { object[field.name] = .string(field.value) }
+        return .object(object)
+    }
+}
+
+extension CompositionRefusal: Refusal {
+    public var members: JSONObject {
+        var members = JSONObject()
+        switch self {
+        case .doesNotMatch, .launchTooLongAgo: break
+        case .notBusinessSpecific(let matched, let register):
+            members["experience"] = JSONValue(matched)
+            members["register"] = register.map { .string($0.canonical) }
+        case .invalid(.payloadTooLarge(let size, let limit)):
+            members["size"] = JSONValue(size)
+            members["limit"] = JSONValue(limit)
+        case .invalid(let error):
+            members["field"] = error.field.map(JSONValue.string)
+        }
+        return members
+    }
+}
+
+extension IntakeRefusal: Refusal {
+    public var members: JSONObject {
+        switch self {
+        case .composition(let refusal): refusal.members
+        case .wrongAudience, .unknownChannel: ["field": "audience"]
+        case .idempotencyKeyReused: ["field": "Idempotency-Key"]
+        }
+    }
+}

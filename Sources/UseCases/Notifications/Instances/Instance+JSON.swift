@@ -1,0 +1,41 @@
+import APNsPayload
+import Foundation
+import Invocation
+public import JSON
+import Tenancy
+
+extension Instance {
+    public var json: JSONObject {
+        [
+            "id": .string(id.description), "clip": .string(clip.text), "app": .string(app.rawValue),
+            "environment": .string(environment.rawValue), "permission": .string(permission.rawValue),
+            "launchedAt": JSONValue(launchedAt),
+            "reachableUntil": reachableUntil.map { JSONValue($0) } ?? .null,
+            "hasToken": .bool(hasToken), "startTokens": .array(startableTypes.map(JSONValue.string)),
+            "activities": .array(activities.map(JSONValue.string)),
+            "launches": .array(launches.map { .object($0.json) }),
+        ]
+    }
+}
+
+extension InstanceSummary {
+    /// By the same names, with how many launches and activities there are.
+    public var json: JSONObject {
+        [
+            "id": .string(id.description), "clip": .string(clip.text), "app": .string(app.rawValue),
+            "environment": .string(environment.rawValue), "permission": .string(permission.rawValue),
+            "launchedAt": JSONValue(launchedAt), "hasToken": .bool(hasToken),
+            "launchCount": JSONValue(launchCount), "activityCount": JSONValue(activityCount),
+        ]
+    }
+}
+
+extension Launch {
+    fileprivate var json: JSONObject {
+        [
+            "url": .string(url), "experience": .string(experience),
+            "location": location.map { .string($0.text) } ?? .null, "launchedAt": JSONValue(launchedAt),
+            "confirmedAt": confirmedAt.map { JSONValue($0) } ?? .null,
+        ]
+    }
+}

@@ -1,0 +1,137 @@
+import APNsPayload
+import Encodings
+import Foundation
+import Invocation
+public import JSON
+import Tenancy
+
+extension NotificationTrace {
+    /// How many deliveries one page may hold.
+    public static let pageLengths = 1...1_000
+
+    /// As it is answered when the notification is made.
+    public var answer: JSONObject {
+        json(of: [.queued, .skipped], deliveries: \.answer)
+    }
+
+    /// With all that has happened since.
+    public var json: JSONObject {
+        var object = json(of: DeliveryState.allCases, deliveries: \.json)
+        object["audience"] = .object(notification.audience.json)
+        object["next"] =
+            hasMore ? deliveries.last.map { .string($0.id.description) } ?? .null : .null
+        return object
+    }
+
+    private func json(
+        of states: [DeliveryState], deliveries json: (RecordedDelivery) -> JSONObject
+    ) -> JSONObject {
+        let target = notification.target
+        var object = notification.json
+        object["complete"] = .bool(isComplete)
+        object["counts"] = .object(JSONObject(counts, including: states))
+        object["deliveries"] = .array(
+            deliveries.map { delivery in
+                var object = json(delivery)
+                if delivery.target == nil { object["target"] = target }
+                return .object(object)
+            })
+        return object
+    }
+}
+
+extension RecordedNotification {
+    fileprivate var json: JSONObject {
+        [
+            "id": .string(id.description),
+            "createdAt": .string(createdAt.rfc3339WithMilliseconds),
+            "url": .string(url),
+            "experience": [
+                "url": .string(experienceURL), "kind": .string(experienceKind.rawValue),
+                "clip": .string(clip.text),
+            ],
+            "headers": headers.json,
+            "payload": (try? JSONValue(parsing: payload)) ?? .null,
+            "warnings": .array(
+                warnings.map { ["code": .string($0.code), "detail": .string($0.detail)] }),
+        ]
+    }
+
+    /// The payload's own `target-content-id`, or null.
+    fileprivate var target: JSONValue {
+        let aps = (try? JSONValue(parsing: payload))?.objectValue?["aps"]?.objectValue
+        return aps?["target-content-id"] ?? .null
+    }
+}
+
+extension RecordedDelivery {
+    /// As it is answered when the notification is made.
+    fileprivate var answer: JSONObject {
+        [
+            "id": .string(id.description),
+            "instance": instance.map { .string($0.description) } ?? .null,
+            "state": .string(state.rawValue),
+            "reason": reason.map { .string($0) } ?? .null,
+            "target": target.map { .string($0) } ?? .null,
+            "expiresAt": expiresAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null,
+            "warnings": .array(warnings.map(JSONValue.string)),
+        ]
+    }
+
+    /// With all that has happened since.
+    fileprivate var json: JSONObject {
+        var object = answer
+        object["environment"] = .string(environment.rawValue)
+        object["receiver"] = ["kind": .string(receiver.kind), "name": .string(receiver.name)]
+        object["attempts"] = JSONValue(attempt)
+        object["dueAt"] = dueAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null
+        object["finishedAt"] = finishedAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null
+        object["answers"] = .array(answers.map { .object($0.json) })
+        return object
+    }
+}
+
+extension ListedDelivery {
+    /// As in a trace, with the notification it is of.
+    public var json: JSONObject {
+        var object = delivery.json
+        object["notification"] = .string(notification.description)
+        object["createdAt"] = .string(createdAt.rfc3339WithMilliseconds)
+        return object
+    }
+}
+
+extension DeliveryAnswer {
+    fileprivate var json: JSONObject {
+        var object: JSONObject = [
+            "attempt": JSONValue(attempt), "at": .string(at.rfc3339WithMilliseconds),
+        ]
+        switch result {
+        case .answered(let status, let reason, let uniqueID):
+            object["status"] = JSONValue(status)
+            object["reason"] = reason.map { .string($0) } ?? .null
+            object["uniqueID"] = uniqueID.map { .string($0) }
+        case .failed(let failure):
+            object["failure"] = .string(failure)
+        }
+        return object
+    }
+}
+
+extension JSONObject {
+    /// How many are in each state; what was skipped, by the reason.
+    fileprivate init(_ counts: [DeliveryCount], including states: [DeliveryState]) {
+        self = [:]
+        for state in states where state != .skipped { self[state.rawValue] = 0 }
+        var skipped = JSONObject()
+        for count in counts {
+            if count.state == .skipped {
+                skipped[count.reason ?? ""] = JSONValue(count.count)
+            } else {
+                let before = self[count.state.rawValue]?.numberValue?.int ?? 0
+                self[count.state.rawValue] = JSONValue(before + count.count)
+            }
+        }
+        self["skipped"] = .object(skipped)
+    }
+}

@@ -1,0 +1,166 @@
+import Encodings
+import Foundation
+import Invocation
+import JSON
+import ReceiptSupport
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import Receipts
+
+/// Receipts and their keys as whoever verifies them sees them: by the published keys, and nothing else of ours.
+@Suite struct ReceiptTests {
+    private static let now = Date(timeIntervalSince1970: 1_800_000_059)
+
+    @Test(arguments: Receipt.Outcome.allCases, Receipt.Evidence.allCases)
+    func aReceiptIsReadBackAsItWasSigned(outcome: Receipt.Outcome, evidence: Receipt.Evidence) throws {
+        let issuer = ReceiptIssuer("doorstep", keys: ReceiptKeySet(at: Self.now))
+        for location in [nil, try LocationIdentifier("restaurant_a")] {
+            let receipt = Receipt(
+                tenant: TenantID(number: 1), location: location, outcome: outcome, evidence: evidence,
+                isCertain: location != nil, minute: Self.now - 59)
+            let token = issuer.sign(receipt, at: Self.now)
+            #expect(try issuer.verify(token, for: receipt.tenant, at: Self.now + 599) == receipt)
+            #expect(throws: ReceiptDefect.expired) {
+                try issuer.verify(token, for: receipt.tenant, at: Self.now + 600)
+            }
+        }
+    }
+
+    /// Every single bit of a token counts.
+    @Test func aChangedReceiptIsRefused() throws {
+        let keys = ReceiptKeySet(at: Self.now)
+        let published = try JSONValue(parsing: keys.published)
+        let token = Self.token(ReceiptIssuer("doorstep", keys: keys))
+        _ = try VerifiedToken.read(token, keys: published)
+        let parts = token.split(separator: ".").map(String.init)
+        #expect(parts.count == 3)
+        var bytes = try #require(Base64URL.bytes(parts[1]))
+        for index in bytes.indices {
+            bytes[index] ^= 1
+            let changed = [parts[0], Base64URL.text(bytes), parts[2]].joined(separator: ".")
+            #expect(throws: VerifiedToken.Refused.self) { try VerifiedToken.read(changed, keys: published) }
+            bytes[index] ^= 1
+        }
+        // Another Doorstep's key has another name.
+        let others = try JSONValue(parsing: ReceiptKeySet(at: Self.now).published)
+        #expect(throws: VerifiedToken.Refused.self) { try VerifiedToken.read(token, keys: others) }
+    }
+
+    /// From the first look at the published keys to the last receipt of the old key, somebody who reads the keys every
+    /// five minutes can verify everything that is signed.
+    @Test func whileKeysRotateEveryReceiptCanBeVerified() throws {
+        let before = ReceiptKeySet(at: Self.now - 86_400)
+        let during = try before.rotated(at: Self.now)
+        let issuer = ReceiptIssuer("doorstep", keys: before)
+        // The servers read the file some seconds after it was written.
+        var known = try JSONValue(parsing: before.published)
+        var signers: [String] = []
+        for second in stride(from: 0, through: 3_600 + 900, by: 60) {
+            let now = Self.now + Double(second)
+            if second == 60 { issuer.replaceKeys(by: during) }
+            let token = Self.token(issuer, at: now)
+            if second % 300 == 240 { known = try JSONValue(parsing: issuer.published) }
+            if second >= 300 {
+                let signer = try VerifiedToken.read(token, keys: known).header["kid"]?.stringValue
+                if let signer, signers.last != signer { signers.append(signer) }
+            }
+        }
+        #expect(signers == [before.keys[0].id, during.keys[1].id])
+        #expect(during.signing(at: Self.now + 3_599).id == before.keys[0].id)
+        #expect(during.signing(at: Self.now + 3_600).id == during.keys[1].id)
+    }
+
+    @Test func keysAreKeptAsLongAsTheyAreNeeded() throws {
+        let first = ReceiptKeySet(at: Self.now)
+        let second = try first.rotated(at: Self.now)
+        #expect(second.keys.map(\.id).first == first.keys[0].id && second.keys.count == 2)
+        // The second signs after an hour; only then can there be a third.
+        #expect(throws: ReceiptKeyError.nextKeyIsThere) { try second.rotated(at: Self.now + 3_599) }
+        let third = try second.rotated(at: Self.now + 3_600)
+        #expect(third.keys.map(\.id).prefix(2) == second.keys.map(\.id)[...])
+        #expect(third.keys.count == 3)
+        // An hour later nobody has a receipt of the first any more.
+        let fourth = try third.rotated(at: Self.now + 7_200)
+        #expect(fourth.keys.map(\.id).prefix(2) == third.keys.map(\.id).suffix(2))
+        #expect(fourth.keys.count == 3)
+        // A clock that stands before all keys still signs by one.
+        #expect(first.signing(at: Self.now - 86_400).id == first.keys[0].id)
+    }
+
+    @Test func keysAreReadAsTheyWereWritten() throws {
+        let keys = try ReceiptKeySet(at: Self.now).rotated(at: Self.now)
+        let read = try ReceiptKeySet(parsing: keys.serialized())
+        #expect(read.keys.map(\.id) == keys.keys.map(\.id))
+        #expect(read.keys.map(\.signsFrom) == keys.keys.map(\.signsFrom))
+        #expect(read.published == keys.published)
+        #expect(!String(decoding: keys.published, as: UTF8.self).contains("\"d\""))
+        let token = Self.token(ReceiptIssuer("doorstep", keys: read))
+        _ = try VerifiedToken.read(token, keys: try JSONValue(parsing: keys.published))
+    }
+
+    /// RFC 7517 A.2, the first private key; its thumbprint by RFC 7638 was computed with Python's cryptography.
+    private static let known = """
+        {"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",\
+        "y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","d":"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE","use":"sig"}
+        """
+
+    @Test func aKeyOfAnotherProgramIsRead() throws {
+        let keys = try ReceiptKeySet(parsing: Array(#"{"keys":[\#(Self.known)]}"#.utf8))
+        #expect(keys.keys[0].id == "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s")
+        #expect(keys.keys[0].signsFrom == .distantPast)
+        #expect(
+            try JSONValue(parsing: keys.published).objectValue?["keys"]?.arrayValue?[0] == [
+                "kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+                "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM", "use": "sig", "alg": "ES256",
+                "kid": "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s",
+            ])
+    }
+
+    @Test(arguments: [
+        ("", "not_a_key_set"), ("[]", "not_a_key_set"), ("{}", "not_a_key_set"),
+        (#"{"keys":{}}"#, "not_a_key_set"), ("-----BEGIN PRIVATE KEY-----", "not_a_key_set"),
+        (#"{"keys":[]}"#, "no_key"), (#"{"keys":[1]}"#, "unusable_key"), (#"{"keys":[{}]}"#, "unusable_key"),
+        (#"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#, "unusable_key"),
+        (#"{"keys":[{"kty":"EC","crv":"P-384","d":"AQAB"}]}"#, "unusable_key"),
+        (#"{"keys":[{"kty":"EC","crv":"P-256"}]}"#, "unusable_key"),
+        (#"{"keys":[{"kty":"EC","crv":"P-256","d":"AQAB"}]}"#, "unusable_key"),
+        (
+            #"{"keys":[{"kty":"EC","crv":"P-256","d":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}]}"#,
+            "unusable_key"
+        ),
+        (#"{"keys":[KNOWN,KNOWN]}"#, "duplicate_key"),
+        (#"{"keys":[KNOWN,"alg":"ES384"}]}"#, "unusable_key"),
+        (#"{"keys":[KNOWN,"kid":"another"}]}"#, "unusable_key"),
+        (#"{"keys":[KNOWN,"signsFrom":"tomorrow"}]}"#, "unusable_key"),
+    ])
+    func whatIsNoKeySetIsRefused(text: String, code: String) throws {
+        let text = text.replacing("KNOWN,\"", with: Self.known.dropLast() + ",\"").replacing(
+            "KNOWN", with: Self.known)
+        let error = #expect(throws: ReceiptKeyError.self) { try ReceiptKeySet(parsing: Array(text.utf8)) }
+        #expect(error?.code == code)
+        #expect(error?.description.contains("870MB") == false)
+    }
+
+    @Test func tooManyKeysAreRefused() throws {
+        let set = JSONValue.object([
+            "keys": .array((0...16).map { _ in .object(ReceiptKey(signsFrom: Self.now).privateJWK) })
+        ])
+        #expect(throws: ReceiptKeyError.tooManyKeys) { try ReceiptKeySet(parsing: set.serialized()) }
+    }
+
+    @Test func aKeyIsInNoDescription() throws {
+        let keys = try ReceiptKeySet(parsing: Array(#"{"keys":[\#(Self.known)]}"#.utf8))
+        var dumped = ""
+        dump(keys.keys[0], to: &dumped)
+        #expect(!dumped.contains("PrivateKey") && dumped.contains(keys.keys[0].id))
+    }
+
+    private static func token(_ issuer: ReceiptIssuer, at now: Date = now) -> String {
+        let receipt = Receipt(
+            tenant: TenantID(number: 1), location: nil, outcome: .doesNotMatch, evidence: .none,
+            isCertain: true, minute: now)
+        return issuer.sign(receipt, at: now)
+    }
+}
