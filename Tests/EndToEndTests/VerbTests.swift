@@ -57,6 +57,10 @@ import Testing
                 let refused = try await binary.run(["location", "update", "c"] + Self.tenant + arguments)
                 #expect(refused.status == 1, "\(arguments)")
             }
+            // An import would take it for the location's own.
+            let own = try await binary.run(
+                ["location", "update", "c", "--metadata", "radius=5"] + Self.tenant)
+            #expect(own.status == 64)
             let deleted = try await binary.succeed(["location", "delete", "c"] + Self.tenant + Self.json)
             #expect(try deleted.json() == ["deleted": "c", "rows": ["locations": 1]])
             try await Self.expectGone("location", ["c"], binary)

@@ -20,7 +20,7 @@ extension PostgresAdministrationStore {
         try await read(tenant) { transaction in
             try await transaction.execute(
                 """
-                SELECT identifier, name, latitude, longitude, radius, metadata FROM doorstep.locations
+                SELECT \(unsafeSQL: LocationRecord.columns) FROM doorstep.locations
                 WHERE tenant_id = \(tenant.uuid) AND identifier > \(after?.text ?? "")
                 ORDER BY identifier LIMIT \(limit)
                 """
@@ -91,7 +91,7 @@ extension TenantTransaction {
     ) async throws -> LocationRecord {
         let rows = try await execute(
             """
-            SELECT identifier, name, latitude, longitude, radius, metadata FROM doorstep.locations
+            SELECT \(unsafeSQL: LocationRecord.columns) FROM doorstep.locations
             WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text) \(unsafeSQL: lock)
             """)
         guard let row = rows.first else { throw AdministrationError.unknownLocation(identifier) }
@@ -100,7 +100,9 @@ extension TenantTransaction {
 }
 
 extension LocationRecord {
-    /// Columns: identifier, name, latitude, longitude, radius, metadata.
+    /// What ``init(row:)`` reads.
+    static let columns = "identifier, name, latitude, longitude, radius, metadata"
+
     init(row: Row) throws {
         let (identifier, name, latitude, longitude, radius, metadata) = try row.decode(
             String.self, String.self, Double.self, Double.self, Double.self, JSONText.self)

@@ -40,7 +40,7 @@ struct PostgresCatalogueReader: CatalogueReader {
         try await eachRow(
             """
             DECLARE catalogue NO SCROLL CURSOR FOR
-            SELECT identifier, name, latitude, longitude, radius, metadata FROM doorstep.locations
+            SELECT \(unsafeSQL: LocationRecord.columns) FROM doorstep.locations
             WHERE tenant_id = \(tenant.id.uuid) ORDER BY identifier
             """
         ) { try body(LocationRecord(row: $0)) }

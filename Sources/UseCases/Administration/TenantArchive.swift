@@ -5,10 +5,11 @@ public import Tenancy
 
 /// A tenant as one portable file, to be taken into another Doorstep: JSON Lines (one JSON object a line, UTF-8).
 ///
-/// The first line names the format and its version; each other line is one record, whose `type` says what it is, beside the members that it has in every list. The
-/// tenant comes first, the last line counts the records, and between them kinds come in the order of ``Kind``. Keys do
-/// not travel, nor do the proofs of domains, confirmations and the audit log: a key's holder gets a new one, a domain is
-/// proved again, and what happened in one installation is that installation's record.
+/// The first line names the format and its version; each other line is one record, whose `type` says what it is, beside
+/// the members that it has in every list. The tenant comes first, the last line counts the records, and between them kinds
+/// come in the order of ``Kind``. Keys do not travel, nor do the proofs of domains, confirmations and the audit log: a
+/// key's holder gets a new one, a domain is proved again, and what happened in one installation is that installation's
+/// record.
 public enum TenantArchive {
     static let format = "doorstep-tenant"
     public static let version = 2

@@ -1,6 +1,8 @@
 import Foundation
+import Locations
 import Persistence
 import PostgreSQL
+import Receipts
 import Tenancy
 import TestSupport
 import Testing
@@ -287,6 +289,30 @@ import Testing
     }
 
     /// The one table that is no tenant's has a row, and never another.
+    /// A list that lacks one would refuse all that is recorded together with it.
+    @Test func whatConfirmationsCanSayIsWhatTheSchemaTakes() async throws {
+        let names: [String: Set<String>] = [
+            "confirmations_outcome": Set(Confirmation.Outcome.allCases.map(\.rawValue)),
+            "confirmations_source": Set(InvocationSource.allCases.map(\.rawValue)),
+        ]
+        try await MigratedDatabase.withDatabase { database in
+            try await database.withPool(as: .migrate) { pool in
+                try await pool.withConnection { connection in
+                    for (check, expected) in names {
+                        let definition = try await connection.execute(
+                            """
+                            SELECT pg_get_constraintdef(oid) FROM pg_constraint
+                            WHERE conname = \(check) AND conrelid = 'doorstep.confirmations'::regclass
+                            """
+                        ).one().decode(at: 0, as: String.self)
+                        let taken = definition.matches(of: /'([A-Za-z_]+)'/).map { String($0.1) }
+                        #expect(Set(taken) == expected, "\(check)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func thereIsOneHorizon() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .migrate) { pool in

@@ -3,7 +3,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// The library's connection of HTTP/1.1, whose answerer are ours.
+/// The library's connection of HTTP/1.1, whose requests we answer.
 struct HTTP1Connection: ServerChildChannel {
     let library: HTTP1Channel
     let answerer: Answerer

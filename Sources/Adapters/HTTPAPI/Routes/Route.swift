@@ -3,7 +3,7 @@ import Tenancy
 
 /// One method of one path, who may use it, and what answers it.
 ///
-/// There is one list of them (``APIServer.routes(_:_:)``): of it are made the router, what is answered without it, 404 and 405,
+/// There is one list of them (``APIServer/routes(_:_:_:)``): of it are made the router, what is answered without it, 404 and 405,
 /// and the metrics; and the OpenAPI document is held to it.
 struct Route: Sendable {
     let method: HTTPRequest.Method

@@ -117,6 +117,8 @@ struct MetadataEntry: ExpressibleByArgument {
         guard let sign = argument.firstIndex(of: "="), sign > argument.startIndex, !argument.utf8.contains(0)
         else { return nil }
         name = String(argument[..<sign])
+        // An import would take it for the location's own.
+        guard !LocationRecord.requiredColumns.contains(name) else { return nil }
         value = String(argument[argument.index(after: sign)...])
     }
 
