@@ -15,36 +15,55 @@ struct APIRequest {
     /// The host and port that it names, as they came; of use to the router's requests alone.
     var authority: String?
     var fields = RequestFields()
-    /// Empty where the route takes none.
-    var body = ByteBuffer()
 }
 
 /// A request of a key's holder, whom the route and the limits let in.
 struct AdmittedRequest {
-    var request: APIRequest
+    let request: APIRequest
     let caller: KeyHolder
     /// The caller's tenant, as it was when the request was let in.
     let table: TenantTable
     let standing: RequestStanding
     var now: Date
+    /// Empty where the route takes none.
+    private(set) var body: JSONObject = [:]
+
+    init(
+        _ request: APIRequest, of caller: KeyHolder, in table: TenantTable, _ standing: RequestStanding,
+        at now: Date
+    ) {
+        self.request = request
+        self.caller = caller
+        self.table = table
+        self.standing = standing
+        self.now = now
+    }
 
     var tenant: TenantID { caller.tenant }
     var client: Client { request.client }
     var query: Substring { request.query }
 
-    /// The body, where the route takes one.
-    func body() throws(Problem) -> JSONObject {
+    func parameter(_ name: Substring) -> String { String(request.parameters[name] ?? "") }
+
+    mutating func read(body: ByteBuffer) throws(Problem) {
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONValue(parsing: request.body.readableBytesView)
+            value = try JSONValue(parsing: body.readableBytesView)
         } catch {
             throw Problem(.badRequest, "invalid_json", "\(error)", members: ["reason": .string(error.code)])
         }
         guard case .object(let object) = value else { throw .notAnObject }
-        return object
+        self.body = object
     }
 
-    func parameter(_ name: Substring) -> String { String(request.parameters[name] ?? "") }
+    /// The one `Idempotency-Key` field, if there is one.
+    func idempotencyKey() throws(Problem) -> String? {
+        guard request.fields.idempotencyKeys.count < 2 else {
+            throw .field(
+                "Idempotency-Key", code: "invalid_idempotency_key", "the field comes more than once")
+        }
+        return request.fields.idempotencyKeys.first
+    }
 }
 
 /// The header fields of a request that its answer depends on; what comes several times is joined by commas, so that of two

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 public import Logging
+import Metrics
 import NIOCore
 import NIOSSL
 public import Notifications
@@ -117,6 +118,9 @@ public struct APIServer: Service {
         }
     }
 
+    /// How many connections monitors have at once. [ours]
+    private static let maximumMonitors = 64
+
     private typealias Listening = (
         application: Application<RouterResponder<APIContext>>, connections: OpenConnections
     )
@@ -127,6 +131,7 @@ public struct APIServer: Service {
         guard let place = settings.operations else { return [api] }
         var plain = settings
         (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
+        plain.maximumConnections = Self.maximumMonitors
         let operations = Answerer(
             OperationsRoutes(dependencies).routes, answerer.access, observer, plain, logger: logger)
         return [api, try listener(.operations, operations, plain)]
@@ -135,15 +140,16 @@ public struct APIServer: Service {
     private func listener(
         _ name: Listener, _ answerer: Answerer, _ settings: Settings
     ) throws -> Listening {
+        // Monitors neither wait for clients nor count as they do.
         let connections = OpenConnections(
-            maximum: settings.maximumConnections, proxies: answerer.proxies, logger: logger)
+            maximum: settings.maximumConnections, proxies: answerer.proxies, logger: logger,
+            gauge: name == .api ? Meter(label: "http_server_connections") : nil)
         let application = Application(
             responder: answerer.router().buildResponder(),
             server: try Self.builder(answerer, settings, connections),
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: Self.name, backlog: 1024,
-                // Monitors neither wait for others nor count as they do.
-                availableConnectionsDelegate: name == .api ? connections : nil),
+                availableConnectionsDelegate: connections),
             onServerRunning: { [onListening] channel in
                 await onListening(name, channel.localAddress?.port ?? 0)
             },

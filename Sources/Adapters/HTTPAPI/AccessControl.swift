@@ -15,9 +15,7 @@ struct AccessControl: Sendable {
     /// Learns which keys are used.
     let usage: any KeyUsageRecorder
 
-    /// - Parameters:
-    ///   - request: Its body is not looked at.
-    ///   - scope: What its key must be good for.
+    /// - Parameter scope: What its key must be good for.
     func admit(
         _ request: APIRequest, for scope: Scope, takesBody: Bool, at now: Date
     ) throws(Problem) -> AdmittedRequest {
@@ -38,8 +36,7 @@ struct AccessControl: Sendable {
             throw error.of(caller, standing)
         }
         return AdmittedRequest(
-            request: request, caller: caller, table: state.table(of: caller.tenant), standing: standing,
-            now: now)
+            request, of: caller, in: state.table(of: caller.tenant), standing, at: now)
     }
 
     private static func checkBody(_ fields: RequestFields) throws(Problem) {

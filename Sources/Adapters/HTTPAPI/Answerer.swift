@@ -19,8 +19,8 @@ struct Answerer: Sendable {
     let bodyTimeout: Duration
     private let concurrency: TenantConcurrency
     private let hiding: ProvedHostMiddleware?
-    /// Of each route's answers that are most frequent by far.
-    private let successes: [Metrics.Timer]
+    /// Of the answers that are most frequent by far; by route, nil for those that are not from memory.
+    private let successes: [Metrics.Timer?]
 
     init(
         _ routes: [Route], _ access: AccessControl, _ observer: RequestObserver,
@@ -34,14 +34,19 @@ struct Answerer: Sendable {
         proxies = TrustedProxies(settings.trustedProxies)
         bodyTimeout = settings.bodyTimeout
         concurrency = TenantConcurrency(maximum: settings.tenantConcurrency)
-        successes = routes.map { observer.timer(.ok, $0.method, route: $0.path) }
+        successes = routes.map { route in
+            guard case .memory = route.handler else { return nil }
+            return observer.timer(.ok, route.method, route: route.path)
+        }
     }
 
     // MARK: At once
 
     /// Answers a request that is there whole. Never waits.
     /// - Parameter index: of a route from memory.
-    func answer(_ request: APIRequest, byRoute index: Int, requestID: String) -> Answer {
+    func answer(
+        _ request: APIRequest, body: ByteBuffer, byRoute index: Int, requestID: String
+    ) -> Answer {
         let start = ContinuousClock.now
         let route = routes[index]
         var caller: KeyHolder?
@@ -50,7 +55,7 @@ struct Answerer: Sendable {
             guard case .memory(let scope, let handler) = route.handler else { throw .internalError }
             let admitted = try access.admit(request, for: scope, takesBody: route.takesBody, at: Date())
             caller = admitted.caller
-            answer = try admitted.answered(by: handler)
+            answer = try admitted.answered(by: handler, body: route.takesBody ? body : nil)
         } catch {
             caller = error.caller
             answer = Answer(error, requestID: requestID)
@@ -90,73 +95,76 @@ struct Answerer: Sendable {
             client: proxies.client(of: request, context.peer), query: (request.uri.query ?? "")[...],
             parameters: Dictionary(uniqueKeysWithValues: context.parameters.map { ($0.key, $0.value) }),
             authority: request.head.authority, fields: RequestFields(request.headers))
+        switch route.handler {
+        case .open(let handler): return Response(try handler(received))
+        case .memory(let scope, let handler):
+            return try await respond(to: request, received, context, by: route, scope, waits: route.takesBody)
+            {
+                (admitted, body) throws(Problem) in
+                try admitted.answered(by: handler, body: body)
+            }
+        case .stored(let scope, let handler):
+            return try await respond(to: request, received, context, by: route, scope, waits: true) {
+                (admitted, body) in
+                try await admitted.answered(by: handler, body: body)
+            }
+        }
+    }
+
+    /// - Parameter waits: whether it waits for a body or the database: only so much of a tenant's may be under way.
+    private func respond(
+        to request: Request, _ received: APIRequest, _ context: APIContext, by route: Route, _ scope: Scope,
+        waits: Bool, _ answer: (AdmittedRequest, ByteBuffer?) async throws -> Answer
+    ) async throws -> Response {
         do {
-            switch route.handler {
-            case .open(let handler): return Response(try handler(received))
-            case .memory(let scope, let handler):
-                let admitted = try admit(received, for: scope, by: route, context)
-                guard route.takesBody else { return Response(try admitted.answered(by: handler)) }
-                return try await withPlace(admitted) {
-                    Response(try await self.read(request, into: admitted).answered(by: handler))
-                }
-            case .stored(let scope, let handler):
-                let admitted = try admit(received, for: scope, by: route, context)
-                return try await withPlace(admitted) {
-                    let whole = route.takesBody ? try await self.read(request, into: admitted) : admitted
-                    return Response(try await whole.answered(by: handler))
-                }
+            let admitted = try access.admit(received, for: scope, takesBody: route.takesBody, at: Date())
+            context.caller = admitted.caller
+            guard waits else { return Response(try await answer(admitted, nil)) }
+            let isClient = admitted.caller.kind == .publishable
+            return try await concurrency.with(
+                admitted.tenant, client: isClient ? received.client.address : nil
+            ) {
+                guard route.takesBody else { return Response(try await answer(admitted, nil)) }
+                let body = try await request.readBody(within: bodyTimeout)
+                var admitted = admitted
+                admitted.now = Date()
+                return Response(try await answer(admitted, body))
             }
         } catch let problem as Problem {
             context.caller = problem.caller ?? context.caller
             throw access.limiter.holdingBack(problem, from: received.client)
         }
     }
-
-    private func admit(
-        _ request: APIRequest, for scope: Scope, by route: Route, _ context: APIContext
-    ) throws(Problem) -> AdmittedRequest {
-        let admitted = try access.admit(request, for: scope, takesBody: route.takesBody, at: Date())
-        context.caller = admitted.caller
-        return admitted
-    }
-
-    /// Of what waits for a body or the database only so much of a tenant's may be under way.
-    private func withPlace(
-        _ request: AdmittedRequest, _ answer: () async throws -> Response
-    ) async throws -> Response {
-        let isClient = request.caller.kind == .publishable
-        return try await concurrency.with(
-            request.tenant, client: isClient ? request.client.address : nil, answer)
-    }
-
-    /// The request with its body, and the time at which that was there.
-    private func read(_ request: Request, into admitted: AdmittedRequest) async throws -> AdmittedRequest {
-        var admitted = admitted
-        admitted.request.body = try await request.readBody(within: bodyTimeout)
-        admitted.now = Date()
-        return admitted
-    }
 }
 
 extension AdmittedRequest {
     fileprivate func answered(
-        by handler: (AdmittedRequest) throws(Problem) -> Answer
+        by handler: (AdmittedRequest) throws(Problem) -> Answer, body: ByteBuffer?
     ) throws(Problem) -> Answer {
         do throws(Problem) {
-            return answered(by: try handler(self))
+            return answered(by: try handler(try reading(body)))
         } catch {
             throw refused(by: error)
         }
     }
 
-    fileprivate func answered(by handler: (AdmittedRequest) async throws -> Answer) async throws -> Answer {
+    fileprivate func answered(
+        by handler: (AdmittedRequest) async throws -> Answer, body: ByteBuffer?
+    ) async throws -> Answer {
         do {
-            return answered(by: try await handler(self))
+            return answered(by: try await handler(try reading(body)))
         } catch let problem as Problem {
             throw refused(by: problem)
         } catch NotificationStoreError.unavailable {
             throw refused(by: .unavailable)
         }
+    }
+
+    private func reading(_ body: ByteBuffer?) throws(Problem) -> AdmittedRequest {
+        guard let body else { return self }
+        var request = self
+        try request.read(body: body)
+        return request
     }
 }
 

@@ -21,20 +21,24 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
     private let maximum: Int
     private let proxies: TrustedProxies
     private let logger: Logger
-    private let gauge = Meter(label: "http_server_connections")
+    private let gauge: Meter?
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// How long the log says no more of it.
     private static let silence = Duration.seconds(60)
 
-    /// - Parameter now: The clock, which a test can stop.
+    /// - Parameters:
+    ///   - gauge: What tells how many there are; nil for connections that are none of clients.
+    ///   - now: The clock, which a test can stop.
     init(
         maximum: Int, proxies: TrustedProxies, logger: Logger,
+        gauge: Meter? = Meter(label: "http_server_connections"),
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.maximum = maximum
         self.proxies = proxies
         self.logger = logger
+        self.gauge = gauge
         self.now = now
     }
 
@@ -49,7 +53,7 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
             state.count += difference
             return state.count
         }
-        gauge.set(count)
+        gauge?.set(count)
     }
 
     /// How many connections one client may have, which is no proxy: half of all, since behind one address there may be a

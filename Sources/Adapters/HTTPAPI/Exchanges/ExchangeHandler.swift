@@ -277,7 +277,7 @@ final class ExchangeHandler<Wire: HTTPWire>: ChannelDuplexHandler, RemovableChan
             client ?? answerer.proxies.client(behind: peer, forwardedFor: request.fields.forwardedFor)
         let requestID = RequestID.of(request.fields.requestID)
         let answer = answerer.answer(
-            APIRequest(client: client, query: request.query, fields: request.fields, body: request.body),
+            APIRequest(client: client, query: request.query, fields: request.fields), body: request.body,
             byRoute: request.route, requestID: requestID)
         guard let pause = answer.problem?.pause else { return write(answer, requestID: requestID, context) }
         state = .heldBack

@@ -24,9 +24,8 @@ struct ChannelRoutes: Sendable {
         let clip: String
         let environment: APNsEnvironment
         let storesLastMessage: Bool
-        let json = try request.body()
         do throws(JSONFieldError) {
-            var body = JSONObjectReader(json)
+            var body = JSONObjectReader(request.body)
             clip = try body.requiredString("clip")
             environment = try body.optionalCase("environment", of: APNsEnvironment.self) ?? .production
             storesLastMessage = try body.optionalBool("storesLastMessage") ?? false

@@ -45,7 +45,7 @@ struct InstanceRoutes: Sendable {
         guard let id = InstanceID(text: request.parameter("id")) else {
             throw Problem.field("id", code: "invalid_field", "the instance's ID must be a UUID")
         }
-        let (report, receipt) = try LaunchReport.read(try request.body(), of: id)
+        let (report, receipt) = try LaunchReport.read(request.body, of: id)
         let proof = try receipt.map { receipt throws(Problem) in
             try prove(receipt, to: request.tenant, at: request.now)
         }
@@ -105,9 +105,8 @@ struct InstanceRoutes: Sendable {
                 "the activity's ID must be 1 to 128 letters, digits, '-', '_', '.' and '~'")
         }
         let token: PushToken
-        let json = try request.body()
         do throws(JSONFieldError) {
-            var body = JSONObjectReader(json)
+            var body = JSONObjectReader(request.body)
             token = try body.requiredToken("token")
             try body.finish()
         } catch {

@@ -25,10 +25,10 @@ struct LocationRoutes: Sendable {
     }
 
     private func confirm(_ request: AdmittedRequest) throws(Problem) -> Answer {
-        Answer(uncached: try answers.confirm(try request.body(), in: request.table, at: request.now))
+        Answer(uncached: try answers.confirm(request.body, in: request.table, at: request.now))
     }
 
     private func compose(_ request: AdmittedRequest) throws(Problem) -> Answer {
-        Answer(uncached: try answers.compose(try request.body(), in: request.table, at: request.now))
+        Answer(uncached: try answers.compose(request.body, in: request.table, at: request.now))
     }
 }

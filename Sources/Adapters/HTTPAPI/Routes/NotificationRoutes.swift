@@ -28,16 +28,11 @@ struct NotificationRoutes: Sendable {
     /// 201 for a notification that is new; 200 with the same answer for a request that is repeated.
     private func send(_ request: AdmittedRequest) async throws -> Answer {
         let notifications = try configured()
-        let keys = request.request.fields.idempotencyKeys
-        guard keys.count < 2 else {
-            throw Problem.field(
-                "Idempotency-Key", code: "invalid_idempotency_key", "the field comes more than once")
-        }
-        let body = try request.body()
+        let key = try request.idempotencyKey()
         let submission: NotificationSubmission
         do throws(RequestDefect) {
             submission = try NotificationSubmission(
-                body, idempotencyKey: keys.first, of: request.tenant)
+                request.body, idempotencyKey: key, of: request.tenant)
         } catch {
             throw Problem(.badRequest, error)
         }

@@ -69,8 +69,8 @@ struct ConfirmCommand: AsyncParsableCommand {
 
     func run() async throws {
         let issuer = try receipts.signing()?.issuer
-        let evidence = try evidence()
         try await tenant.printAnswer { pool, table in
+            let evidence = try evidence()
             let request = ConfirmationRequest(
                 url: try InvocationURL(requested: url), source: source, access: access, evidence: evidence)
             let confirmations = ConfirmationQueue(pool)

@@ -1,6 +1,6 @@
 import JSON
 
-/// A refusal as a command's error; as JSON, as the API has it, it is printed before.
+/// A refusal as a command's error; its code, its sentence and its members are printed as JSON before.
 struct Refused: Error, CustomStringConvertible {
     private let refusal: any Refusal
 

@@ -63,7 +63,7 @@ enum Settings {
         "Proxies whose X-Forwarded-For is believed; can be repeated",
         show: { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: ",") },
         parse: { text in
-            let texts = text.split(separator: ",", omittingEmptySubsequences: false)
+            let texts = text.split(separator: ",")
             let ranges = texts.compactMap { AddressRange(String($0)) }
             return ranges.count == texts.count ? ranges : nil
         })
