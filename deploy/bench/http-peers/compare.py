@@ -1,4 +1,4 @@
-"""Measures Doorstep's answers over HTTP beside nginx, HAProxy and FastAPI, on one machine in one go.
+"""Measures Doorstep's answers over HTTP, TLS and HTTP/2 beside Go, nginx, HAProxy and FastAPI, on one machine in one go.
 
 Started by the command `http`, with DATABASE_URL naming a private PostgreSQL that is empty. Progress goes to
 standard error, the result to standard output. Ends with status 1 when a server gives one wrong answer
@@ -20,6 +20,7 @@ import re
 import resource
 import signal
 import socket
+import ssl
 import statistics
 import subprocess
 import sys
@@ -43,6 +44,7 @@ HOST = "https://places.example.com"
 
 REQUESTS = 20_000  # different ones, at most
 THREADS, CONNECTIONS = 2, 32  # of wrk
+HTTP2_CONNECTIONS = 4  # of h2load, with as many streams in all as wrk has connections
 UVICORN_WORKERS = 2
 WARM_UP = 2  # seconds, at most
 VERIFIED = 50  # answers of each target
@@ -51,7 +53,12 @@ STOP_TIMEOUT = 15  # seconds
 COMMAND_TIMEOUT = 600  # seconds, of each command that prepares the database
 
 LOOKUP, CONFIRMATION = "Doorstep, lookup", "Doorstep, confirmation"
+BEFORE = "Doorstep before, lookup"
 NGINX, HAPROXY, FASTAPI = "nginx, fixed answer", "HAProxy, map_beg", "FastAPI + asyncpg"
+GO = "Go net/http"
+# How a target is asked, as its name says it: else by HTTP/1.1 in the clear.
+TLS, HTTP2 = ", TLS", ", HTTP/2"
+SECURE = (LOOKUP, GO, NGINX, HAPROXY)
 
 
 # The catalogue
@@ -247,13 +254,13 @@ class Server:
         lines = self.log.read_text(errors="replace").splitlines()[-20:]
         fail("\n".join([f"{self.name}: {problem}; the last lines it printed:", *lines]))
 
-    def wait_until_answering(self, path: str, key: str) -> None:
+    def wait_until_answering(self, path: str, key: str, is_secure: bool) -> None:
         deadline = time.monotonic() + START_TIMEOUT
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 self.fail(f"ended with status {self.process.returncode} before it answered")
             with contextlib.suppress(OSError):
-                fetch(self.port, path, None, key)
+                fetch(self.port, path, None, key, is_secure)
                 return
             time.sleep(0.1)
         self.fail(f"did not answer within {START_TIMEOUT} seconds")
@@ -293,8 +300,8 @@ def peer_environment(options: argparse.Namespace) -> dict[str, str]:
     return os.environ | {"LD_LIBRARY_PATH": ":".join(path for path in paths if path)}
 
 
-def serve_command(options: argparse.Namespace, port: int) -> list[str]:
-    command = [options.doorstep, "serve", "--host", "127.0.0.1", "--port", str(port)]
+def serve_command(options: argparse.Namespace, binary: str, port: int) -> list[str]:
+    command = [binary, "serve", "--host", "127.0.0.1", "--port", str(port)]
     # Counted like everybody's requests, and too many for them to be refused.
     command += ["--key-limit", "1000000:1000000", "--client-limit", "1000000:1000000"]
     # Without a line for each request, as the others.
@@ -302,15 +309,21 @@ def serve_command(options: argparse.Namespace, port: int) -> list[str]:
 
 
 def start_servers(
-    stack: contextlib.ExitStack, options: argparse.Namespace, places: list[Place], fixed_answer: str
+    stack: contextlib.ExitStack, options: argparse.Namespace, places: list[Place], fixed_answer: str, key: str
 ) -> dict[str, Server]:
+    """By target; those that speak TLS do so at a port of its own, or by a server of its own."""
     scratch = options.scratch
-    doorstep_port, nginx_port, haproxy_port, fastapi_port = free_ports(4)
+    doorstep_port, nginx_port, haproxy_port, fastapi_port, go_port, before_port = free_ports(6)
+    secure_port, nginx_tls_port, haproxy_tls_port, go_tls_port = free_ports(4)
+    certificate, private_key = str(scratch / "certificate.pem"), str(scratch / "key.pem")
+    both = str(scratch / "both.pem")
     table = scratch / "places.map"
     write_map(table, places)
     nginx_words = {"PORT": str(nginx_port), "SCRATCH": str(scratch), "ANSWER": fixed_answer}
+    nginx_words |= {"TLS_PORT": str(nginx_tls_port), "PEM": both}
     nginx_configuration = fill_in("nginx.conf", scratch, nginx_words)
     haproxy_words = {"PORT": str(haproxy_port), "MAP": str(table)}
+    haproxy_words |= {"TLS_PORT": str(haproxy_tls_port), "PEM": both}
     haproxy_configuration = fill_in("haproxy.cfg", scratch, haproxy_words)
 
     def run(name: str, port: int, command: list[str], environment: dict[str, str]) -> Server:
@@ -323,12 +336,25 @@ def start_servers(
     uvicorn_command += ["--host", "127.0.0.1", "--port", str(fastapi_port)]
     uvicorn_command += ["--workers", str(UVICORN_WORKERS), "--loop", "uvloop", "--http", "httptools"]
     uvicorn_command += ["--no-access-log", "--log-level", "warning"]
-    return {
-        LOOKUP: run("doorstep", doorstep_port, serve_command(options, doorstep_port), own),
+    go_command = [options.go, str(go_port), str(go_tls_port), certificate, private_key, str(table)]
+    secure_command = serve_command(options, options.doorstep, secure_port)
+    secure_command += ["--tls-certificate", certificate, "--tls-key", private_key]
+    servers = {
+        LOOKUP: run("doorstep", doorstep_port, serve_command(options, options.doorstep, doorstep_port), own),
+        GO: run("go", go_port, go_command, own | {"DOORSTEP_KEY": key}),
         NGINX: run("nginx", nginx_port, nginx_command, peers),
         HAPROXY: run("haproxy", haproxy_port, haproxy_command, peers),
         FASTAPI: run("fastapi", fastapi_port, uvicorn_command, own),
+        LOOKUP + TLS: run("doorstep-tls", secure_port, secure_command, own),
     }
+    for name, port in ((GO, go_tls_port), (NGINX, nginx_tls_port), (HAPROXY, haproxy_tls_port)):
+        servers[name + TLS] = Server(name, port, servers[name].process, servers[name].log)
+    for name in SECURE:
+        servers[name + HTTP2] = servers[name + TLS]
+    if options.before:
+        command = serve_command(options, options.before, before_port)
+        servers[BEFORE] = run("doorstep-before", before_port, command, own)
+    return servers
 
 
 # Before the rounds: every target gives the answers it must
@@ -342,14 +368,25 @@ class Target:
     requests: pathlib.Path
     fixed_answer: str | None = None
 
+    @property
+    def is_secure(self) -> bool:
+        return self.name.endswith((TLS, HTTP2))
 
-def fetch(port: int, path: str, body: dict | None, key: str) -> tuple[int, str, str]:
+
+def fetch(
+    port: int, path: str, body: dict | None, key: str, is_secure: bool = False
+) -> tuple[int, str, str]:
     """The status, the content type and the body of an answer."""
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     data = None if body is None else encoded(body).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, headers)
-    # Without the environment's proxies.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    scheme = "https" if is_secure else "http"
+    request = urllib.request.Request(f"{scheme}://127.0.0.1:{port}{path}", data, headers)
+    # Without the environment's proxies, and whatever the certificate is: it was made for this.
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+    )
     try:
         with opener.open(request, timeout=10) as response:
             return response.status, response.headers.get_content_type(), response.read().decode()
@@ -361,7 +398,7 @@ def fetch(port: int, path: str, body: dict | None, key: str) -> tuple[int, str, 
 def verify(target: Target, key: str) -> None:
     step = max(1, len(target.exchanges) // VERIFIED)
     for exchange in target.exchanges[::step]:
-        answer = fetch(target.server.port, exchange.path, exchange.body, key)
+        answer = fetch(target.server.port, exchange.path, exchange.body, key, target.is_secure)
         status, content_type, text = answer
         if (status, content_type) == (200, "application/json"):
             if target.fixed_answer is None:
@@ -384,8 +421,8 @@ def verify(target: Target, key: str) -> None:
 @dataclass(frozen=True)
 class Run:
     requests_per_second: float
-    p50: float  # milliseconds
-    p99: float  # milliseconds
+    p50: float | None  # milliseconds; none of HTTP/2, of which h2load tells no percentiles
+    p99: float | None  # milliseconds
     processor: float  # microseconds of processor time for each request, of the server's processes
     database_processor: float  # the same, of PostgreSQL's
     client_processor: float  # the same, of wrk's
@@ -427,17 +464,53 @@ def resident_mebibytes(root: int) -> float:
     return total / 1024
 
 
+def h2load_command(options: argparse.Namespace, target: Target, seconds: int, key: str) -> list[str]:
+    """As many streams at once as wrk has connections, on as many connections as a few clients have."""
+    uris = options.scratch / f"{target.requests.name}-{target.server.port}.uris"
+    if not uris.exists():
+        origin = f"https://127.0.0.1:{target.server.port}"
+        uris.write_text("".join(f"{origin}{exchange.path}\n" for exchange in target.exchanges))
+    command = [options.h2load, f"--threads={THREADS}", f"--clients={HTTP2_CONNECTIONS}"]
+    command += [f"--max-concurrent-streams={CONNECTIONS // HTTP2_CONNECTIONS}", f"--duration={seconds}"]
+    # The key is that of a server which nobody else reaches, and which is gone soon.
+    return command + [f"--header=Authorization: Bearer {key}", f"--input-file={uris}"]
+
+
+def h2load_figures(output: str) -> dict[str, float]:
+    """What wrk.lua prints, of h2load's report; it has no percentiles, whose places stay empty."""
+    requests = re.search(
+        r"^requests: .* (\d+) done, (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout$", output, re.M
+    )
+    rate = re.search(r"^finished in .*, ([\d.]+) req/s", output, re.M)
+    if not requests or not rate:
+        return {"requests": 0, "refused": 0, "failed": 0, "seconds": 1, "p50": None, "p99": None}
+    done, succeeded, failed, errored, timeout = (int(number) for number in requests.groups())
+    return {
+        "requests": done,
+        "seconds": done / float(rate[1]) if float(rate[1]) else 1,
+        "refused": failed - errored,
+        "failed": errored + timeout,
+        "p50": None,
+        "p99": None,
+    }
+
+
 def wrk_command(
-    options: argparse.Namespace, threads: int, seconds: int, port: int, requests: pathlib.Path
+    options: argparse.Namespace, threads: int, seconds: int, target: Target
 ) -> list[str]:
     command = [options.wrk, f"--threads={threads}", f"--connections={CONNECTIONS}", f"--duration={seconds}s"]
     command += ["--timeout=10s", "--latency", f"--script={FOLDER / 'wrk.lua'}"]
-    return command + [f"http://127.0.0.1:{port}", "--", str(requests)]
+    scheme = "https" if target.is_secure else "http"
+    return command + [f"{scheme}://127.0.0.1:{target.server.port}", "--", str(target.requests)]
 
 
 def measure(target: Target, seconds: int, key: str, options: argparse.Namespace) -> Run:
     server, database = target.server.process.pid, options.postmaster
-    command = wrk_command(options, THREADS, seconds, target.server.port, target.requests)
+    is_http2 = target.name.endswith(HTTP2)
+    if is_http2:
+        command = h2load_command(options, target, seconds, key)
+    else:
+        command = wrk_command(options, THREADS, seconds, target)
     before = [processor_seconds(server), processor_seconds(database), children_seconds()]
     done = subprocess.run(
         command,
@@ -450,8 +523,8 @@ def measure(target: Target, seconds: int, key: str, options: argparse.Namespace)
     )
     after = [processor_seconds(server), processor_seconds(database), children_seconds()]
     if done.returncode != 0:
-        target.server.fail(f"wrk ended with status {done.returncode}: {done.stdout}")
-    figures = json.loads(done.stdout.splitlines()[-1])
+        target.server.fail(f"{command[0]} ended with status {done.returncode}: {done.stdout}")
+    figures = h2load_figures(done.stdout) if is_http2 else json.loads(done.stdout.splitlines()[-1])
     if figures["requests"] == 0 or figures["refused"] or figures["failed"]:
         target.server.fail(
             f"{target.name}: of {figures['requests']} requests {figures['refused']} were answered with"
@@ -502,19 +575,24 @@ def ratio(
     """How one target's figure stands to another's: both of the same round, then over the rounds."""
     values = [getattr(one, figure) / getattr(other, figure) for one, other in zip(runs[of], runs[to])]
     median = statistics.median(values)
-    label = {"requests_per_second": "requests/s", "p99": "p99"}[figure]
+    label = {"requests_per_second": "requests/s", "p99": "p99", "processor": "CPU"}[figure]
     return Ratio(
         f"{of} / {to}, {label}",
         median,
         min(values),
         max(values),
-        f"≥ {at_least}" if at_least else f"≤ {at_most}",
+        f"≥ {at_least}" if at_least else f"≤ {at_most}" if at_most < float("inf") else "none",
         at_least <= median <= at_most,
     )
 
 
 def ratios(runs: dict[str, list[Run]]) -> list[Ratio]:
-    return [
+    # Of processor time first: requests/s depend on what share of the cores is the client's.
+    before = [ratio(runs, "processor", LOOKUP, BEFORE, at_most=1.0)] if BEFORE in runs else []
+    return before + [
+        ratio(runs, "processor", LOOKUP, GO, at_most=0.9),
+        ratio(runs, "processor", LOOKUP + TLS, GO + TLS, at_most=1.0),
+        ratio(runs, "processor", LOOKUP + HTTP2, GO + HTTP2),
         ratio(runs, "requests_per_second", LOOKUP, HAPROXY, at_least=0.75),
         ratio(runs, "requests_per_second", LOOKUP, FASTAPI, at_least=15),
         ratio(runs, "requests_per_second", CONFIRMATION, LOOKUP, at_least=0.8),
@@ -524,14 +602,26 @@ def ratios(runs: dict[str, list[Run]]) -> list[Ratio]:
 
 def median_run(runs: list[Run]) -> Run:
     """The median of each figure by itself."""
-    return Run(**{name: statistics.median(getattr(run, name) for run in runs) for name in asdict(runs[0])})
+    figures = [asdict(run) for run in runs]
+    return Run(
+        **{
+            name: None if first is None else statistics.median(figure[name] for figure in figures)
+            for name, first in figures[0].items()
+        }
+    )
 
 
 def all_circumstances(options: argparse.Namespace, postgresql_version: str) -> dict[str, str]:
     environment = peer_environment(options)
-    nginx, haproxy, wrk = (
+    nginx, haproxy, wrk, h2load, go = (
         output_of(*command, environment=environment)
-        for command in ((options.nginx, "-v"), (options.haproxy, "-v"), (options.wrk, "-v"))
+        for command in (
+            (options.nginx, "-v"),
+            (options.haproxy, "-v"),
+            (options.wrk, "-v"),
+            (options.h2load, "--version"),
+            ("go", "version"),
+        )
     )
     packages = ("fastapi", "uvicorn", "uvloop", "httptools", "asyncpg", "orjson")
     return circumstances(options.doorstep, options.revision) | {
@@ -539,6 +629,8 @@ def all_circumstances(options: argparse.Namespace, postgresql_version: str) -> d
         "nginx": first_match(r"nginx/(\S+)", nginx),
         "HAProxy": first_match(r"version (\S+)", haproxy),
         "wrk": first_match(r"^wrk (?:debian/)?(\S+)", wrk),
+        "h2load": first_match(r"nghttp2/(\S+)", h2load),
+        "Go": first_match(r"go(\d\S*)", go),
         "Python": f"{platform.python_version()}, "
         + ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages),
     }
@@ -550,20 +642,21 @@ def print_markdown(
     print_facts(facts)
     print(
         f"- {options.places:,} places, wrk with {THREADS} threads and {CONNECTIONS} connections that are kept"
-        f" alive, medians of {options.rounds} interleaved rounds of {options.seconds} s\n"
+        f" alive, h2load with as many streams on {HTTP2_CONNECTIONS}, medians of {options.rounds} interleaved rounds"
+        f" of {options.seconds} s\n"
     )
-    print("| target | requests/s | p50 ms | p99 ms | CPU µs/request | PostgreSQL's | wrk's | resident MiB |")
+    print("| target | CPU µs/request | PostgreSQL's | client's | requests/s | p50 ms | p99 ms | resident MiB |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for name, all_runs in runs.items():
         run = median_run(all_runs)
-        latencies = f"{run.p50:.2f} | {run.p99:.2f}"
+        latencies = "| " if run.p50 is None else f"{run.p50:.2f} | {run.p99:.2f}"
         processor = f"{run.processor:.1f} | {run.database_processor:.1f} | {run.client_processor:.1f}"
-        print(f"| {name} | {run.requests_per_second:,.0f} | {latencies} | {processor} | {run.memory:,.0f} |")
+        print(f"| {name} | {processor} | {run.requests_per_second:,.0f} | {latencies} | {run.memory:,.0f} |")
     print()
     print("| ratio | median | of the rounds | goal | |")
     print("| --- | ---: | ---: | ---: | --- |")
     for one in found:
-        verdict = "met" if one.met else "missed"
+        verdict = "" if one.goal == "none" else "met" if one.met else "missed"
         spread = f"{one.lowest:.2f} to {one.highest:.2f}"
         print(f"| {one.name} | {one.median:.2f} | {spread} | {one.goal} | {verdict} |")
 
@@ -591,7 +684,7 @@ def leave(number: int, _) -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="compare.py", description=__doc__)
-    for name in ("doorstep", "nginx", "haproxy", "wrk", "libraries", "revision"):
+    for name in ("doorstep", "before", "go", "nginx", "haproxy", "wrk", "h2load", "libraries", "revision"):
         parser.add_argument(f"--{name}", required=True)
     for name in ("places", "rounds", "seconds"):
         parser.add_argument(f"--{name}", type=int, required=True)
@@ -625,16 +718,13 @@ def main() -> None:
 
     with contextlib.ExitStack() as stack:
         say("starting the servers")
-        servers = start_servers(stack, options, places, fixed_answer)
-        targets = [
-            Target(LOOKUP, servers[LOOKUP], lookups, lookup_file),
-            Target(CONFIRMATION, servers[LOOKUP], confirmations, confirmation_file),
-            Target(NGINX, servers[NGINX], lookups, lookup_file, fixed_answer),
-            Target(HAPROXY, servers[HAPROXY], lookups, lookup_file),
-            Target(FASTAPI, servers[FASTAPI], lookups, lookup_file),
-        ]
-        for server in servers.values():
-            server.wait_until_answering(lookups[0].path, key)
+        servers = start_servers(stack, options, places, fixed_answer, key)
+        targets = [Target(CONFIRMATION, servers[LOOKUP], confirmations, confirmation_file)]
+        for name, server in servers.items():
+            fixed = fixed_answer if name.startswith(NGINX) else None
+            targets.append(Target(name, server, lookups, lookup_file, fixed))
+        for target in targets:
+            target.server.wait_until_answering(lookups[0].path, key, target.is_secure)
         for target in targets:
             verify(target, key)
         say("every target answers as it must")

@@ -71,6 +71,22 @@ unpack_missing_programs() {
     ((${#missing[@]} == 0)) || fail "Debian's packages have no program of these names: ${missing[*]}"
 }
 
+# Programs that start no service, each as `name:package`: installed like any other.
+install_missing() {
+    local pair missing=()
+    for pair in "$@"; do
+        type -P "${pair%%:*}" >/dev/null || missing+=("${pair#*:}")
+    done
+    ((${#missing[@]} > 0)) || return 0
+    type -P apt-get >/dev/null || fail "install these packages, then run this again: ${missing[*]}"
+    local install=(as_root apt-get install -qq --yes --no-install-recommends "${missing[@]}")
+    if ! "${install[@]}" >&2; then
+        # The lists of packages are missing or too old.
+        { as_root apt-get update -qq && "${install[@]}"; } >&2 ||
+            fail "apt-get could not install these packages: ${missing[*]}"
+    fi
+}
+
 install_python_packages() {
     local requirements=$PWD/deploy/bench/http-peers/requirements.txt checksum
     checksum=$(sha256sum "$requirements")
