@@ -1,8 +1,8 @@
 """The lookup as one would write it with FastAPI, asyncpg and uvicorn, on Doorstep's own tables.
 
-It does less than Doorstep: URLs are taken as they come and registered without queries, each place is bound to its experience, and the
-login is the private server's superuser, so that one statement is enough where row-level security takes a
-transaction that names the tenant. Keys are read once and kept.
+It does less than Doorstep: URLs are taken as they come and registered without queries, each place is bound to its
+experience, and the login is the private server's superuser, so that one statement is enough where row-level
+security takes a transaction that names the tenant. Keys are read once and kept.
 """
 
 import contextlib
