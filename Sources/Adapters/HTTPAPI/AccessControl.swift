@@ -17,7 +17,7 @@ struct AccessControl: Sendable {
 
     /// - Parameter scope: What its key must be good for.
     func admit(
-        _ request: APIRequest, for scope: Scope, takesBody: Bool, at now: Date
+        _ request: consuming APIRequest, for scope: Scope, takesBody: Bool, at now: Date
     ) throws(Problem) -> AdmittedRequest {
         guard let state = table.current else { throw .unavailable }
         guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state, at: now) })
@@ -87,8 +87,7 @@ struct AccessControl: Sendable {
 
 extension AdmittedRequest {
     /// The answer, with how the caller stands to its limits.
-    func answered(by answer: Answer) -> Answer {
-        var answer = answer
+    func answered(by answer: consuming Answer) -> Answer {
         answer.standing = standing
         return answer
     }

@@ -82,29 +82,24 @@ struct Answer {
         standing = problem.standing
     }
 
-    /// What the header says of it, whichever way it is sent.
-    typealias Header = [(name: HTTPField.Name, value: String)]
-
-    var header: Header {
-        var header: Header = []
-        header.reserveCapacity(12)
-        for field in problem?.headers ?? headers { header.append((field.name, field.value)) }
-        if body != nil { header.append((.contentType, contentType)) }
+    /// Adds what the header says of it, whichever way it is sent.
+    func write(to header: inout some AnswerHeader) {
+        for field in problem?.headers ?? headers { header.append(field.name, field.value) }
+        if body != nil { header.append(.contentType, contentType) }
         switch caching {
-        case .none: header.append((.cacheControl, "no-store"))
+        case .none: header.append(.cacheControl, "no-store")
         case .tagged(let tag):
-            header.append((.eTag, tag))
-            header.append((.cacheControl, Self.privateCaching))
-            header.append((.vary, "Authorization"))
+            header.append(.eTag, tag)
+            header.append(.cacheControl, Self.privateCaching)
+            header.append(.vary, "Authorization")
         case .shared(let maximumAge, let tag):
-            if let tag { header.append((.eTag, tag)) }
-            header.append((.cacheControl, "public, max-age=\(maximumAge)"))
+            if let tag { header.append(.eTag, tag) }
+            header.append(.cacheControl, "public, max-age=\(maximumAge)")
         }
         if let policy = standing.policy, let remaining = standing.remaining {
-            header.append((.rateLimitPolicy, policy))
-            header.append((.rateLimit, remaining))
+            header.append(.rateLimitPolicy, policy)
+            header.append(.rateLimit, remaining)
         }
-        return header
     }
 
     private static let privateCaching = "private, max-age=\(maximumAge)"
@@ -133,12 +128,5 @@ struct Answer {
             return !isFound
         }
         return isFound
-    }
-}
-
-extension HTTPFields {
-    init(_ header: Answer.Header) {
-        self.init()
-        for (name, value) in header { append(HTTPField(name: name, value: value)) }
     }
 }

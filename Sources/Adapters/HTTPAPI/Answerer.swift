@@ -45,7 +45,7 @@ struct Answerer: Sendable {
     /// Answers a request that is there whole. Never waits.
     /// - Parameter index: of a route from memory.
     func answer(
-        _ request: APIRequest, body: ByteBuffer, byRoute index: Int, requestID: String
+        _ request: consuming APIRequest, body: ByteBuffer, byRoute index: Int, requestID: String
     ) -> Answer {
         let start = ContinuousClock.now
         let route = routes[index]
@@ -142,6 +142,7 @@ extension AdmittedRequest {
         by handler: (AdmittedRequest) throws(Problem) -> Answer, body: ByteBuffer?
     ) throws(Problem) -> Answer {
         do throws(Problem) {
+            guard let body else { return answered(by: try handler(self)) }
             return answered(by: try handler(try reading(body)))
         } catch {
             throw refused(by: error)
@@ -152,6 +153,7 @@ extension AdmittedRequest {
         by handler: (AdmittedRequest) async throws -> Answer, body: ByteBuffer?
     ) async throws -> Answer {
         do {
+            guard let body else { return answered(by: try await handler(self)) }
             return answered(by: try await handler(try reading(body)))
         } catch let problem as Problem {
             throw refused(by: problem)
@@ -160,8 +162,7 @@ extension AdmittedRequest {
         }
     }
 
-    private func reading(_ body: ByteBuffer?) throws(Problem) -> AdmittedRequest {
-        guard let body else { return self }
+    private func reading(_ body: ByteBuffer) throws(Problem) -> AdmittedRequest {
         var request = self
         try request.read(body: body)
         return request
@@ -200,8 +201,10 @@ extension Request {
 
 extension Response {
     init(_ answer: Answer) {
+        var header = HTTPFields()
+        answer.write(to: &header)
         self.init(
-            status: answer.status, headers: HTTPFields(answer.header),
+            status: answer.status, headers: header,
             body: answer.body.map { ResponseBody(byteBuffer: $0) } ?? ResponseBody())
     }
 }

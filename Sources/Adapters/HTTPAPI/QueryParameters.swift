@@ -6,7 +6,7 @@ import HTTPTypes
 /// looked at behind the first parameter that is refused, so that each of many costs no more than its bytes.
 struct QueryParameters {
     /// UTF-8 all of them.
-    private var values: [String: [UInt8]] = [:]
+    private var values: [(name: String, value: [UInt8])] = []
 
     /// - Parameter names: those that the route reads.
     /// - Throws: `unknown_parameter` for another name, `invalid_parameter` for malformed percent-encoding, text that is not
@@ -38,14 +38,15 @@ struct QueryParameters {
         else {
             throw .field(name, code: "invalid_parameter", "the parameter is not percent-encoded UTF-8")
         }
-        guard values.updateValue(value, forKey: name) == nil else {
+        guard self[name] == nil else {
             throw .field(name, code: "invalid_parameter", "the parameter comes twice")
         }
+        values.append((name, value))
     }
 
     /// - Returns: UTF-8.
     func required(_ name: String) throws(Problem) -> [UInt8] {
-        guard let value = values[name] else {
+        guard let value = self[name] else {
             throw .field(name, code: "missing_parameter", "the parameter is missing")
         }
         return value
@@ -53,26 +54,33 @@ struct QueryParameters {
 
     /// - Returns: The text; nil when the parameter is not there.
     func optional(_ name: String) -> String? {
-        values[name].map { String(decoding: $0, as: UTF8.self) }
+        self[name].map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// There are never more than the route reads.
+    private subscript(_ name: String) -> [UInt8]? { values.first { $0.name == name }?.value }
+
     private static func decoded(_ bytes: Span<UInt8>) -> [UInt8]? {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] != UInt8(ascii: "%") {
-                decoded.append(bytes[index])
-                index += 1
-            } else {
-                guard bytes.count - index > 2, let high = hexadecimal(bytes[index + 1]),
+        var isWellFormed = true
+        let decoded = [UInt8](unsafeUninitializedCapacity: bytes.count) { decoded, count in
+            var index = 0
+            while index < bytes.count {
+                if bytes[index] != UInt8(ascii: "%") {
+                    decoded[count] = bytes[index]
+                    index += 1
+                } else if bytes.count - index > 2, let high = hexadecimal(bytes[index + 1]),
                     let low = hexadecimal(bytes[index + 2])
-                else { return nil }
-                decoded.append(high << 4 | low)
-                index += 3
+                {
+                    decoded[count] = high << 4 | low
+                    index += 3
+                } else {
+                    isWellFormed = false
+                    return
+                }
+                count += 1
             }
         }
-        return decoded
+        return isWellFormed ? decoded : nil
     }
 
     private static func hexadecimal(_ byte: UInt8) -> UInt8? {

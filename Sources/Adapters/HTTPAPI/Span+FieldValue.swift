@@ -23,8 +23,9 @@ extension Span<UInt8> {
     }
 
     func isEqual(to text: String) -> Bool {
-        guard count == text.utf8.count else { return false }
-        for (index, byte) in text.utf8.enumerated() where self[index] != byte { return false }
+        let text = text.utf8.span
+        guard count == text.count else { return false }
+        for index in 0..<count where self[index] != text[index] { return false }
         return true
     }
 

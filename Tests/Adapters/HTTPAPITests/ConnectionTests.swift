@@ -13,16 +13,26 @@ import Testing
 @Suite struct ConnectionTests {
     // MARK: Answers that nobody reads
 
-    /// A connection, or a stream, whose client takes what is flushed and nothing else.
-    private static func channel(timeout: TimeAmount = .seconds(30)) throws -> EmbeddedChannel {
-        let channel = EmbeddedChannel(handler: AnswerDeadlineHandler<HTTP2Wire>(timeout: timeout))
+    /// A stream whose client takes what is flushed and nothing else.
+    private static func channel() throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel(
+            handler: HTTP2ExchangeHandler(TestAPI().answerer, answerTimeout: .seconds(30)))
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
         try channel.connect(to: address).wait()
         channel.remoteAddress = address
         return channel
     }
 
-    private static func answer(_ length: Int, on channel: EmbeddedChannel) {
+    /// Asks for what the router answers.
+    private static func ask(on channel: EmbeddedChannel) throws {
+        try channel.writeInbound(
+            HTTPRequestPart.head(
+                HTTPRequest(method: .get, scheme: "https", authority: "a", path: "/openapi.json")))
+        try channel.writeInbound(HTTPRequestPart.end(nil))
+    }
+
+    private static func answer(_ length: Int, on channel: EmbeddedChannel) throws {
+        try ask(on: channel)
         channel.pipeline.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
         channel.pipeline.write(
             HTTPResponsePart.body(ByteBuffer(repeating: 0, count: length)), promise: nil)
@@ -31,7 +41,7 @@ import Testing
 
     @Test func anAnswerThatNobodyReadsIsGivenUp() throws {
         let channel = try Self.channel()
-        Self.answer(100_000, on: channel)
+        try Self.answer(100_000, on: channel)
         channel.embeddedEventLoop.advanceTime(by: .seconds(29))
         #expect(channel.isActive)
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
@@ -41,14 +51,14 @@ import Testing
     @Test func aConnectionWhoseAnswersAreReadStays() throws {
         let channel = try Self.channel()
         for _ in 0..<3 {
-            Self.answer(100_000, on: channel)
+            try Self.answer(100_000, on: channel)
             channel.flush()
             channel.embeddedEventLoop.advanceTime(by: .seconds(20))
         }
         channel.embeddedEventLoop.advanceTime(by: .minutes(5))
         #expect(channel.isActive)
         // The time begins with the answer, not with the last one.
-        Self.answer(1, on: channel)
+        try Self.answer(1, on: channel)
         channel.embeddedEventLoop.advanceTime(by: .seconds(29))
         #expect(channel.isActive)
         _ = try channel.finish()
@@ -57,6 +67,7 @@ import Testing
     /// What is taken of a body gives time for the rest.
     @Test func aSlowReaderReads() throws {
         let channel = try Self.channel()
+        try Self.ask(on: channel)
         for _ in 0..<5 {
             channel.pipeline.write(
                 HTTPResponsePart.body(ByteBuffer(repeating: 0, count: 10)), promise: nil)
@@ -69,6 +80,7 @@ import Testing
 
     @Test func aLongBodyGoesOnInPiecesAndWhole() throws {
         let channel = try Self.channel()
+        try Self.ask(on: channel)
         let body = ByteBuffer(bytes: (0..<50_000).map { UInt8(truncatingIfNeeded: $0) })
         let written = channel.eventLoop.makePromise(of: Void.self)
         channel.pipeline.writeAndFlush(HTTPResponsePart.body(body), promise: written)
@@ -79,6 +91,53 @@ import Testing
         }
         #expect(pieces.count == 4)
         #expect(pieces.flatMap { Array($0.readableBytesView) } == Array(body.readableBytesView))
+        _ = try channel.finish()
+    }
+
+    // MARK: Writes that are joined
+
+    @Test func whatIsWrittenBeforeAFlushIsOneWrite() throws {
+        let handler = WriteJoiningHandler()
+        let channel = EmbeddedChannel(handler: handler)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        var taken: [Int] = []
+        for (number, text) in ["head", " body", "", " next"].enumerated() {
+            let promise = channel.eventLoop.makePromise(of: Void.self)
+            promise.futureResult.assumeIsolated().whenSuccess { taken.append(number) }
+            channel.write(IOData.byteBuffer(ByteBuffer(string: text)), promise: promise)
+        }
+        #expect(taken.isEmpty)
+        channel.flush()
+        #expect(
+            try channel.readOutbound(as: IOData.self) == .byteBuffer(ByteBuffer(string: "head body next")))
+        #expect(try channel.readOutbound(as: IOData.self) == nil)
+        #expect(taken.sorted() == [0, 1, 2, 3])
+        // What is never flushed is known not to have gone out.
+        let last = channel.eventLoop.makePromise(of: Void.self)
+        var isRefused = false
+        last.futureResult.assumeIsolated().whenFailure { _ in isRefused = true }
+        channel.write(IOData.byteBuffer(ByteBuffer(string: "late")), promise: last)
+        channel.pipeline.syncOperations.removeHandler(handler, promise: nil)
+        channel.embeddedEventLoop.run()
+        #expect(isRefused)
+        _ = try channel.finish()
+    }
+
+    /// In the order in which it was written, the bytes as they were.
+    @Test func whatIsLongGoesOnByItself() throws {
+        let channel = EmbeddedChannel(handler: WriteJoiningHandler())
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let parts = [300, 16_384, 16_384, 84, 1, 40_000].enumerated().map { index, length in
+            ByteBuffer(repeating: UInt8(index), count: length)
+        }
+        for part in parts { channel.write(IOData.byteBuffer(part), promise: nil) }
+        channel.flush()
+        var written: [[UInt8]] = []
+        while case .byteBuffer(let bytes)? = try channel.readOutbound(as: IOData.self) {
+            written.append(Array(buffer: bytes))
+        }
+        #expect(written.map(\.count) == [300, 16_384, 16_384, 85, 40_000])
+        #expect(written.flatMap { $0 } == parts.flatMap { Array(buffer: $0) })
         _ = try channel.finish()
     }
 

@@ -17,13 +17,14 @@ import Testing
     /// A connection whose router answers when the test says so.
     private final class Connection {
         let channel = EmbeddedChannel()
-        let handler: ExchangeHandler<HTTP1Wire>
+        let handler: HTTP1ExchangeHandler
         let reads = ReadCounter()
         let api: TestAPI
 
         init(limits: RequestLimits = RequestLimits(), trusting proxies: [AddressRange] = []) throws {
             api = TestAPI(limits: limits)
-            handler = ExchangeHandler(ExchangeHandlerTests.answerer(api, trusting: proxies))
+            handler = HTTP1ExchangeHandler(
+                ExchangeHandlerTests.answerer(api, trusting: proxies), answerTimeout: .seconds(30))
             // Known of a connection before its handlers are.
             channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             try channel.pipeline.syncOperations.addHandlers([
@@ -365,7 +366,8 @@ import Testing
             path: "/v1/lookup?url=https://example.com/restaurants/restaurant_a",
             headerFields: [.authorization: "Bearer \(api.secret.text)"])
         for status in [200, 429] {
-            let stream = EmbeddedChannel(handler: ExchangeHandler<HTTP2Wire>(answerer))
+            let stream = EmbeddedChannel(
+                handler: HTTP2ExchangeHandler(answerer, answerTimeout: .seconds(30)))
             try stream.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             stream.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPRequestPart.head(head)))
             stream.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPRequestPart.end(nil)))
@@ -387,7 +389,8 @@ import Testing
             #expect(try stream.readInbound(as: HTTPRequestPart.self) == nil)
         }
         head.path = "/livez"
-        let stream = EmbeddedChannel(handler: ExchangeHandler<HTTP2Wire>(answerer))
+        let stream = EmbeddedChannel(
+            handler: HTTP2ExchangeHandler(answerer, answerTimeout: .seconds(30)))
         try stream.writeInbound(HTTPRequestPart.head(head))
         #expect(try stream.readInbound(as: HTTPRequestPart.self) == .head(head))
     }
@@ -412,7 +415,7 @@ import Testing
     }
 
     @Test func nothingKeepsAConnectionThatIsOver() throws {
-        weak var handler: ExchangeHandler<HTTP1Wire>?
+        weak var handler: HTTP1ExchangeHandler?
         do {
             let connection = try Connection()
             handler = connection.handler

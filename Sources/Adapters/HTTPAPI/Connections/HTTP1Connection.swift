@@ -29,13 +29,11 @@ struct HTTP1Connection: ServerChildChannel {
         library.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
+            try pipeline.addHandler(WriteJoiningHandler(), position: .before(encoder))
             try pipeline.addHandler(IdleStateHandler(readTimeout: timeouts.idle), position: .before(decoder))
-            try pipeline.addHandlers(
-                [
-                    AnswerDeadlineHandler<HTTP1Wire>(timeout: timeouts.answer),
-                    ExchangeHandler<HTTP1Wire>(answerer),
-                ],
-                position: .after(decoder))
+            try pipeline.addHandler(
+                HTTP1ExchangeHandler(answerer, answerTimeout: timeouts.answer), position: .after(decoder))
             return value
         }
     }

@@ -41,8 +41,8 @@ struct TLSConnection: ServerChildChannel {
                 idleTimeout: .nanoseconds(timeouts.idle.nanoseconds),
                 streamConfiguration: HTTP1Channel.Configuration(
                     additionalChannelHandlers: [
-                        AnswerDeadlineHandler<HTTP2Wire>(timeout: timeouts.answer),
-                        ExchangeHandler<HTTP2Wire>(answerer), StreamDeadlineHandler.Stream(),
+                        HTTP2ExchangeHandler(answerer, answerTimeout: timeouts.answer),
+                        StreamDeadlineHandler.Stream(),
                     ], idleTimeout: timeouts.idle)))
     }
 

@@ -7,16 +7,45 @@ import NIOHTTPTypes
 protocol HTTPWire {
     associatedtype RequestPart
     associatedtype ResponsePart
+    associatedtype Header: AnswerHeader
+    /// Whether the end of an answer is sent as something of its own where there is a body.
+    static var hasEndsOfItsOwn: Bool { get }
 
     static func piece(_ part: RequestPart) -> HTTPPiece<ReceivedHead>
     static func piece(_ part: ResponsePart) -> HTTPPiece<Void>
     /// A part of a request's body.
     static func received(_ bytes: ByteBuffer) -> RequestPart
-    static func head(_ status: HTTPResponse.Status, _ header: Answer.Header) -> ResponsePart
+    static func head(_ status: HTTPResponse.Status, _ header: Header) -> ResponsePart
     static func body(_ bytes: ByteBuffer) -> ResponsePart
     static var end: ResponsePart { get }
     /// The head of an answer that says that it is the last of its connection.
     static func closing(_ head: ResponsePart) -> ResponsePart
+}
+
+/// The header of an answer, as it is put together.
+protocol AnswerHeader {
+    init(capacity: Int)
+    mutating func append(_ name: HTTPField.Name, _ value: String)
+}
+
+extension HTTPHeaders: AnswerHeader {
+    init(capacity: Int) {
+        self.init([])
+        reserveCapacity(capacity)
+    }
+
+    mutating func append(_ name: HTTPField.Name, _ value: String) { add(name: name.rawName, value: value) }
+}
+
+extension HTTPFields: AnswerHeader {
+    init(capacity: Int) {
+        self.init()
+        reserveCapacity(capacity)
+    }
+
+    mutating func append(_ name: HTTPField.Name, _ value: String) {
+        append(HTTPField(name: name, value: value))
+    }
 }
 
 enum HTTPPiece<Head> {
@@ -59,14 +88,14 @@ enum HTTP1Wire: HTTPWire {
 
     static func received(_ bytes: ByteBuffer) -> HTTPServerRequestPart { .body(bytes) }
 
-    static func head(_ status: HTTPResponse.Status, _ header: Answer.Header) -> HTTPServerResponsePart {
-        var headers = HTTPHeaders()
-        headers.reserveCapacity(header.count)
-        for (name, value) in header { headers.add(name: name.rawName, value: value) }
+    /// Where the length is told, the body ends with its last byte.
+    static var hasEndsOfItsOwn: Bool { false }
+
+    static func head(_ status: HTTPResponse.Status, _ header: HTTPHeaders) -> HTTPServerResponsePart {
         let status: HTTPResponseStatus =
             status == .ok
             ? .ok : HTTPResponseStatus(statusCode: status.code, reasonPhrase: status.reasonPhrase)
-        return .head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))
+        return .head(HTTPResponseHead(version: .http1_1, status: status, headers: header))
     }
 
     static func body(_ bytes: ByteBuffer) -> HTTPServerResponsePart { .body(.byteBuffer(bytes)) }
@@ -99,8 +128,10 @@ enum HTTP2Wire: HTTPWire {
 
     static func received(_ bytes: ByteBuffer) -> HTTPRequestPart { .body(bytes) }
 
-    static func head(_ status: HTTPResponse.Status, _ header: Answer.Header) -> HTTPResponsePart {
-        .head(HTTPResponse(status: status, headerFields: HTTPFields(header)))
+    static var hasEndsOfItsOwn: Bool { true }
+
+    static func head(_ status: HTTPResponse.Status, _ header: HTTPFields) -> HTTPResponsePart {
+        .head(HTTPResponse(status: status, headerFields: header))
     }
 
     static func body(_ bytes: ByteBuffer) -> HTTPResponsePart { .body(bytes) }

@@ -148,27 +148,65 @@ struct RequestStanding: Sendable, Equatable {
 
     /// Each limit's name, how many requests it admits at once (`q`) and in how many seconds these are there again (`w`);
     /// nil when there is no limit.
-    var policy: String? { list { ("q", Int($0.limit.burst), "w", $0.limit.window) } }
+    var policy: String? { list { $0.write("q=", Int($1.limit.burst), ";w=", $1.limit.window) } }
 
     /// Of each limit, how many requests may follow at once (`r`), and in how many seconds all may again (`t`).
-    var remaining: String? { list { ("r", $0.remaining, "t", $0.secondsUntilFull) } }
+    var remaining: String? { list { $0.write("r=", $1.remaining, ";t=", $1.secondsUntilFull) } }
 
-    /// Made with each answer: put together piece by piece, which costs far less than interpolation.
-    private func list(_ parameters: (RateLimitState) -> (String, Int, String, Int)) -> String? {
-        var list = ""
-        for (name, state) in [("\"client\";", client), ("\"key\";", key)] {
-            guard let state else { continue }
-            let (first, value, second, time) = parameters(state)
-            list += list.isEmpty ? name : ", " + name
-            list += first
-            list += "="
-            list += String(value)
-            list += ";"
-            list += second
-            list += "="
-            list += String(time)
+    /// Made with each answer: in one allocation, where interpolation takes many.
+    @inline(__always)
+    private func list(_ write: (inout FieldValue, RateLimitState) -> Void) -> String? {
+        guard client != nil || key != nil else { return nil }
+        return String(unsafeUninitializedCapacity: 2 * (FieldValue.maximumItemLength + 2)) { bytes in
+            var value = FieldValue(bytes)
+            if let client {
+                value.write("\"client\";")
+                write(&value, client)
+            }
+            if let key {
+                value.write(client == nil ? "\"key\";" : ", \"key\";")
+                write(&value, key)
+            }
+            return value.count
         }
-        return list.isEmpty ? nil : list
+    }
+
+    private struct FieldValue {
+        /// A name, two parameters' names and two numbers.
+        static let maximumItemLength = 64
+
+        private let bytes: UnsafeMutableBufferPointer<UInt8>
+        private(set) var count = 0
+
+        init(_ bytes: UnsafeMutableBufferPointer<UInt8>) {
+            self.bytes = bytes
+        }
+
+        mutating func write(_ text: StaticString) {
+            text.withUTF8Buffer {
+                for byte in $0 {
+                    bytes[count] = byte
+                    count += 1
+                }
+            }
+        }
+
+        mutating func write(_ first: StaticString, _ value: Int, _ second: StaticString, _ time: Int) {
+            write(first)
+            write(value)
+            write(second)
+            write(time)
+        }
+
+        private mutating func write(_ number: Int) {
+            var divisor = 1
+            while number / divisor >= 10 { divisor *= 10 }
+            while divisor > 0 {
+                bytes[count] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / divisor % 10)
+                count += 1
+                divisor /= 10
+            }
+        }
     }
 }
 

@@ -1,0 +1,429 @@
+import Foundation
+import HTTPTypes
+import JSON
+import NIOCore
+import NIOHTTP1
+
+/// The exchanges of a connection of HTTP/1.1, or the one of a stream of HTTP/2, one after another.
+///
+/// A request of a route from memory that has arrived whole is answered here, at once; any other goes on to the router, and
+/// so does one whose rest is still to come: the router waits for bodies. What follows waits until the exchange under way is
+/// over, so that answers keep the order of their requests.
+///
+/// - What is no HTTP request, or has too long a header, is answered with a problem after the requests before it, and is the
+///   last of its connection. No route or middleware sees it.
+/// - A request that was answered before its body had arrived may send the rest for a while, so that its client gets to
+///   read the answer; a client that goes on is cut off.
+/// - Answers that nobody reads are given up: ``UntakenParts``.
+/// - The end of what the client sends, and the end of the server, come after the requests that arrived before it.
+final class Exchanges<Wire: HTTPWire> {
+    /// A request that is answered here.
+    private struct Request {
+        /// The index of its route.
+        let route: Int
+        let request: APIRequest
+        let head: Wire.RequestPart
+        var body = ByteBuffer()
+    }
+
+    private enum Event {
+        case part(Wire.RequestPart)
+        case malformed(HTTPParserError)
+        /// Nothing comes any more, or nothing more is answered.
+        case end
+    }
+
+    private enum State {
+        case idle
+        /// A request that is answered here, if it is there whole soon.
+        case receiving
+        /// It is whole, and the client has not read the answers before it.
+        case received
+        /// Its answer is held back.
+        case heldBack
+        /// With the router.
+        case routed(isReceived: Bool, isAnswered: Bool)
+        /// The last answer of the connection is written.
+        case over
+    }
+
+    private let answerer: Answerer
+    private let headTimeout: TimeAmount
+    private var state = State.idle
+    /// The one that is received.
+    private var request: Request?
+    private var events = CircularBuffer<Event>(initialCapacity: 1)
+    private var isProcessing = false
+    /// Whether the exchange under way is the last of its connection.
+    private var isLast = false
+    /// Whether its client may be sending more, and would not read an answer if that were refused.
+    private var mayBeSending = false
+    private let untaken: UntakenParts
+    /// Whether the router has written the head of an answer, and not its end.
+    private var hasBegunAnswer = false
+    private var isReadHeldBack = false
+    private var isUnflushed = false
+    private var discarded = 0
+    private var cutOff: Scheduled<Void>?
+    /// Whether a request, or a part of one, was read since what was read last is complete.
+    private var hasReadPart = false
+    private var headDeadline: NIODeadline?
+    /// Whether the router was given parts, and has not been told that no more are to come at once.
+    private var hasPassedOn = false
+    private var peer: IPAddress?
+    /// Nil behind a proxy, which says of each request whose it is.
+    private var client: Client?
+    private var context: ChannelHandlerContext?
+
+    /// How much is read of a body after its answer, and for how long.
+    private static var discardedLength: Int { 262_144 }
+    private static var discardingTime: TimeAmount { .seconds(2) }
+
+    /// How much of a body is written at once: who reads a long one slowly reads.
+    private static var pieceLength: Int { 16_384 }
+
+    init(_ answerer: Answerer, answerTimeout: TimeAmount) {
+        self.answerer = answerer
+        headTimeout = TimeAmount(answerer.bodyTimeout)
+        untaken = UntakenParts(timeout: answerTimeout)
+    }
+
+    func begin(_ context: ChannelHandlerContext) {
+        self.context = context
+        // Until `end()`, which lets go of it.
+        untaken.whenTaken = {
+            if let context = self.context { self.endIfOver(context) }
+        }
+        // A stream of HTTP/2 knows its connection's only so, and not by the context's own.
+        peer = context.channel.remoteAddress.flatMap(IPAddress.init)
+        if !answerer.proxies.contains(peer) {
+            client = Client(address: Client.Address(peer), isBehindProxy: false)
+        }
+    }
+
+    func end() {
+        cutOff?.cancel()
+        untaken.forget()
+        context = nil
+    }
+
+    /// Whether what comes next has to wait.
+    private var isWaiting: Bool {
+        switch state {
+        case .received, .heldBack, .routed(isReceived: true, isAnswered: _): true
+        case .idle, .receiving, .routed, .over: false
+        }
+    }
+
+    // MARK: Inbound
+
+    func receive(_ part: Wire.RequestPart, _ context: ChannelHandlerContext) {
+        hasReadPart = true
+        headDeadline = nil
+        receive(.part(part), context)
+    }
+
+    func receive(_ error: any Error, _ context: ChannelHandlerContext) {
+        if let error = error as? HTTPParserError {
+            receive(.malformed(error), context)
+        } else {
+            context.fireErrorCaught(error)
+        }
+    }
+
+    func receive(event: Any, _ context: ChannelHandlerContext) {
+        switch event {
+        case is IdleStateHandler.IdleStateEvent:
+            // While an answer is being made, or is on its way, it is not the client that is idle.
+            if !isWaiting, untaken.count == 0 { context.close(promise: nil) }
+        case is ChannelShouldQuiesceEvent: receive(.end, context)
+        case let event as ChannelEvent where event == .inputClosed: receive(.end, context)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func readCompletes(_ context: ChannelHandlerContext) {
+        if !hasReadPart { limitHead(context) }
+        hasReadPart = false
+        settle(context)
+    }
+
+    func writabilityChanges(_ context: ChannelHandlerContext) {
+        if context.channel.isWritable, case .received = state {
+            answerRequest(context)
+            resume(context)
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func becomesInactive(_ context: ChannelHandlerContext) {
+        state = .over
+        request = nil
+        events = CircularBuffer(initialCapacity: 0)
+        cutOff?.cancel()
+        context.fireChannelInactive()
+    }
+
+    /// A client that sends faster than it is answered, or than it reads, waits.
+    func read(_ context: ChannelHandlerContext) {
+        if isWaiting { isReadHeldBack = true } else { context.read() }
+    }
+
+    private func receive(_ event: Event, _ context: ChannelHandlerContext) {
+        // What is processed while nothing waits needs no place in the queue.
+        let isNext = events.isEmpty && !isWaiting && !isProcessing
+        if !isNext { events.append(event) }
+        process(context, next: isNext ? event : nil)
+    }
+
+    private func process(_ context: ChannelHandlerContext, next: Event? = nil) {
+        guard !isProcessing else { return }
+        isProcessing = true
+        defer { isProcessing = false }
+        if let next { take(next, context) }
+        while !isWaiting, let event = events.popFirst() { take(event, context) }
+        endIfOver(context)
+    }
+
+    private func take(_ event: Event, _ context: ChannelHandlerContext) {
+        if case .over = state { return }
+        if isLast, case .idle = state { return }
+        switch event {
+        case .part(let part): take(part, context)
+        case .malformed(let error): refuse(error, context)
+        case .end: isLast = true
+        }
+    }
+
+    private func take(_ part: Wire.RequestPart, _ context: ChannelHandlerContext) {
+        switch Wire.piece(part) {
+        case .head(let head): begin(head, part, context)
+        case .body(let bytes):
+            if case .receiving = state {
+                request?.body.writeImmutableBuffer(bytes)
+                if let request, request.body.readableBytes > Route.maximumBodyLength { routeRequest(context) }
+                return
+            }
+            if case .routed(isReceived: _, isAnswered: true) = state { discarded += bytes.readableBytes }
+            guard discarded <= Self.discardedLength else { return context.close(promise: nil) }
+            passOn(part, context)
+        case .end:
+            if case .receiving = state { return answerRequest(context) }
+            guard case .routed(_, let isAnswered) = state else { return }
+            cutOff?.cancel()
+            state = isAnswered ? .idle : .routed(isReceived: true, isAnswered: false)
+            passOn(part, context)
+        }
+    }
+
+    private func begin(_ head: ReceivedHead, _ part: Wire.RequestPart, _ context: ChannelHandlerContext) {
+        guard head.namesHost else { return refuse(.invalidHeaderToken, context) }
+        if !head.isKeepAlive { (isLast, mayBeSending) = (true, true) }
+        if head.expectsContinue {
+            // Else the client waits before it sends its body.
+            context.writeAndFlush(NIOAny(Wire.head(.continue, Wire.Header(capacity: 0))), promise: nil)
+        } else if let (route, query) = answerer.routes.indexAnsweredAtOnce(head.method, head.target) {
+            let client =
+                client ?? answerer.proxies.client(behind: peer, forwardedFor: head.fields.forwardedFor)
+            request = Request(
+                route: route, request: APIRequest(client: client, query: query, fields: head.fields),
+                head: part)
+            state = .receiving
+            return
+        }
+        state = .routed(isReceived: false, isAnswered: false)
+        discarded = 0
+        passOn(part, context)
+    }
+
+    /// Leaves a request to the router, which waits for the rest of it.
+    private func routeRequest(_ context: ChannelHandlerContext) {
+        guard let request = request.take() else { return }
+        state = .routed(isReceived: false, isAnswered: false)
+        discarded = 0
+        passOn(request.head, context)
+        if request.body.readableBytes > 0 {
+            passOn(Wire.received(request.body), context)
+        }
+    }
+
+    /// What is to be done when no more is to come at once.
+    private func settle(_ context: ChannelHandlerContext) {
+        if case .receiving = state { routeRequest(context) }
+        if isUnflushed {
+            isUnflushed = false
+            context.flush()
+        }
+        // Those behind take what they were given when no more is to come.
+        if hasPassedOn {
+            hasPassedOn = false
+            context.fireChannelReadComplete()
+        }
+    }
+
+    private func passOn(_ part: Wire.RequestPart, _ context: ChannelHandlerContext) {
+        hasPassedOn = true
+        context.fireChannelRead(NIOAny(part))
+    }
+
+    /// Goes on after what waited has been answered.
+    private func resume(_ context: ChannelHandlerContext) {
+        process(context)
+        // However much had to wait.
+        if events.isEmpty { events = CircularBuffer(initialCapacity: 1) }
+        settle(context)
+        if isReadHeldBack, !isWaiting {
+            isReadHeldBack = false
+            context.read()
+        }
+    }
+
+    /// A client that sends a head byte by byte is not idle, but is not waited for any longer either.
+    private func limitHead(_ context: ChannelHandlerContext) {
+        guard case .idle = state else { return }
+        guard let headDeadline else {
+            headDeadline = context.eventLoop.now + headTimeout
+            return
+        }
+        if headDeadline < context.eventLoop.now { context.close(promise: nil) }
+    }
+
+    // MARK: Answers
+
+    private func answerRequest(_ context: ChannelHandlerContext) {
+        guard context.channel.isWritable else {
+            state = .received
+            return
+        }
+        guard let request = request.take() else { return }
+        let requestID = RequestID.of(request.request.fields.requestID)
+        let answer = answerer.answer(
+            request.request, body: request.body, byRoute: request.route, requestID: requestID)
+        guard let pause = answer.problem?.pause else { return write(answer, requestID: requestID, context) }
+        state = .heldBack
+        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause.duration)) { [weak self] in
+            // Held for as long as the answer is.
+            defer { withExtendedLifetime(pause) {} }
+            guard let self, let context = self.context, case .heldBack = self.state else { return }
+            self.write(answer, requestID: requestID, context)
+            self.resume(context)
+        }
+    }
+
+    private func write(_ answer: Answer, requestID: String, _ context: ChannelHandlerContext) {
+        var header = header(for: answer.body)
+        answer.write(to: &header)
+        header.append(.requestID, requestID)
+        header.append(.date, HTTPDate.text(at: Date()))
+        header.append(.server, APIServer.name)
+        write(answer.status, header, answer.body, context)
+        state = .idle
+    }
+
+    private func refuse(_ error: HTTPParserError, _ context: ChannelHandlerContext) {
+        if case .routed(isReceived: false, isAnswered: true) = state {
+            // The rest of a request that was answered already.
+            return context.close(promise: nil)
+        }
+        // Nothing can be said any more where the router has begun to answer.
+        guard !hasBegunAnswer else { return context.close(promise: nil) }
+        let problem: Problem =
+            switch error {
+            case .headerOverflow:
+                Problem(
+                    .requestHeaderFieldsTooLarge, "header_too_large",
+                    "the request's URL and header are too large")
+            default:
+                Problem(.badRequest, "malformed_request", "this is not an HTTP request")
+            }
+        (isLast, mayBeSending) = (true, true)
+        let body = ByteBuffer(bytes: JSONValue.object(problem.json).serialized())
+        var header = header(for: body)
+        header.append(.contentType, "application/problem+json")
+        write(problem.status, header, body, context)
+        state = .idle
+        settle(context)
+    }
+
+    /// A header that begins with what the library's encoder looks for.
+    private func header(for body: ByteBuffer?) -> Wire.Header {
+        var header = Wire.Header(capacity: 12)
+        if let body { header.append(.contentLength, String(body.readableBytes)) }
+        return header
+    }
+
+    private func write(
+        _ status: HTTPResponse.Status, _ header: Wire.Header, _ body: ByteBuffer?,
+        _ context: ChannelHandlerContext
+    ) {
+        let head = Wire.head(status, header)
+        context.write(NIOAny(isLast ? Wire.closing(head) : head), promise: nil)
+        if let body { write(body: body, nil, context) }
+        // Taken with the body where it is nothing of its own.
+        if body != nil, !Wire.hasEndsOfItsOwn {
+            context.write(NIOAny(Wire.end), promise: nil)
+        } else {
+            write(counted: Wire.end, nil, context)
+        }
+        isUnflushed = true
+    }
+
+    private func write(
+        body: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) {
+        var rest = body
+        while rest.readableBytes > Self.pieceLength, let piece = rest.readSlice(length: Self.pieceLength) {
+            write(counted: Wire.body(piece), nil, context)
+        }
+        write(counted: Wire.body(rest), promise, context)
+    }
+
+    private func write(
+        counted part: Wire.ResponsePart, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) {
+        context.write(NIOAny(part), promise: untaken.add(promise, context))
+    }
+
+    /// The router's answers.
+    func write(
+        _ part: Wire.ResponsePart, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) {
+        guard case .routed(isReceived: let isReceived, isAnswered: false) = state else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        switch Wire.piece(part) {
+        case .head:
+            hasBegunAnswer = true
+            // It is taken with what follows it.
+            context.write(NIOAny(isLast ? Wire.closing(part) : part), promise: promise)
+        case .body(let bytes): write(body: bytes, promise, context)
+        case .end:
+            hasBegunAnswer = false
+            write(counted: part, promise, context)
+            state = isReceived ? .idle : .routed(isReceived: false, isAnswered: true)
+            if !isReceived { cutOffLater(context) }
+            if !events.isEmpty || isReadHeldBack { resume(context) }
+        }
+    }
+
+    // MARK: Ends
+
+    /// Closes the connection once its last answer has gone out.
+    private func endIfOver(_ context: ChannelHandlerContext) {
+        guard isLast, untaken.count == 0, case .idle = state else { return }
+        state = .over
+        guard mayBeSending else { return context.close(promise: nil) }
+        // Closed both ways, the connection would be reset by what the client still sends, and the answer lost with it
+        // (RFC 9112 §9.6).
+        context.close(mode: .output, promise: nil)
+        cutOffLater(context)
+    }
+
+    private func cutOffLater(_ context: ChannelHandlerContext) {
+        cutOff?.cancel()
+        cutOff = context.eventLoop.assumeIsolated().scheduleTask(in: Self.discardingTime) { [weak self] in
+            self?.context?.close(promise: nil)
+        }
+    }
+}
