@@ -383,8 +383,9 @@ def main():
 
     status = f"/proc/{options.server}/status"
     memory, peak = (kibibytes(status, name) / 1024 for name in ("VmRSS", "VmHWM"))
-    print(f"\n{mismatches:,} of {requests:,} answers were wrong. The server's memory was {memory:,.0f} MiB, at most", end=" ")
-    print(f"{peak:,.0f} MiB; all took {time.perf_counter() - start:,.0f} s.")
+    print(f"\n- {mismatches:,} of {requests:,} answers were wrong")
+    print(f"- the server's memory: {memory:,.0f} MiB, at most {peak:,.0f} MiB")
+    print(f"- {time.perf_counter() - start:,.0f} s in all")
     sys.exit(1 if mismatches else 0)
 
 
