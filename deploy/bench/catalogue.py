@@ -6,7 +6,6 @@ exactly what the data and the geodesic of GeographicLib say.
 
 import argparse
 import csv
-import datetime
 import http.client
 import json
 import os
@@ -166,8 +165,11 @@ def import_twice(options, subject, path, rows):
     """Prints what the two imports took; the second must change nothing."""
     first = import_file(options, subject, path, {"added": rows, "changed": 0, "unchanged": 0})
     again = import_file(options, subject, path, {"added": 0, "changed": 0, "unchanged": rows})
-    print(f"{subject + ' import':<36}{rows:>8,} rows added in {first:.2f} s ({rows / first:,.0f} rows/s)")
-    print(f"{'  the same file again':<36}{'0':>8} added, 0 changed in {again:.2f} s", flush=True)
+    print(
+        f"- {subject} import: {rows:,} rows added in {first:.2f} s ({rows / first:,.0f} rows/s); the same file again:"
+        f" 0 added, 0 changed in {again:.2f} s",
+        flush=True,
+    )
 
 
 # The requests, each with the answer that the data say
@@ -298,10 +300,10 @@ def make(requests, port, key, latencies, mismatches):
 def report(measurement):
     milliseconds = [measurement.percentile(percent) * 1_000 for percent in (50, 99)]
     print(
-        f"{measurement.kind:<36}{measurement.requests:>8,}{len(measurement.mismatches):>12,}"
-        f"{measurement.requests / measurement.seconds:>12,.0f}"
-        f"{milliseconds[0]:>9.2f}{milliseconds[1]:>9.2f}"
-        f"{measurement.server_seconds / measurement.requests * 1_000:>9.2f}",
+        f"| {measurement.kind} | {measurement.requests:,} | {len(measurement.mismatches):,}"
+        f" | {measurement.requests / measurement.seconds:,.0f}"
+        f" | {milliseconds[0]:.2f} | {milliseconds[1]:.2f}"
+        f" | {measurement.server_seconds / measurement.requests * 1_000:.2f} |",
         flush=True,
     )
     for mismatch in measurement.mismatches[:SHOWN_MISMATCHES]:
@@ -321,26 +323,13 @@ def run_requests(places, options, key):
         "confirmation, radius + 50 m": lambda: confirmations(places, lambda r: r + 50, "notInRegion", True),
         "payload": lambda: payloads(places, options.clip),
     }
-    print(
-        f"\n{'':<36}{'requests':>8}{'mismatches':>12}{'requests/s':>12}"
-        f"{'p50 ms':>9}{'p99 ms':>9}{'CPU ms':>9}"
-    )
+    print("\n| | requests | mismatches | requests/s | p50 ms | p99 ms | CPU ms |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     measurements = [measure(kind, requests(), options, key) for kind, requests in kinds.items()]
     return sum(one.requests for one in measurements), sum(len(one.mismatches) for one in measurements)
 
 
-# Where it ran
-
-
-def print_circumstances():
-    revision = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    model = field("/proc/cpuinfo", "model name") or "unknown CPU"
-    memory = kibibytes("/proc/meminfo", "MemTotal") / 1024**2
-    print(f"{'date':<36}{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC")
-    print(f"{'revision':<36}{revision or 'unknown'}")
-    print(f"{'machine':<36}{model}, {os.cpu_count()} cores, {memory:.1f} GiB")
+# What it took
 
 
 def field(path, name):
@@ -382,12 +371,9 @@ def main():
     places, left_out = read_places(options.limit)
     if options.limit is None and len(places) < MINIMUM_PLACES:
         sys.exit(f"catalogue: only {len(places)} places, not {MINIMUM_PLACES}")
-    print()
-    print_circumstances()
-    print(f"{'places':<36}{len(places):>8,}")
-    print(f"{'left out, against the rules':<36}{len(left_out):>8,}")
+    print(f"- {len(places):,} places, {len(left_out):,} left out as against the rules")
     for line in left_out:
-        print(f"  {line}")
+        print(f"  - {line}")
 
     write_locations(scratch / "locations.csv", places)
     write_experiences(scratch / "experiences.csv", places, options.clip)
@@ -397,10 +383,9 @@ def main():
 
     status = f"/proc/{options.server}/status"
     memory, peak = (kibibytes(status, name) / 1024 for name in ("VmRSS", "VmHWM"))
-    print(f"\n{'memory of the server':<36}{memory:>8,.0f} MiB (at most {peak:,.0f} MiB)")
-    print(f"{'requests':<36}{requests:>8,}")
-    print(f"{'mismatches':<36}{mismatches:>8,}")
-    print(f"{'time':<36}{time.perf_counter() - start:>8,.0f} s")
+    print(f"\n- {mismatches:,} of {requests:,} answers were wrong")
+    print(f"- the server's memory: {memory:,.0f} MiB, at most {peak:,.0f} MiB")
+    print(f"- {time.perf_counter() - start:,.0f} s in all")
     sys.exit(1 if mismatches else 0)
 
 

@@ -223,7 +223,7 @@ def main() -> None:
         try:
             tokens = [secrets.token_hex(32) for _ in range(options.instances)]
             registered = asyncio.run(register(port, publishable, tokens))
-            print(f"{options.instances:,} instances registered, {registered:,.0f} a second\n", flush=True)
+            print(f"\n{options.instances:,} instances registered, {registered:,.0f} a second\n", flush=True)
             print("| taken in /s | Doorstep, end to end /s | aioapns /s | ratio | server's processor time µs | simulator's µs |")
             print("| ---: | ---: | ---: | ---: | ---: | ---: |")
             ratios = []
@@ -239,8 +239,8 @@ def main() -> None:
                 ratios.append(whole / peer)
                 print(f"| {taken_in:,.0f} | {whole:,.0f} | {peer:,.0f} | {whole / peer:.2f} | "
                       f"{cost[0]:.0f} | {cost[1]:.0f} |", flush=True)
-            print(f"\nratio, median: {statistics.median(ratios):.2f}")
-            print(f"server's most memory: {peak_memory(server):.0f} MB")
+            print(f"\n- ratio, median: {statistics.median(ratios):.2f}")
+            print(f"- server's most memory: {peak_memory(server):.0f} MB")
         finally:
             server.terminate()
             server.wait()

@@ -31,6 +31,7 @@ from compare import (
     TENANT,
     Place,
     Server,
+    Target,
     choose_invocations,
     doorstep,
     free_ports,
@@ -243,11 +244,9 @@ class Load:
 
 
 @contextlib.contextmanager
-def load_on(
-    server: Server, requests: pathlib.Path, key: str, options: argparse.Namespace
-) -> Iterator[subprocess.Popen]:
+def load_on(target: Target, key: str, options: argparse.Namespace) -> Iterator[subprocess.Popen]:
     process = subprocess.Popen(
-        wrk_command(options, 1, LOAD_LIMIT, server.port, requests),
+        wrk_command(options, 1, LOAD_LIMIT, target),
         stdout=subprocess.PIPE,
         text=True,
         env=peer_environment(options) | {"DOORSTEP_KEY": key},
@@ -388,7 +387,7 @@ def print_json(
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="freshness.py", description=__doc__)
-    for name in ("doorstep", "wrk", "libraries", "revision"):
+    for name in ("doorstep", "wrk", "libraries"):
         parser.add_argument(f"--{name}", required=True)
     for name in ("places", "changes"):
         parser.add_argument(f"--{name}", type=int, required=True)
@@ -403,7 +402,7 @@ def main() -> None:
     options = parse_arguments()
     places = make_places(options.places)
     keys = prepare(options, places)
-    facts = circumstances(options.doorstep, options.revision)
+    facts = circumstances(options.doorstep)
     facts["PostgreSQL"] = asyncio.run(settle_database())
 
     exchanges = [lookup(place, invocation) for place, invocation in choose_invocations(places)]
@@ -412,12 +411,13 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         servers = []
         for number, port in enumerate(free_ports(2), start=1):
-            command = serve_command(options, port)
+            command = serve_command(options.doorstep, port)
             node = Server.run(f"node {number}", port, command, options.scratch, os.environ)
             servers.append(stack.enter_context(node))
         for server in servers:
-            server.wait_until_answering(exchanges[0].path, keys.load)
-        under_load = [stack.enter_context(load_on(one, requests, keys.load, options)) for one in servers]
+            server.wait_until_answering(exchanges[0].path, keys.load, is_secure=False)
+        targets = [Target(server.name, server, exchanges, requests) for server in servers]
+        under_load = [stack.enter_context(load_on(one, keys.load, options)) for one in targets]
         figures = asyncio.run(measure([Node(server) for server in servers], places, keys, options))
         loads = [end_load(*one) for one in zip(servers, under_load)]
     facts["load after"] = load()

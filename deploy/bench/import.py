@@ -165,13 +165,13 @@ def print_markdown(facts: dict[str, str], result: Result) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="import.py", description=__doc__)
-    for name in ("doorstep", "revision", "scratch"):
+    for name in ("doorstep", "scratch"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--rows", type=int, required=True)
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--format", choices=("markdown", "json"), required=True)
     options = parser.parse_args()
-    facts = circumstances(options.doorstep, options.revision)
+    facts = circumstances(options.doorstep)
     result = measure(options)
     if options.format == "json":
         print(json.dumps({"circumstances": facts, "result": asdict(result)}, ensure_ascii=False, indent=2))

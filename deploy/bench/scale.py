@@ -226,7 +226,7 @@ def print_json(options: argparse.Namespace, facts: dict[str, str], sizes: list[S
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scale.py", description=__doc__)
-    for name in ("doorstep", "benchmarks", "psql", "revision"):
+    for name in ("doorstep", "benchmarks", "psql"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--sizes", required=True, help="separated by commas")
@@ -238,7 +238,7 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = parse_arguments()
-    facts = circumstances(options.doorstep, options.revision)
+    facts = circumstances(options.doorstep)
     run([options.doorstep, "migrate"])
     facts["PostgreSQL"] = psql(options, "--tuples-only", "--no-align", "--command=SHOW server_version").strip()
     sizes = measure_sizes(options)

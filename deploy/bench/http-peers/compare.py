@@ -300,7 +300,7 @@ def peer_environment(options: argparse.Namespace) -> dict[str, str]:
     return os.environ | {"LD_LIBRARY_PATH": ":".join(path for path in paths if path)}
 
 
-def serve_command(options: argparse.Namespace, binary: str, port: int) -> list[str]:
+def serve_command(binary: str, port: int) -> list[str]:
     command = [binary, "serve", "--host", "127.0.0.1", "--port", str(port)]
     # Counted like everybody's requests, and too many for them to be refused.
     command += ["--key-limit", "1000000:1000000", "--client-limit", "1000000:1000000"]
@@ -337,10 +337,10 @@ def start_servers(
     uvicorn_command += ["--workers", str(UVICORN_WORKERS), "--loop", "uvloop", "--http", "httptools"]
     uvicorn_command += ["--no-access-log", "--log-level", "warning"]
     go_command = [options.go, str(go_port), str(go_tls_port), certificate, private_key, str(table)]
-    secure_command = serve_command(options, options.doorstep, secure_port)
+    secure_command = serve_command(options.doorstep, secure_port)
     secure_command += ["--tls-certificate", certificate, "--tls-key", private_key]
     servers = {
-        LOOKUP: run("doorstep", doorstep_port, serve_command(options, options.doorstep, doorstep_port), own),
+        LOOKUP: run("doorstep", doorstep_port, serve_command(options.doorstep, doorstep_port), own),
         GO: run("go", go_port, go_command, own | {"DOORSTEP_KEY": key}),
         NGINX: run("nginx", nginx_port, nginx_command, peers),
         HAPROXY: run("haproxy", haproxy_port, haproxy_command, peers),
@@ -352,7 +352,7 @@ def start_servers(
     for name in SECURE:
         servers[name + HTTP2] = servers[name + TLS]
     if options.before:
-        command = serve_command(options, options.before, before_port)
+        command = serve_command(options.before, before_port)
         servers[BEFORE] = run("doorstep-before", before_port, command, own)
     return servers
 
@@ -624,7 +624,7 @@ def all_circumstances(options: argparse.Namespace, postgresql_version: str) -> d
         )
     )
     packages = ("fastapi", "uvicorn", "uvloop", "httptools", "asyncpg", "orjson")
-    return circumstances(options.doorstep, options.revision) | {
+    return circumstances(options.doorstep) | {
         "PostgreSQL": postgresql_version,
         "nginx": first_match(r"nginx/(\S+)", nginx),
         "HAProxy": first_match(r"version (\S+)", haproxy),
@@ -684,7 +684,7 @@ def leave(number: int, _) -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="compare.py", description=__doc__)
-    for name in ("doorstep", "before", "go", "nginx", "haproxy", "wrk", "h2load", "libraries", "revision"):
+    for name in ("doorstep", "before", "go", "nginx", "haproxy", "wrk", "h2load", "libraries"):
         parser.add_argument(f"--{name}", required=True)
     for name in ("places", "rounds", "seconds"):
         parser.add_argument(f"--{name}", type=int, required=True)

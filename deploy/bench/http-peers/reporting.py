@@ -35,12 +35,22 @@ def load() -> str:
     return " ".join(f"{average:.2f}" for average in os.getloadavg())
 
 
-def circumstances(doorstep: str, revision: str) -> dict[str, str]:
+def revision_of(binary: str) -> str:
+    """That of the checkout in which the binary was built, if it is still there."""
+    command = [pathlib.Path(__file__).parents[2] / "revision", pathlib.Path(binary).parent]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return f"revision {done.stdout.strip()}" if done.returncode == 0 else "a binary that was given"
+
+
+def circumstances(doorstep: str) -> dict[str, str]:
+    version = output_of(doorstep, "--version")
+    # Of all that is measured the command alone tells its version.
+    described = [version] if re.fullmatch(r"\d\S*", version) else []
     machine = output_of("lscpu", environment=os.environ | {"LC_ALL": "C"})
     memory = int(first_match(r"^MemTotal:\s+(\d+) kB$", pathlib.Path("/proc/meminfo").read_text())) / 1024**2
     return {
         "date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
-        "Doorstep": f"{output_of(doorstep, '--version')}, {revision}",
+        "Doorstep": ", ".join([*described, revision_of(doorstep)]),
         "machine": f"{first_match(r'^Model name:(.*)$', machine)}, {os.cpu_count()} cores, {memory:.1f} GiB",
         "kernel": f"{platform.system()} {platform.release()}",
         "load before": load(),
@@ -50,3 +60,7 @@ def circumstances(doorstep: str, revision: str) -> dict[str, str]:
 def print_facts(facts: dict[str, str]) -> None:
     for name, value in facts.items():
         print(f"- {name}: {value}")
+
+
+if __name__ == "__main__":
+    print_facts(circumstances(sys.argv[1]))

@@ -1,0 +1,96 @@
+# Sourced by the benchmarks: what all of them do. Each has a `usage` and a `main`, and ends with `run "$@"`.
+# shellcheck shell=bash disable=SC2034
+
+readonly caller=$PWD bench=${0##*/}
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+# The figures are those of the settings that everyone gets.
+unset DATABASE_URL "${!DOORSTEP_@}"
+
+doorstep=
+scratch=
+# The process that is to end with the benchmark, and the results while they are not whole.
+started=
+unfinished=
+
+fail() {
+    echo "deploy/bench/$bench: $*" >&2
+    exit 1
+}
+
+refuse_arguments() {
+    usage >&2
+    exit 64
+}
+
+# The path of a binary that the caller named.
+given_binary() {
+    [[ -n ${1-} ]] || refuse_arguments
+    (cd "$caller" && realpath -- "$1") || exit
+}
+
+clean_up() {
+    if [[ -n $started ]] && kill -TERM "$started" 2>/dev/null; then
+        # It ends what it has started itself, and a private PostgreSQL is the last.
+        wait "$started" || echo "deploy/bench/$bench: what was measured ended with status $?" >&2
+    fi
+    rm -rf "$scratch" "$unfinished"
+}
+
+# A folder that is gone at the end, whatever the end is.
+make_scratch() {
+    scratch=$(mktemp -d)
+    trap clean_up EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+
+# In the background, so that a signal to the script is not kept waiting.
+interruptibly() {
+    "$@" &
+    started=$!
+    local status=0
+    wait "$started" || status=$?
+    started=
+    return "$status"
+}
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# Date, revision and machine, for what is measured without reporting.py.
+print_circumstances() {
+    python3 deploy/bench/http-peers/reporting.py "$doorstep"
+}
+
+# Takes the options that every benchmark has, and runs `main` with the others. With --results, what that prints is written
+# to a file below the command; paths of binaries say nothing to a reader.
+run() {
+    local arguments=() is_kept=false results=deploy/bench/results/$bench.md
+    while (($# > 0)); do
+        case $1 in
+            --doorstep)
+                doorstep=$(given_binary "${2-}")
+                shift
+                ;;
+            --results) is_kept=true ;;
+            --help | -h)
+                usage
+                exit 0
+                ;;
+            *) arguments+=("$1") ;;
+        esac
+        shift
+    done
+    if [[ $is_kept == false ]]; then
+        main "${arguments[@]}"
+        return
+    fi
+    [[ -z $doorstep ]] || deploy/revision "$(dirname "$doorstep")" >/dev/null 2>&1 ||
+        fail "--results needs a binary that was built in a checkout, since the file tells the revision"
+    unfinished=$PWD/$results.part
+    printf '%s\n\n' "\`deploy/bench/$bench${arguments[*]:+ ${arguments[*]##*/}}\`" >"$unfinished"
+    main "${arguments[@]}" >>"$unfinished"
+    mv "$unfinished" "$results"
+    cat "$results"
+}
