@@ -109,6 +109,7 @@ let package = Package(
     ],
     targets: [
         Floor.values.library("Tenancy"),
+        Floor.values.library("IPAddresses"),
         Floor.values.library("Encodings"),
         Floor.values.library("JSON", ["Encodings"]),
         Floor.values.library("Geodesy"),
@@ -137,7 +138,7 @@ let package = Package(
         Floor.adapters.library("Platform", []),
         Floor.adapters.systemLibrary("CResolv", package: "libc6-dev"),
         Floor.adapters.library(
-            "OutboundHTTP", [asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
+            "OutboundHTTP", ["IPAddresses", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
         Floor.adapters.library(
             "DomainProof", ["Administration", "CResolv", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
         Floor.adapters.library(
@@ -165,10 +166,10 @@ let package = Package(
         Floor.adapters.library(
             "HTTPAPI",
             [
-                "APNsPayload", "Administration", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation",
-                "JSON", "Locations", "Notifications", "RateLimiting", "Receipts", "Routing", "Tenancy",
-                crypto,
-                httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, logging, metrics, nioCore,
+                "APNsPayload", "Administration", "AppSiteAssociation", "Encodings", "Geodesy", "IPAddresses",
+                "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts", "Routing",
+                "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, logging,
+                metrics, nioCore,
                 nioHTTP1,
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
             ],
@@ -177,8 +178,9 @@ let package = Package(
             "Doorstep",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppSiteAssociation",
-                "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPAPI", "Invocation", "JSON",
-                "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform", "PostgreSQL",
+                "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPAPI", "IPAddresses",
+                "Invocation", "JSON", "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform",
+                "PostgreSQL",
                 "RateLimiting", "Receipts", "Routing", "Tenancy", "WebhookClient", argumentParser, crypto,
                 logging, metrics, serviceLifecycle, unixSignals,
             ], hasGuide: true),
@@ -195,6 +197,7 @@ let package = Package(
         .target(name: "CSteps", path: "Tests/CSteps"),
         testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL"]),
         Floor.values.tests("TenancyTests", ["Tenancy"]),
+        Floor.values.tests("IPAddressesTests", ["IPAddresses"]),
         Floor.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
         Floor.values.tests("JSONTests", ["JSON", "PropertyTesting"]),
         Floor.values.tests("EncodingsTests", ["Encodings"]),
@@ -236,11 +239,13 @@ let package = Package(
         testSupport("LocalServers", [nioCore, nioHTTP1, nioPosix, nioSSL]),
         Floor.adapters.tests(
             "OutboundHTTPTests",
-            ["LocalServers", "OutboundHTTP", asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
+            ["IPAddresses", "LocalServers", "OutboundHTTP", asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
         Floor.adapters.tests(
-            "DomainProofTests", ["Administration", "DomainProof", "LocalServers", "OutboundHTTP"]),
+            "DomainProofTests",
+            ["Administration", "DomainProof", "IPAddresses", "LocalServers", "OutboundHTTP"]),
         Floor.adapters.tests(
-            "WebhookClientTests", ["LocalServers", "Notifications", "OutboundHTTP", "WebhookClient"]),
+            "WebhookClientTests",
+            ["IPAddresses", "LocalServers", "Notifications", "OutboundHTTP", "WebhookClient"]),
         Floor.adapters.tests("PlatformTests", ["Platform"]),
         Floor.adapters.tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         Floor.adapters.tests(
@@ -269,7 +274,8 @@ let package = Package(
             "HTTPAPITests",
             [
                 "APNsClient", "APNsPayload", "Administration", "CSteps", "DomainProof", "Encodings",
-                "Geodesy", "HTTPAPI", "Invocation", "JSON", "Locations", "Notifications", "PostgreSQL",
+                "Geodesy", "HTTPAPI", "IPAddresses", "Invocation", "JSON", "Locations", "Notifications",
+                "PostgreSQL",
                 "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "Routing", "RoutingSupport",
                 "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging,
                 metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,

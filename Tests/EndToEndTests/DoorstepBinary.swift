@@ -11,6 +11,8 @@ struct DoorstepBinary: Sendable {
         environment = [
             "DATABASE_URL": databaseURL,
             "DOORSTEP_SIGNING_SECRET": "a secret of the tests that is long enough",
+            // Where the sites and webhooks of the tests are.
+            "DOORSTEP_OUTBOUND_ALLOW": "127.0.0.0/8,::1",
         ]
     }
 

@@ -44,6 +44,11 @@ import Testing
                 #expect(!updated.output.contains("whsec_"))
                 #expect(try updated.json().objectValue?["url"] == .string(url + "/2"))
                 #expect(try await binary.succeed(list).json() == .array([updated.json()]))
+                var strict = binary
+                strict.environment["DOORSTEP_OUTBOUND_ALLOW"] = "10.0.0.0/8"
+                let inside = try await strict.run(["webhook", "test"] + tenant)
+                #expect(inside.status == 1 && inside.errors.contains("not public"))
+                #expect(requests.withLock { $0.isEmpty })
                 try await binary.succeed(["webhook", "test"] + tenant)
                 let request = try #require(requests.withLock { $0.last })
                 #expect(request.path == "/hooks/2" && request.method == "POST")

@@ -1,4 +1,5 @@
 import Hummingbird
+import IPAddresses
 import Logging
 import Routing
 import Synchronization

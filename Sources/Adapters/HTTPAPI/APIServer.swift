@@ -2,6 +2,7 @@ public import Administration
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+public import IPAddresses
 public import Logging
 import Metrics
 import NIOCore

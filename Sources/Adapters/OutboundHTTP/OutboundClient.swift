@@ -1,24 +1,43 @@
 public import AsyncHTTPClient
 import Foundation
+public import IPAddresses
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import NIOSSL
 
 /// Asks servers that somebody else named, with async-http-client: no redirect followed, no cookie kept, TLS 1.2 or later,
-/// with limits of size and time.
+/// with limits of size and time, and at public addresses only, unless others are allowed.
 ///
 /// Safe to use from many tasks.
 public struct OutboundClient: Sendable {
-    private let client: HTTPClient
+    private let hosts: BoundHosts
     private let detour: Detour?
     private let timeout: Duration
 
-    /// Where to connect to instead of a host's own address and port 443; certificates are still held to the host.
+    /// How servers are asked.
+    public struct Settings: Sendable {
+        /// A PEM file with certificates to trust instead of the system's.
+        public var authorities: String?
+        /// Addresses that may be connected to though they are not public.
+        public var allowed: [AddressRange]
+        /// For one answer, from the look-up of the host to its last byte.
+        public var timeout: Duration
+
+        public init(
+            authorities: String? = nil, allowed: [AddressRange] = [], timeout: Duration = .seconds(15)
+        ) {
+            self.authorities = authorities
+            self.allowed = allowed
+            self.timeout = timeout
+        }
+    }
+
+    /// Where to connect to instead of a host's own address and port 443, whatever address that is: who runs a command says
+    /// so. Certificates are still held to the host.
     public struct Detour: Sendable, Hashable {
-        let host: String
+        fileprivate let host: String
         let address: String
-        let port: Int
+        fileprivate let port: Int
 
         /// Nil for what is no address and port, such as `127.0.0.1:8443`.
         public init?(around host: String, to text: String) {
@@ -32,31 +51,28 @@ public struct OutboundClient: Sendable {
     }
 
     /// Lends a client.
-    /// - Parameters:
-    ///   - authorities: a PEM file with certificates to trust instead of the system's.
-    ///   - timeout: for one answer, from the look-up of the host to its last byte.
     public static func withClient<Result: Sendable>(
-        detour: Detour? = nil, authorities: String? = nil, timeout: Duration = .seconds(15),
+        _ settings: Settings = Settings(), detour: Detour? = nil,
         _ body: (OutboundClient) async throws -> Result
     ) async throws -> Result {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        if let detour { configuration.dnsOverride = [detour.host: detour.address] }
-        var tls = TLSConfiguration.makeClientConfiguration()
-        // RFC 8996: earlier versions must not be used.
-        tls.minimumTLSVersion = .tlsv12
-        if let authorities { tls.trustRoots = .file(authorities) }
-        configuration.tlsConfiguration = tls
-        // A connection that fails is tried again and again otherwise, and the reason is lost.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        try await withClient(settings, detour: detour, resolver: BoundHosts.systemResolver, body)
+    }
+
+    static func withClient<Result: Sendable>(
+        _ settings: Settings = Settings(), detour: Detour? = nil, resolver: @escaping BoundHosts.Resolver,
+        _ body: (OutboundClient) async throws -> Result
+    ) async throws -> Result {
+        let hosts = BoundHosts(
+            settings, resolver: resolver, detours: detour.map { [$0.host: $0.address] } ?? [:])
+        let result: Swift.Result<Result, any Error>
         do {
-            let result = try await body(OutboundClient(client: client, detour: detour, timeout: timeout))
-            try await client.shutdown()
-            return result
+            result = .success(
+                try await body(OutboundClient(hosts: hosts, detour: detour, timeout: settings.timeout)))
         } catch {
-            try? await client.shutdown()
-            throw error
+            result = .failure(error)
         }
+        await hosts.shutDown()
+        return try result.get()
     }
 
     /// The answer to a request, whatever its status.
@@ -82,6 +98,18 @@ public struct OutboundClient: Sendable {
     }
 
     private func answer(to request: HTTPClientRequest, limit: Int) async throws -> OutboundAnswer {
+        // As the library reads it.
+        guard let url = URL(string: request.url), ["http", "https"].contains(url.scheme?.lowercased()),
+            let host = url.host, !host.isEmpty
+        else { throw HTTPClientError.invalidURL }
+        return try await hosts.withClient(for: host) { client in
+            try await answer(to: request, limit: limit, by: client)
+        }
+    }
+
+    private func answer(
+        to request: HTTPClientRequest, limit: Int, by client: HTTPClient
+    ) async throws -> OutboundAnswer {
         let response = try await client.execute(prepared(request), timeout: TimeAmount(timeout))
         var answer = OutboundAnswer(
             status: Int(response.status.code), contentType: response.headers.first(name: "Content-Type"),

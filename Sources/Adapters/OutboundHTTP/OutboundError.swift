@@ -13,6 +13,15 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
 
     static let late = OutboundError(reason: "no answer in time", detail: "no answer in time")
 
+    static let noAddress = OutboundError(
+        reason: "the host has no address", detail: "the host has no address")
+
+    static func notPublic(_ address: String) -> OutboundError {
+        OutboundError(
+            reason: "the host's address is not public",
+            detail: "the host's address \(address) is not public, and not of --outbound-allow")
+    }
+
     public var description: String { reason }
 
     private init(reason: String, detail: String) {
@@ -21,13 +30,16 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     init(_ error: any Error) {
+        if let error = error as? OutboundError {
+            self = error
+            return
+        }
         let reason: String? =
             switch error {
-            case let error as OutboundError: error.reason
             case let error as HTTPClientError where error == .deadlineExceeded || error == .connectTimeout:
                 Self.late.reason
             case let error as NIOConnectionError where error.connectionErrors.isEmpty:
-                "the host has no address"
+                Self.noAddress.reason
             case let error as IOError: String(cString: strerror(error.errnoCode))
             default: nil
             }

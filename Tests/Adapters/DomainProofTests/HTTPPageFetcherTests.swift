@@ -1,17 +1,21 @@
 import Administration
 import DomainProof
+import IPAddresses
 import LocalServers
 import OutboundHTTP
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct HTTPPageFetcherTests {
+    private static let local = OutboundClient.Settings(
+        allowed: ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) })
+
     @Test func anAnswerIsAPage() async throws {
         let page = try await LocalWebServer.lend({ request in
             LocalWebServer.Page(
                 "path \(request.path)", status: 302,
                 headers: [("Content-Type", "text/plain"), ("Location", "/other")])
         }) { server in
-            try await OutboundClient.withClient { client in
+            try await OutboundClient.withClient(Self.local) { client in
                 try await HTTPPageFetcher(client).fetch("http://127.0.0.1:\(server.port)/page", limit: 8)
             }
         }
@@ -27,7 +31,7 @@ import Testing
         try await TestCertificate.lend(for: ["localhost"]) { certificate in
             try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
                 let error = await #expect(throws: NoAnswer.self) {
-                    try await OutboundClient.withClient {
+                    try await OutboundClient.withClient(Self.local) {
                         try await HTTPPageFetcher($0).fetch("https://localhost:\(server.port)/", limit: 8)
                     }
                 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdCore
+import IPAddresses
 import Logging
 import NIOCore
 import NIOEmbedded

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import IPAddresses
 import Logging
 import NIOCore
 import NIOEmbedded

@@ -2,6 +2,7 @@ import APNsPayload
 import Encodings
 import Foundation
 import HTTPTypes
+import IPAddresses
 import Invocation
 import JSON
 import NIOCore

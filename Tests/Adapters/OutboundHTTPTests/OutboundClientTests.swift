@@ -1,19 +1,30 @@
 import AsyncHTTPClient
+import IPAddresses
 import LocalServers
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Synchronization
 import Testing
 
 @testable import OutboundHTTP
 
 @Suite(.timeLimit(.minutes(2))) struct OutboundClientTests {
+    /// What asks this machine.
+    private static func local(
+        _ authorities: String? = nil, timeout: Duration = .seconds(60)
+    ) -> OutboundClient.Settings {
+        OutboundClient.Settings(
+            authorities: authorities, allowed: ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) },
+            timeout: timeout)
+    }
+
     private static func fetch(
         _ path: String = "/page", limit: Int = 1_000, timeout: Duration = .seconds(60),
         _ page: @escaping @Sendable (LocalWebServer.Request) -> LocalWebServer.Page?
     ) async throws -> OutboundAnswer {
         try await LocalWebServer.lend(page) { server in
-            try await OutboundClient.withClient(timeout: timeout) { client in
+            try await OutboundClient.withClient(local(timeout: timeout)) { client in
                 try await client.get("http://127.0.0.1:\(server.port)\(path)", limit: limit)
             }
         }
@@ -60,13 +71,15 @@ import Testing
     @Test func aRefusedConnectionIsSaidToBe() async throws {
         let port = try await LocalWebServer.lend({ _ in nil }) { $0.port }
         let error = await #expect(throws: OutboundError.self) {
-            try await OutboundClient.withClient { try await $0.get("http://127.0.0.1:\(port)/", limit: 10) }
+            try await OutboundClient.withClient(Self.local()) {
+                try await $0.get("http://127.0.0.1:\(port)/", limit: 10)
+            }
         }
         #expect(error?.reason == "Connection refused")
     }
 
     @Test func nobodyThereIsNoAnswer() async throws {
-        try await OutboundClient.withClient { client in
+        try await OutboundClient.withClient(Self.local()) { client in
             for url in ["http://127.0.0.1:1/", "nonsense", "", "ftp://127.0.0.1/", "https://"] {
                 await #expect(throws: OutboundError.self, "\(url)") { try await client.get(url, limit: 10) }
             }
@@ -80,7 +93,7 @@ import Testing
                 let detour = try #require(
                     OutboundClient.Detour(around: "shop.example.com", to: "127.0.0.1:\(server.port)"))
                 let page = try await OutboundClient.withClient(
-                    detour: detour, authorities: certificate.path
+                    OutboundClient.Settings(authorities: certificate.path), detour: detour
                 ) { try await $0.get("https://shop.example.com/page", limit: 100) }
                 #expect(String(decoding: page.body, as: UTF8.self) == "shop.example.com")
 
@@ -91,7 +104,7 @@ import Testing
                     }
                 }
                 await #expect(throws: OutboundError.self) {
-                    try await OutboundClient.withClient(authorities: certificate.path) {
+                    try await OutboundClient.withClient(Self.local(certificate.path)) {
                         try await $0.get("https://127.0.0.1:\(server.port)/page", limit: 100)
                     }
                 }
@@ -104,7 +117,7 @@ import Testing
             try await LocalWebServer.lend(over: certificate, speaksOldTLSOnly: true, { _ in .init("") }) {
                 let url = "https://localhost:\($0.port)/"
                 let error = await #expect(throws: OutboundError.self) {
-                    try await OutboundClient.withClient(authorities: certificate.path) {
+                    try await OutboundClient.withClient(Self.local(certificate.path)) {
                         try await $0.get(url, limit: 100)
                     }
                 }
@@ -119,6 +132,102 @@ import Testing
                     try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60)).status.code
                 }
                 #expect(status == 200)
+            }
+        }
+    }
+
+    // MARK: Addresses
+
+    /// Whatever a tenant writes for an address of this machine, of its network, or of what stands for one.
+    @Test(arguments: [
+        "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0.0.0.0", "localhost", "10.0.0.1",
+        "169.254.169.254", "172.16.0.1", "192.168.1.1", "100.64.0.1", "[::1]", "[::]", "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1]", "[fd00::1]",
+        "127.0.0.1.", "LOCALHOST", "%6c%6f%63%61%6c%68%6f%73%74", "user@127.0.0.1", "example.com@127.0.0.1",
+    ])
+    func nothingThatIsNotPublicIsAsked(host: String) async throws {
+        let asked = Mutex(0)
+        try await LocalWebServer.lend({ _ in
+            asked.withLock { $0 += 1 }
+            return .init("secret")
+        }) { server in
+            try await OutboundClient.withClient(OutboundClient.Settings(timeout: .seconds(60))) { client in
+                for scheme in ["http", "HTTP", "https"] {
+                    await #expect(throws: OutboundError.self, "\(scheme)") {
+                        try await client.get("\(scheme)://\(host):\(server.port)/", limit: 100)
+                    }
+                }
+            }
+        }
+        #expect(asked.withLock { $0 } == 0)
+    }
+
+    @Test func theErrorNamesTheAddressToTheOneWhoNamedTheServer() async throws {
+        try await OutboundClient.withClient(resolver: { _ in ["10.1.2.3", "127.0.0.1"] }) { client in
+            let error = await #expect(throws: OutboundError.self) {
+                try await client.get("http://shop.example.com/", limit: 100)
+            }
+            #expect(error?.reason == "the host's address is not public")
+            #expect(error?.detail.contains("10.1.2.3") == true)
+            #expect(error?.detail.contains("--outbound-allow") == true)
+        }
+    }
+
+    /// A name that leads to a public address when it is looked at, and to this machine when it is connected to.
+    @Test func whatWasLookedAtIsConnectedTo() async throws {
+        let asked = Mutex(0)
+        try await LocalWebServer.lend({ _ in .init("the one that was looked at") }) { server in
+            let only = OutboundClient.Settings(
+                allowed: [try #require(AddressRange("127.0.0.1"))], timeout: .seconds(60))
+            let resolver: BoundHosts.Resolver = { _ in
+                let number = asked.withLock { count in
+                    count += 1
+                    return count
+                }
+                return number == 1 ? ["127.0.0.1"] : ["127.0.0.2"]
+            }
+            try await OutboundClient.withClient(only, resolver: resolver) { client in
+                for _ in 0..<3 {
+                    let page = try await client.get("http://shop.example.com:\(server.port)/", limit: 100)
+                    #expect(String(decoding: page.body, as: UTF8.self) == "the one that was looked at")
+                }
+            }
+            #expect(asked.withLock { $0 } == 1)
+        }
+    }
+
+    /// Those that are not permitted are passed over, and so is one where nobody answers.
+    @Test func theNextAddressIsTriedWhereNobodyIsReached() async throws {
+        try await LocalWebServer.lend({ LocalWebServer.Page($0.host) }) { server in
+            let resolver: BoundHosts.Resolver = { _ in ["10.0.0.1", "127.0.0.2", "127.0.0.1"] }
+            let host = "shop.example.com:\(server.port)"
+            try await OutboundClient.withClient(Self.local(), resolver: resolver) { client in
+                let page = try await client.get("http://\(host)/", limit: 100)
+                #expect(String(decoding: page.body, as: UTF8.self) == host)
+            }
+            try await OutboundClient.withClient(Self.local(), resolver: { _ in ["127.0.0.2", "127.0.0.3"] }) {
+                let error = await #expect(throws: OutboundError.self) { [client = $0] in
+                    try await client.get("http://\(host)/", limit: 100)
+                }
+                #expect(error?.reason == "Connection refused")
+            }
+        }
+    }
+
+    /// Many hosts at once, each with its own client, none of which stays.
+    @Test func manyHostsAreAskedAtOnce() async throws {
+        try await LocalWebServer.lend({ LocalWebServer.Page($0.host) }) { server in
+            try await OutboundClient.withClient(Self.local(), resolver: { _ in ["127.0.0.1"] }) { client in
+                try await withThrowingTaskGroup(of: Bool.self) { group in
+                    for number in 0..<200 {
+                        group.addTask {
+                            let host = "shop\(number % 100).example.com:\(server.port)"
+                            let page = try await client.get("http://\(host)/", limit: 100)
+                            return String(decoding: page.body, as: UTF8.self) == host
+                        }
+                    }
+                    for try await isRight in group { #expect(isRight) }
+                }
             }
         }
     }

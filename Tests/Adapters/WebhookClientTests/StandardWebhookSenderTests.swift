@@ -1,4 +1,5 @@
 import Foundation
+import IPAddresses
 import LocalServers
 import Notifications
 import OutboundHTTP
@@ -20,7 +21,10 @@ import Testing
     private static func send(
         to url: String, authorities: String? = nil, timeout: Duration = .seconds(20)
     ) async throws -> WebhookReply {
-        try await OutboundClient.withClient(authorities: authorities, timeout: timeout) { client in
+        let settings = OutboundClient.Settings(
+            authorities: authorities, allowed: ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) },
+            timeout: timeout)
+        return try await OutboundClient.withClient(settings) { client in
             await StandardWebhookSender(client).send(
                 message, to: try webhook(url), at: Date(timeIntervalSince1970: 1_700_000_000))
         }

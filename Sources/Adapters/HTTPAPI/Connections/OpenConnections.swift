@@ -1,4 +1,5 @@
 import HummingbirdCore
+import IPAddresses
 import Logging
 import Metrics
 import NIOCore

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import IPAddresses
 import JSON
 import NIOCore
 import NIOHTTP1

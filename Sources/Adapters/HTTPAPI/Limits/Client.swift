@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import IPAddresses
 
 /// Whom a request came from, as far as limits tell clients apart.
 struct Client: Sendable {

@@ -24,7 +24,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var output: OutputOptions
-    @OptionGroup var authorities: AuthorityOptions
+    @OptionGroup var outbound: OutboundOptions
     @Flag(help: "Ask the site, too.") var live = false
     @Option(
         name: .customLong("connect-to"),
@@ -86,7 +86,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
             return nil
         }
         let detour = connectTo.flatMap { OutboundClient.Detour(around: host.text, to: $0) }
-        return try await OutboundClient.withClient(detour: detour, authorities: authorities.path()) {
+        return try await OutboundClient.withClient(outbound.settings(), detour: detour) {
             client in
             await LiveSite(url, host, clip: clip?.appID, HTTPPageFetcher(client))
         }

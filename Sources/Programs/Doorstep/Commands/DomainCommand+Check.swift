@@ -12,14 +12,14 @@ extension DomainCommand {
             discussion: "Needs no database. Ends with 1 when a point fails.")
 
         @OptionGroup var output: OutputOptions
-        @OptionGroup var authorities: AuthorityOptions
+        @OptionGroup var outbound: OutboundOptions
         @Option(help: "Fetch this instead of the domain's own file.") var url: String?
         @Option(help: "A clip that must be listed, such as ABCDE12345.com.example.MyApp.Clip.") var clip:
             AppID?
         @Argument(help: "The domain.") var host: DomainName
 
         func run() async throws {
-            let check = try await OutboundClient.withClient(authorities: authorities.path()) { client in
+            let check = try await OutboundClient.withClient(outbound.settings()) { client in
                 await SiteCheck.run(url ?? SiteCheck.url(of: host), clip: clip, HTTPPageFetcher(client))
             }
             let rows = check.findings.map { finding -> JSONObject in

@@ -29,7 +29,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var receipts: ReceiptOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
     @OptionGroup(title: "Notifications") var apns: APNsOptions
-    @OptionGroup(title: "Webhooks") var webhookAuthorities: AuthorityOptions
+    @OptionGroup(title: "Webhooks") var outbound: OutboundOptions
 
     func run() async throws {
         let level = try Settings.logLevel.value(logLevel)
@@ -55,6 +55,6 @@ struct ServeCommand: AsyncParsableCommand {
             notificationRetention: try Settings.notificationRetention.value(notificationRetention),
             signatures: try PlaceURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
             apns: try apns.sending(), receipts: try receipts.signing(),
-            webhookAuthorities: try webhookAuthorities.path(), logger: logger)
+            outbound: try outbound.settings(), logger: logger)
     }
 }

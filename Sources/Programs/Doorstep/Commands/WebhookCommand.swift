@@ -124,7 +124,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @OptionGroup var authorities: AuthorityOptions
+        @OptionGroup var outbound: OutboundOptions
 
         func run() async throws {
             let webhook = try await tenant.withWebhooks { try await $0.registered(of: $1).webhook }
@@ -132,7 +132,7 @@ struct WebhookCommand: AsyncParsableCommand {
             let body = JSONValue.object([
                 "type": "doorstep.test", "timestamp": .string(now.rfc3339), "data": [:],
             ])
-            let reply = try await OutboundClient.withClient(authorities: authorities.path()) { client in
+            let reply = try await OutboundClient.withClient(outbound.settings()) { client in
                 await StandardWebhookSender(client).send(
                     WebhookMessage(id: UUID(), body: body.serialized(), attempt: 1), to: webhook, at: now)
             }

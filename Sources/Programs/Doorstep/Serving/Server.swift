@@ -3,6 +3,7 @@ import HTTPAPI
 import Logging
 import Metrics
 import Notifications
+import OutboundHTTP
 import Persistence
 import Platform
 import PostgreSQL
@@ -29,7 +30,7 @@ struct Server {
     /// Nil for answers without receipts.
     let receipts: (issuer: ReceiptIssuer, keys: ReceiptKeyFile)?
     /// Certificates (PEM) that are trusted of webhooks, instead of the system's.
-    let webhookAuthorities: String?
+    let outbound: OutboundClient.Settings
     let logger: Logger
 
     /// One that finds and takes what is due, one that writes down what became of it, and one for webhooks.
@@ -107,8 +108,8 @@ struct Server {
             if let sealingKeys {
                 services.append(
                     WebhookService(
-                        PostgresWebhookStore(deliveryPool, keys: sealingKeys),
-                        authorities: webhookAuthorities, logger: logger))
+                        PostgresWebhookStore(deliveryPool, keys: sealingKeys), outbound: outbound,
+                        logger: logger))
             }
             if let sender, let keys = apns?.keys {
                 services += [

@@ -11,16 +11,16 @@ import WebhookClient
 struct WebhookService: Service {
     private let store: any WebhookStore
     private let logger: Logger
-    private let authorities: String?
+    private let outbound: OutboundClient.Settings
 
-    init(_ store: any WebhookStore, authorities: String?, logger: Logger) {
+    init(_ store: any WebhookStore, outbound: OutboundClient.Settings, logger: Logger) {
         self.store = store
-        self.authorities = authorities
+        self.outbound = outbound
         self.logger = logger
     }
 
     func run() async throws {
-        try await OutboundClient.withClient(authorities: authorities) { client in
+        try await OutboundClient.withClient(outbound) { client in
             let dispatcher = WebhookDispatcher(store, StandardWebhookSender(client), onEvent: report)
             await withGracefulShutdownHandler {
                 await dispatcher.run()

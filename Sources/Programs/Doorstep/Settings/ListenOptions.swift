@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPAPI
+import IPAddresses
 
 /// Where a server listens, to how many, and whom it believes about clients.
 struct ListenOptions: ParsableArguments {

@@ -11,29 +11,18 @@ struct ProofOptions: ParsableArguments {
             "The DNS server to ask, instead of those of /etc/resolv.conf.", valueName: "address[:port]"))
     var resolver: NameServer?
 
-    @OptionGroup var authorities: AuthorityOptions
+    @OptionGroup var outbound: OutboundOptions
 
     /// Lends what looks for proofs.
     func withVerification<Result: Sendable>(
         _ store: any DomainStore, detour: OutboundClient.Detour? = nil,
         _ body: (DomainVerification) async throws -> Result
     ) async throws -> Result {
-        try await OutboundClient.withClient(detour: detour, authorities: authorities.path()) { client in
+        try await OutboundClient.withClient(outbound.settings(), detour: detour) { client in
             try await body(
                 DomainVerification(
                     store: store, resolver: LibresolvTextRecordResolver(server: resolver),
                     fetcher: HTTPPageFetcher(client)))
         }
-    }
-}
-
-/// Whose certificates a command trusts.
-struct AuthorityOptions: ParsableArguments {
-    @Option(Settings.authorities) var file: String?
-
-    func path() throws(CommandError) -> String? {
-        let file = try Settings.authorities.value(file)
-        if let file, !FileManager.default.isReadableFile(atPath: file) { throw .unreadableFile(file) }
-        return file
     }
 }

@@ -1,6 +1,7 @@
 import APNsClient
 import ArgumentParser
 import HTTPAPI
+import IPAddresses
 import Logging
 import Persistence
 import RateLimiting
@@ -30,6 +31,11 @@ enum Settings {
     static let authorities = Setting<String, Void>(
         "ca-file", nil, value: "file", otherwise: "the system's",
         "Certificates (PEM) to trust instead, for a server inside; of serve, for webhooks")
+    static let outboundAllow = ranges(
+        "outbound-allow", "DOORSTEP_OUTBOUND_ALLOW",
+        """
+        Addresses that webhooks, proofs and checks of sites may lead to though they are not public; can be repeated
+        """)
 
     // MARK: Where the server listens
 
@@ -57,16 +63,23 @@ enum Settings {
         "shutdown-timeout", "DOORSTEP_SHUTDOWN_TIMEOUT", default: Int(api.shutdownTimeout.components.seconds),
         in: 0...3_600,
         "For how many seconds after SIGTERM requests under way may go on; then they are cut")
-    static let trustedProxies = Setting<[AddressRange], [AddressRange]>(
-        "trusted-proxy", "DOORSTEP_TRUSTED_PROXIES", default: api.trustedProxies, value: "cidr",
-        range: "an address, a range such as 10.0.0.0/8, or several, separated by commas",
-        "Proxies whose X-Forwarded-For is believed; can be repeated",
-        show: { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: ",") },
-        parse: { text in
-            let texts = text.split(separator: ",")
-            let ranges = texts.compactMap { AddressRange(String($0)) }
-            return ranges.count == texts.count ? ranges : nil
-        })
+    static let trustedProxies = ranges(
+        "trusted-proxy", "DOORSTEP_TRUSTED_PROXIES",
+        "Proxies whose X-Forwarded-For is believed; can be repeated")
+
+    private static func ranges(
+        _ flag: String, _ variable: String, _ help: String
+    ) -> Setting<[AddressRange], [AddressRange]> {
+        Setting(
+            flag, variable, default: [], value: "cidr",
+            range: "an address, a range such as 10.0.0.0/8, or several, separated by commas", help,
+            show: { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: ",") },
+            parse: { text in
+                let texts = text.split(separator: ",")
+                let ranges = texts.compactMap { AddressRange(String($0)) }
+                return ranges.count == texts.count ? ranges : nil
+            })
+    }
 
     // MARK: What it answers from, and keeps
 
@@ -180,6 +193,7 @@ enum Settings {
         newInstanceLimit.description, clientNewInstanceLimit.description, receiptKeys.description,
         receiptIssuer.description, apnsKeys.description, apnsConnections.description, apnsTimeout.description,
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
-        authorities.description, logLevel.description, tokenSecret.description, signingSecret.description,
+        authorities.description, outboundAllow.description, logLevel.description, tokenSecret.description,
+        signingSecret.description,
     ]
 }

@@ -1,15 +1,7 @@
+import IPAddresses
 import NIOCore
 
-/// An address of IPv6, or of IPv4 as the IPv6 address that stands for it (RFC 4291 §2.5.5.2).
-struct IPAddress: Hashable, Sendable {
-    let high: UInt64
-    let low: UInt64
-
-    init(high: UInt64, low: UInt64) {
-        self.high = high
-        self.low = low
-    }
-
+extension IPAddress {
     /// Nil for a Unix socket.
     init?(_ address: SocketAddress) {
         switch address {
@@ -32,16 +24,4 @@ struct IPAddress: Hashable, Sendable {
     // be asked for: of which module the structures are depends on what else the compiler has read before.
     private static let v4Offset = 4
     private static let v6Offset = 8
-
-    /// Takes an address as text, without a port.
-    init?(_ text: some StringProtocol) {
-        guard let address = try? SocketAddress(ipAddress: String(text), port: 0) else { return nil }
-        self.init(address)
-    }
-
-    private init(v4: UInt32) {
-        self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(v4))
-    }
-
-    var isV4: Bool { high == 0 && low >> 32 == 0xFFFF }
 }

@@ -23,7 +23,7 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         guard first.prefix(self.bits) == first else { return nil }
     }
 
-    func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == first }
+    package func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == first }
 }
 
 extension IPAddress {

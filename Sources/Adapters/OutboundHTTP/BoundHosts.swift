@@ -1,0 +1,183 @@
+import AsyncHTTPClient
+import Foundation
+import IPAddresses
+import NIOCore
+import NIOSSL
+
+/// Clients by host, each bound to one address of it that was looked at: a name may lead elsewhere the next time it is asked
+/// for, so that what was looked at must be what is connected to.
+actor BoundHosts {
+    /// The addresses of a host as texts, in the order in which they are to be tried.
+    typealias Resolver = @Sendable (String) async throws -> [String]
+
+    private final class Bound {
+        let client: HTTPClient
+        let address: String
+        let end: ContinuousClock.Instant
+        var userCount = 0
+        var isRetired = false
+
+        init(_ client: HTTPClient, _ address: String, until end: ContinuousClock.Instant) {
+            self.client = client
+            self.address = address
+            self.end = end
+        }
+    }
+
+    /// For how long a host is known by the address it had.
+    private static let lifetime = Duration.seconds(60)
+    /// How many hosts nobody is asking are kept.
+    private static let maximumIdleCount = 64
+
+    private let settings: OutboundClient.Settings
+    private let resolver: Resolver
+    /// Addresses by host that are not looked at.
+    private let detours: [String: String]
+    private var hosts: [String: Bound] = [:]
+    private var closing: [ObjectIdentifier: Task<Void, Never>] = [:]
+
+    init(_ settings: OutboundClient.Settings, resolver: @escaping Resolver, detours: [String: String]) {
+        self.settings = settings
+        self.resolver = resolver
+        self.detours = detours
+    }
+
+    /// Lends the client of a host, and that of its next address where nobody is reached at the first.
+    /// - Throws: ``OutboundError`` where no address of it may be connected to.
+    func withClient<Result: Sendable>(
+        for host: String, _ body: @Sendable (HTTPClient) async throws -> Result
+    ) async throws -> Result {
+        var deserted: Set<String> = []
+        while true {
+            let bound = try await bound(to: host, except: deserted)
+            bound.userCount += 1
+            defer {
+                bound.userCount -= 1
+                if bound.isRetired { closeIfUnused(bound) }
+            }
+            do {
+                return try await body(bound.client)
+            } catch  where Self.isUnreached(error) {
+                deserted.insert(bound.address)
+                if hosts[host] === bound { retire(host) }
+                guard try await addresses(of: host).contains(where: { !deserted.contains($0) }) else {
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// Whether nothing was sent, since there was no connection.
+    private static func isUnreached(_ error: any Error) -> Bool {
+        switch error {
+        case let error as IOError:
+            [ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL].contains(error.errnoCode)
+        case let error as HTTPClientError: error == .connectTimeout
+        default: false
+        }
+    }
+
+    private func bound(to host: String, except deserted: Set<String>) async throws -> Bound {
+        if let known = current(host), !deserted.contains(known.address) { return known }
+        let addresses = try await addresses(of: host)
+        // Somebody else may have asked for the same host meanwhile.
+        if let known = current(host), !deserted.contains(known.address) { return known }
+        guard let address = addresses.first(where: { !deserted.contains($0) }) else {
+            throw OutboundError.noAddress
+        }
+        retire(host)
+        let bound = Bound(client(for: host, at: address), address, until: .now + Self.lifetime)
+        let idle = hosts.filter { $0.value.userCount == 0 }
+        if idle.count >= Self.maximumIdleCount { idle.keys.forEach(retire) }
+        hosts[host] = bound
+        return bound
+    }
+
+    private func current(_ host: String) -> Bound? {
+        guard let known = hosts[host] else { return nil }
+        if known.end > .now { return known }
+        retire(host)
+        return nil
+    }
+
+    private func client(for host: String, at address: String) -> HTTPClient {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.dnsOverride = [host: address]
+        var tls = TLSConfiguration.makeClientConfiguration()
+        // RFC 8996: earlier versions must not be used.
+        tls.minimumTLSVersion = .tlsv12
+        if let authorities = settings.authorities { tls.trustRoots = .file(authorities) }
+        configuration.tlsConfiguration = tls
+        // A connection that fails is tried again and again otherwise, and the reason is lost.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    // MARK: Addresses
+
+    /// Those that may be connected to.
+    private func addresses(of host: String) async throws -> [String] {
+        if let detour = detours[host] { return [detour] }
+        let literal = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        let addresses = IPAddress(literal) == nil ? try await resolver(host) : [literal]
+        guard let first = addresses.first else { throw OutboundError.noAddress }
+        let permitted = addresses.filter(permits)
+        guard !permitted.isEmpty else { throw OutboundError.notPublic(first) }
+        return permitted
+    }
+
+    private func permits(_ text: String) -> Bool {
+        guard let address = IPAddress(text) else { return false }
+        return address.isPublic || settings.allowed.contains { $0.contains(address) }
+    }
+
+    /// The system's: /etc/hosts, DNS (getaddrinfo(3)), off the tasks' threads, since it waits.
+    static let systemResolver: Resolver = { host in
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try systemAddresses(of: host) })
+            }
+        }
+    }
+
+    private static func systemAddresses(of host: String) throws -> [String] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var first: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &first) == 0 else { throw OutboundError.noAddress }
+        defer { freeaddrinfo(first) }
+        return sequence(first: first, next: { $0?.pointee.ai_next }).compactMap { entry in
+            guard let entry = entry?.pointee else { return nil }
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            guard
+                getnameinfo(
+                    entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+                    == 0
+            else { return nil }
+            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+
+    // MARK: Ends
+
+    private func retire(_ host: String) {
+        guard let bound = hosts.removeValue(forKey: host) else { return }
+        bound.isRetired = true
+        closeIfUnused(bound)
+    }
+
+    private func closeIfUnused(_ bound: Bound) {
+        guard bound.userCount == 0 else { return }
+        let client = bound.client
+        closing[ObjectIdentifier(client)] = Task {
+            try? await client.shutdown()
+            closing[ObjectIdentifier(client)] = nil
+        }
+    }
+
+    /// Ends all connections. To be called once nobody asks for anything.
+    func shutDown() async {
+        hosts.keys.forEach(retire)
+        while let task = closing.values.first { await task.value }
+    }
+}

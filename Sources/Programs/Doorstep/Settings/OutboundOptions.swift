@@ -1,0 +1,20 @@
+import ArgumentParser
+import Foundation
+import IPAddresses
+import OutboundHTTP
+
+/// Which servers that tenants name are asked, and whose certificates are trusted.
+struct OutboundOptions: ParsableArguments {
+    @Option(Settings.authorities) var file: String?
+    @Option(Settings.outboundAllow) var allowed: [[AddressRange]] = []
+
+    func settings() throws -> OutboundClient.Settings {
+        let file = try Settings.authorities.value(file)
+        if let file, !FileManager.default.isReadableFile(atPath: file) {
+            throw CommandError.unreadableFile(file)
+        }
+        return OutboundClient.Settings(
+            authorities: file,
+            allowed: try Settings.outboundAllow.value(allowed.isEmpty ? nil : allowed.flatMap(\.self)))
+    }
+}

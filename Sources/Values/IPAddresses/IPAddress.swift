@@ -1,0 +1,61 @@
+import Foundation
+
+/// An address of IPv6, or of IPv4 as the IPv6 address that stands for it (RFC 4291 §2.5.5.2).
+public struct IPAddress: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package init(v4: UInt32) {
+        self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(v4))
+    }
+
+    /// Takes an address as text, without a port or a zone (inet_pton(3)).
+    package init?(_ text: some StringProtocol) {
+        let text = String(text)
+        var v4 = UInt32(0)
+        var v6 = (UInt64(0), UInt64(0))
+        if inet_pton(AF_INET, text, &v4) == 1 {
+            self.init(v4: UInt32(bigEndian: v4))
+        } else if inet_pton(AF_INET6, text, &v6) == 1 {
+            self.init(high: UInt64(bigEndian: v6.0), low: UInt64(bigEndian: v6.1))
+        } else {
+            return nil
+        }
+    }
+
+    package var isV4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    /// Whether the address can be one of a host that anybody reaches.
+    ///
+    /// Source: IANA, "IPv4 Special-Purpose Address Registry" and "IPv6 Special-Purpose Address Registry" (RFC 6890, RFC
+    /// 8190), those that are not globally reachable; of IPv6 nothing outside of `2000::/3` is (RFC 4291 §2.4), but what
+    /// stands for an address of IPv4 (RFC 6052 §2.1) is what that one is.
+    package var isPublic: Bool {
+        if isV4 { return !Self.specialV4.contains { $0.contains(self) } }
+        if Self.translated.contains(self) {
+            return IPAddress(v4: UInt32(truncatingIfNeeded: low)).isPublic
+        }
+        return Self.globalV6.contains(self) && !Self.specialV6.contains { $0.contains(self) }
+    }
+
+    private static let specialV4 = ranges(
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+        "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+        "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4")
+    private static let globalV6 = range("2000::/3")
+    private static let translated = range("64:ff9b::/96")
+    /// Protocols and tunnels, whose addresses hold others (Teredo, 6to4), and documentation.
+    private static let specialV6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+
+    private static func ranges(_ texts: String...) -> [AddressRange] { texts.map(range) }
+
+    private static func range(_ text: String) -> AddressRange {
+        guard let range = AddressRange(text) else { preconditionFailure("\(text) is no range") }
+        return range
+    }
+}
