@@ -134,7 +134,8 @@ public struct APIServer: Service {
         (plain.host, plain.port, plain.tls) = (place.host, place.port, nil)
         plain.maximumConnections = Self.maximumMonitors
         let operations = Answerer(
-            OperationsRoutes(dependencies).routes, answerer.access, observer, plain, logger: logger)
+            OperationsRoutes(dependencies).routes + ProblemPages.routes, answerer.access, observer, plain,
+            logger: logger)
         return [api, try listener(.operations, operations, plain)]
     }
 
@@ -205,6 +206,7 @@ public struct APIServer: Service {
             + SiteAssociationRoutes(table: dependencies.table).routes
             + (settings.operations == nil ? OperationsRoutes(dependencies).routes : [])
             + [OpenAPIDocument.route]
+            + ProblemPages.routes
             + ReceiptRoutes(issuer: dependencies.answers.receipts).routes
     }
 }

@@ -88,6 +88,9 @@ import Testing
             for path in ["/openapi.json", "/v1/lookup", "/.well-known/apple-app-site-association", "/"] {
                 try await Self.expect("404", of: path, at: monitors)
             }
+            for path in ["/problems", "/problems/not_found"] {
+                for port in [everyone, monitors] { try await Self.expect("200", of: path, at: port) }
+            }
             try await Self.expect("200", of: "/openapi.json", at: everyone)
             try await Self.expect("401", of: "/v1/lookup", at: everyone)
         }

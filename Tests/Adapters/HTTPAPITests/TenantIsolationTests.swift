@@ -260,7 +260,7 @@ import Testing
     /// What those who have no key are told of tenants, by operation: nothing, but the apps of the host that is asked.
     private static let openOperations: [String: [String]] = [
         "siteAssociation": ["com.example.MyApp", "ABCDE12345"], "livez": [], "readyz": [], "metrics": [],
-        "openAPI": [], "receiptKeys": [],
+        "openAPI": [], "receiptKeys": [], "problems": [], "problem": [],
     ]
 
     // MARK: Tests
@@ -401,7 +401,8 @@ import Testing
                 // Monitors are told nothing at a host that a tenant has proved.
                 try fixture.api.proveHost(operation.id == "siteAssociation")
                 for key in [nil, client.api.secret, fixture.secret] {
-                    let answer = try await client.send(operation.method, operation.path, key: key)
+                    let path = operation.path.replacing("{code}", with: "not_found")
+                    let answer = try await client.send(operation.method, path, key: key)
                     #expect(answer.status == 200, "\(operation.id)")
                     // Its examples are Apple's, and so are the owner's data here.
                     guard operation.id != "openAPI" else {

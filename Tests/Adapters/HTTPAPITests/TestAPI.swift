@@ -19,6 +19,7 @@ import Routing
 import RoutingSupport
 import Synchronization
 import Tenancy
+import Testing
 
 @testable import HTTPAPI
 
@@ -197,10 +198,12 @@ struct TestAPI: Sendable {
             return try await client.execute(uri: path, method: method, headers: headers, body: body) {
                 response in
                 let body = Array(response.body.readableBytesView)
-                return Answer(
+                let answer = Answer(
                     status: response.status.code, headers: response.headers,
                     text: String(decoding: body, as: UTF8.self),
                     json: body.isEmpty ? nil : try? JSONValue(parsing: body))
+                answer.expectType()
+                return answer
             }
         }
 
@@ -234,6 +237,17 @@ struct TestAPI: Sendable {
         var reason: String? { json?.objectValue?["reason"]?.stringValue }
         var field: String? { json?.objectValue?["field"]?.stringValue }
         subscript(key: String) -> JSONValue? { json?.objectValue?[key] }
+
+        /// Whatever is refused has a code that there is a page of.
+        func expectType() {
+            guard headers[.contentType] == "application/problem+json", !text.isEmpty else { return }
+            guard let type = code.flatMap({ ProblemType.byCode[$0] }) else {
+                Issue.record("there is no ProblemType of this code: \(text)")
+                return
+            }
+            #expect(self["type"]?.stringValue == type.path && self["title"]?.stringValue == type.title)
+            #expect(type.statuses.contains { $0.code == status }, "\(text)")
+        }
     }
 }
 

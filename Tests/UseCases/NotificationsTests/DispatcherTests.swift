@@ -1,9 +1,10 @@
 import Foundation
-import Notifications
 import PropertyTesting
 import Synchronization
 import Tenancy
 import Testing
+
+@testable import Notifications
 
 @Suite struct DispatcherTests {
     private static let tenants = (1...3).map { number in
@@ -177,6 +178,22 @@ import Testing
         #expect(unwritable.withLock(\.count) == refusedCount, "seed \(seed)")
     }
 
+    /// The first of eight is refused, found in four tries, and given up; two are written, then the outbox is away.
+    @Test func whatIsNotWrittenIsHandedBack() async throws {
+        let outbox = MemoryOutbox()
+        try outbox.add(8, of: Self.tenants[0])
+        let taken = try await outbox.claim(8, of: Self.tenants[0], for: .seconds(60))
+        outbox.refuse([taken[0].id])
+        outbox.failCompletions(1, after: 5)
+        let dispatcher = Dispatcher(outbox, Answering { _ in Self.sent }, clock: StandingClock())
+        let completions = taken.map { Completion(delivery: $0, verdict: .givenBack($0), answer: nil) }
+        let unsettled = await dispatcher.settle(completions, of: Self.tenants[0])
+        #expect(unsettled?.outcomes.map(\.delivery.id) == taken[3...].map(\.id))
+        #expect(outbox.completions.map(\.delivery.id) == taken[1...2].map(\.id))
+        let left = await dispatcher.settle(unsettled?.outcomes ?? [], of: Self.tenants[0])
+        #expect(left == nil && outbox.completedCount == 7)
+    }
+
     @Test func aServerThatEndsGivesUpInTheEnd() async throws {
         let outbox = MemoryOutbox()
         try outbox.add(3, of: Self.tenants[0])
@@ -243,20 +260,20 @@ private final class MemoryOutbox: Outbox {
         var completions: [Completion] = []
         var looks = 0
         var failures = 0
+        /// How often completing is refused, or works, before it fails.
+        var triesBeforeFailures = 0
         var refused: Set<DeliveryID> = []
         var mostLent = 0
-        var waiters: [(isOver: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
-            []
 
         var claimed: Int { claims.reduce(0) { $0 + $1.count } }
     }
 
-    private let state = Mutex(State())
+    private let state = Watched(State())
 
-    var claims: [Claim] { state.withLock { $0.claims.filter { $0.count > 0 } } }
-    var completions: [Completion] { state.withLock(\.completions) }
+    var claims: [Claim] { state.current.claims.filter { $0.count > 0 } }
+    var completions: [Completion] { state.current.completions }
     var completedCount: Int { completions.count }
-    var mostLent: Int { state.withLock(\.mostLent) }
+    var mostLent: Int { state.current.mostLent }
 
     func add(
         _ count: Int, of tenant: TenantID, destination: ClaimedDelivery.Destination = .channel("c")
@@ -271,39 +288,27 @@ private final class MemoryOutbox: Outbox {
 
     /// What is never written down, nor anything with it.
     func refuse(_ deliveries: Set<DeliveryID>) { change { $0.refused = deliveries } }
-    var refused: Set<DeliveryID> { state.withLock(\.refused) }
-    func due(of tenant: TenantID) -> [DeliveryID] { state.withLock { $0.due[tenant, default: []].map(\.id) } }
+    var refused: Set<DeliveryID> { state.current.refused }
+    func due(of tenant: TenantID) -> [DeliveryID] { state.current.due[tenant, default: []].map(\.id) }
 
-    func failCompletions(_ count: Int) { change { $0.failures = count } }
+    func failCompletions(_ count: Int, after tries: Int = 0) {
+        change { ($0.failures, $0.triesBeforeFailures) = (count, tries) }
+    }
 
     func waitForCompletions(_ count: Int) async { await wait { $0.completions.count >= count } }
     func waitForClaims(_ count: Int) async { await wait { $0.claimed >= count } }
     func waitForLooks(_ count: Int) async { await wait { $0.looks >= count } }
 
     private func wait(until isOver: @escaping @Sendable (State) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            change { $0.waiters.append((isOver, continuation)) }
-        }
+        await state.wait(until: isOver)
     }
 
-    private func change(_ change: (inout State) -> Void) {
-        let woken = state.withLock { state in
-            change(&state)
-            let now = state
-            let woken = state.waiters.filter { $0.isOver(now) }.map(\.continuation)
-            state.waiters.removeAll { $0.isOver(now) }
-            return woken
-        }
-        for continuation in woken { continuation.resume() }
-    }
+    private func change(_ change: (inout State) -> Void) { state.change(change) }
 
     func tenantsWithDueDeliveries() async throws -> [DueTenant] {
         change { $0.looks += 1 }
-        return state.withLock { state in
-            state.due.filter { !$0.value.isEmpty }.keys.sorted { $0.description < $1.description }.map {
-                DueTenant(tenant: $0, overdue: .zero)
-            }
-        }
+        return state.current.due.filter { !$0.value.isEmpty }.keys.sorted { $0.description < $1.description }
+            .map { DueTenant(tenant: $0, overdue: .zero) }
     }
 
     func claim(_ limit: Int, of tenant: TenantID, for lease: Duration) async throws -> [ClaimedDelivery] {
@@ -322,7 +327,8 @@ private final class MemoryOutbox: Outbox {
         var fails = false
         var refuses = false
         change { state in
-            fails = state.failures > 0
+            fails = state.failures > 0 && state.triesBeforeFailures == 0
+            state.triesBeforeFailures = max(0, state.triesBeforeFailures - 1)
             refuses = completions.contains { state.refused.contains($0.delivery.id) }
             if fails {
                 state.failures -= 1

@@ -1,11 +1,10 @@
 import Foundation
 import Notifications
-import Synchronization
 import Tenancy
 
 /// Messages in memory, as a database keeps them.
 final class MemoryWebhookStore: WebhookStore {
-    enum Call: Sendable { case claim, remove }
+    enum Call: Sendable { case claim, remove, retry }
     struct Failure: Error {}
 
     struct Waiting {
@@ -34,11 +33,7 @@ final class MemoryWebhookStore: WebhookStore {
         func isDue(_ message: WebhookMessage) -> Bool { !isLent(message) && retries[message.id] == nil }
     }
 
-    private struct Waiters {
-        var list: [(isOver: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
-    }
-
-    private let state = Mutex<(State, Waiters)>((State(), Waiters()))
+    private let state = Watched(State())
     private let webhook: Webhook
 
     init(_ counts: [TenantID: Int]) throws {
@@ -50,7 +45,7 @@ final class MemoryWebhookStore: WebhookStore {
         }
     }
 
-    var current: State { state.withLock(\.0) }
+    var current: State { state.current }
 
     func add(_ count: Int, of tenant: TenantID) {
         change { state in
@@ -61,27 +56,9 @@ final class MemoryWebhookStore: WebhookStore {
         }
     }
 
-    func wait(until isOver: @escaping @Sendable (State) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if isOver(state.0) { return true }
-                state.1.list.append((isOver, continuation))
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
-    }
+    func wait(until isOver: @escaping @Sendable (State) -> Bool) async { await state.wait(until: isOver) }
 
-    func change(_ change: (inout State) throws -> Void) rethrows {
-        let woken = try state.withLock { state in
-            try change(&state.0)
-            let now = state.0
-            let woken = state.1.list.filter { $0.isOver(now) }.map(\.continuation)
-            state.1.list.removeAll { $0.isOver(now) }
-            return woken
-        }
-        for continuation in woken { continuation.resume() }
-    }
+    func change(_ change: (inout State) throws -> Void) rethrows { try state.change(change) }
 
     func tenantsWithDueMessages(limit: Int, excluding: [TenantID]) -> [TenantID] {
         let state = current
@@ -132,6 +109,7 @@ final class MemoryWebhookStore: WebhookStore {
 
     func retry(_ message: WebhookMessage, of tenant: TenantID, after pause: Duration) async throws {
         try Task.checkCancellation()
+        guard current.broken[tenant] != .retry else { throw Failure() }
         change { state in
             state.retries[message.id] = pause
             state.lentIDs[message.id] = nil

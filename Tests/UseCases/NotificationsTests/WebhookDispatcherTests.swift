@@ -185,6 +185,74 @@ import Testing
         #expect(givenUp.withLock { $0 } == 7)
     }
 
+    /// What was taken is not sent again because of what is to be tried again.
+    @Test func whatIsTakenIsRemovedFirst() async throws {
+        let tenant = Self.tenants[0]
+        let store = try MemoryWebhookStore([tenant: 4])
+        store.change { $0.broken = [tenant: .retry] }
+        let messages = store.current.waiting.map(\.message)
+        let dispatcher = WebhookDispatcher(
+            store, Replies(reply: { _ in .status(200) }), clock: StandingClock())
+        let endings: [WebhookDispatcher.Ending] = [.again(after: .seconds(5)), .over, .cutOff, .over]
+        let outcomes = zip(messages, endings).map {
+            WebhookDispatcher.Outcome(message: $0, ending: $1, until: .distantFuture)
+        }
+        let unsettled = await dispatcher.settle(outcomes, of: tenant)
+        #expect(unsettled?.outcomes.map(\.message) == [messages[0], messages[2]])
+        #expect(store.current.waiting.map(\.message.id) == [messages[0].id, messages[2].id])
+        store.change { $0.broken = [:] }
+        let left = await dispatcher.settle(unsettled?.outcomes ?? [], of: tenant)
+        #expect(left == nil)
+        #expect(Array(store.current.retries.keys) == [messages[0].id])
+        #expect(store.current.givenBack == [messages[2].id])
+    }
+
+    /// Once it is lent no longer, another server may have it: what became of it here is fenced off.
+    @Test(.timeLimit(.minutes(1))) func whatCannotBeWrittenInTimeIsDropped() async throws {
+        let (broken, other) = (Self.tenants[0], Self.tenants[1])
+        let store = try MemoryWebhookStore([broken: 4])
+        store.change { $0.broken = [broken: .remove] }
+        let clock = NotedClock()
+        let start = Date()
+        let isLater = Mutex(false)
+        let abandoned = Watched(0)
+        let dispatcher = WebhookDispatcher(
+            store, Replies(reply: { _ in .status(200) }), clock: clock,
+            now: { isLater.withLock { $0 } ? start.addingTimeInterval(60) : start },
+            onEvent: { if case .abandoned(let count) = $0 { abandoned.change { $0 += count } } })
+        async let run: Void = dispatcher.run()
+        await clock.wait(for: .seconds(5))
+        isLater.withLock { $0 = true }
+        while abandoned.current < 4 {
+            await clock.wait(for: .seconds(1))
+            clock.end(.seconds(1))
+            await Task.yield()
+        }
+        store.add(1, of: other)
+        await clock.wait(for: .seconds(1))
+        clock.end(.seconds(1))
+        await store.wait { state in !state.waiting.contains { $0.tenant == other } }
+        dispatcher.shutDown()
+        await run
+        #expect(abandoned.current == 4)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatCannotBeWrittenInTheEndIsToldOf() async throws {
+        let tenant = Self.tenants[0]
+        let store = try MemoryWebhookStore([tenant: 4])
+        store.change { $0.broken = [tenant: .remove] }
+        let abandoned = Mutex(0)
+        let clock = NotedClock()
+        await Self.withDispatcher(
+            store, clock: clock,
+            onEvent: { if case .abandoned(let count) = $0 { abandoned.withLock { $0 += count } } },
+            reply: { _ in .status(200) }
+        ) {
+            await clock.wait(for: .seconds(5))
+        }
+        #expect(abandoned.withLock { $0 } == 4)
+    }
+
     /// Until the task is cancelled.
     private static func never() async { try? await StandingClock().sleep(for: .seconds(86_400)) }
 }

@@ -53,6 +53,10 @@ struct WebhookService: Service {
             logger.warning(
                 "webhooks are not served yet",
                 metadata: ["tenant": "\(tenant.map { "\($0)" } ?? "any")", "error": "\(error)"])
+        case .abandoned(let count):
+            logger.error(
+                "what became of messages is not written down: they are sent again, with the same IDs",
+                metadata: ["count": "\(count)"])
         }
     }
 }

@@ -8,9 +8,9 @@ import Tenancy
 /// Fair between tenants: in turn, each has at most one batch of what it has due taken, and never so much under way that
 /// there is no room for another. Any number of servers may do so at once.
 ///
-/// When the database is away, what became of deliveries is kept and written later; nothing new is taken meanwhile. What
-/// comes too late does no harm: the outbox fences. What the outbox refuses to write down holds up nothing else: it is
-/// given up, and the delivery is lent again when its loan is over, with a lost reply more.
+/// When the database is away, what became of deliveries is kept and written later; nothing new of their tenants is taken
+/// meanwhile. What comes too late does no harm: the outbox fences. What the outbox refuses to write down holds up nothing
+/// else: it is given up, and the delivery is lent again when its loan is over, with a lost reply more.
 public final class Dispatcher: Sendable {
     public struct Settings: Sendable {
         /// How many deliveries are taken and not completed, at most.
@@ -52,32 +52,13 @@ public final class Dispatcher: Sendable {
         case abandoned(Int)
     }
 
-    private struct State {
-        /// Taken and not completed.
-        var held: [TenantID: Int] = [:]
-        var heldCount = 0
-        /// Of those, what became of them.
-        var finished: [TenantID: [Completion]] = [:]
-        var isStopping = false
-        /// Nothing is being sent any more, nor will be.
-        var isDrained = false
-        /// Who was served last.
-        var last: TenantID?
-        var overdue = Duration.zero
-        var isFailing = false
-        /// What became of some could not be written down: until it is, their loans could end and be taken again here.
-        var isBehind = false
-    }
-
     private let outbox: any Outbox
     private let sender: any PushSender
     private let settings: Settings
-    private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
     private let onEvent: @Sendable (Event) -> Void
-    private let state = Mutex(State())
-    private let due = WakeUp()
-    private let outcomes = WakeUp()
+    private let loop: LeaseLoop<Dispatcher>
+    private let longestDue = Mutex(Duration.zero)
 
     public init(
         _ outbox: any Outbox, _ sender: any PushSender, settings: Settings = Settings(),
@@ -87,124 +68,56 @@ public final class Dispatcher: Sendable {
         self.outbox = outbox
         self.sender = sender
         self.settings = settings
-        self.clock = clock
         self.now = now
         self.onEvent = onEvent
+        loop = LeaseLoop(
+            LeaseSettings(
+                total: settings.maximumInFlight, share: settings.tenantShare, batch: settings.batch,
+                isInTurn: true, settlers: 1, gathering: settings.gathering,
+                pollInterval: settings.pollInterval, cutsOff: false, lastTries: settings.lastTries),
+            clock: clock)
     }
 
     /// How many deliveries are taken and not completed.
-    public var inFlight: Int { state.withLock(\.heldCount) }
+    public var inFlight: Int { loop.heldCount }
 
     /// How long what is due longest has been so, when it was last looked at.
-    public var overdue: Duration { state.withLock(\.overdue) }
+    public var overdue: Duration { longestDue.withLock { $0 } }
 
     /// Something is due now.
-    public func wake() { due.raise() }
+    public func wake() { loop.wake() }
 
     /// Takes nothing more, gives back what is not sent yet, and lets ``run()`` return once the rest is written down.
-    public func shutDown() {
-        state.withLock { $0.isStopping = true }
-        due.raise()
-    }
+    public func shutDown() { loop.stop() }
 
     /// Dispatches until ``shutDown()``. To be called once.
-    public func run() async {
-        await withTaskGroup { group in
-            group.addTask { await self.poll() }
-            async let writing: Void = writeOutcomes()
-            await takeAndSend()
-            state.withLock { $0.isDrained = true }
-            outcomes.raise()
-            await writing
-            group.cancelAll()
-        }
+    public func run() async { await loop.run(self) }
+}
+
+extension Dispatcher: LeasedWork {
+    func tenants(except busy: [TenantID]) async throws -> [TenantID] {
+        let due = try await outbox.tenantsWithDueDeliveries()
+        longestDue.withLock { $0 = due.map(\.overdue).max() ?? .zero }
+        return due.map(\.tenant)
     }
 
-    private func poll() async {
-        while (try? await clock.sleep(for: settings.pollInterval)) != nil { due.raise() }
+    func claim(_ room: Int, of tenant: TenantID) async throws -> [ClaimedDelivery] {
+        try await outbox.claim(room, of: tenant, for: settings.lease)
     }
 
-    // MARK: Taking and sending
-
-    private func takeAndSend() async {
-        await withDiscardingTaskGroup { group in
-            while !isStopping {
-                var hasTaken = false
-                for tenant in await nextTenants() {
-                    for delivery in await take(of: tenant) {
-                        hasTaken = true
-                        group.addTask { await self.send(delivery, of: tenant) }
-                    }
-                }
-                if !hasTaken { await due.wait() }
-            }
-        }
-    }
-
-    private var isStopping: Bool { Task.isCancelled || state.withLock(\.isStopping) }
-
-    /// Who has something due: those behind the one served last first, so that everybody's turn comes.
-    private func nextTenants() async -> [TenantID] {
-        guard state.withLock({ !$0.isBehind && $0.heldCount < settings.maximumInFlight }) else { return [] }
-        do {
-            let tenants = try await outbox.tenantsWithDueDeliveries()
-            succeeded()
-            let last = state.withLock { state in
-                state.overdue = tenants.map(\.overdue).max() ?? .zero
-                return state.last
-            }
-            let next = tenants.firstIndex { last.map($0.tenant.isBehind) ?? true } ?? tenants.startIndex
-            return (tenants[next...] + tenants[..<next]).map(\.tenant)
-        } catch {
-            failed(error)
-            return []
-        }
-    }
-
-    /// One batch at most, and only so many as there is room for.
-    private func take(of tenant: TenantID) async -> [ClaimedDelivery] {
-        let room = state.withLock { state in
-            state.isStopping
-                ? 0
-                : min(
-                    settings.batch, settings.maximumInFlight - state.heldCount,
-                    settings.tenantShare - state.held[tenant, default: 0])
-        }
-        guard room > 0 else { return [] }
-        do {
-            let taken = try await outbox.claim(room, of: tenant, for: settings.lease)
-            succeeded()
-            state.withLock { state in
-                if !taken.isEmpty {
-                    state.held[tenant, default: 0] += taken.count
-                    state.heldCount += taken.count
-                }
-                state.last = tenant
-            }
-            return taken
-        } catch {
-            failed(error)
-            return []
-        }
-    }
-
-    private func send(_ delivery: ClaimedDelivery, of tenant: TenantID) async {
+    func work(on delivery: ClaimedDelivery, of tenant: TenantID) async -> Completion {
         let start = now()
-        guard !isStopping else {
-            let completion = Completion(delivery: delivery, verdict: .givenBack(delivery), answer: nil)
-            return finish(completion, tenant)
-        }
-        if let verdict = DeliveryVerdict(before: delivery, at: start) {
-            return finish(deciding: verdict, delivery, tenant)
-        }
+        let givenBack = Completion(delivery: delivery, verdict: .givenBack(delivery), answer: nil)
+        guard !loop.isStopping else { return givenBack }
+        if let verdict = DeliveryVerdict(before: delivery, at: start) { return decided(verdict, delivery) }
         let request: PushRequest?
         do {
             request = try delivery.request(of: tenant)
         } catch {
-            return finish(deciding: .unsendable(delivery, code: error.code), delivery, tenant)
+            return decided(.unsendable(delivery, code: error.code), delivery)
         }
         // A delivery without a request has its verdict above.
-        guard let request else { return }
+        guard let request else { return givenBack }
         let outcome = await sender.send(request)
         let end = now()
         let verdict = DeliveryVerdict(
@@ -215,81 +128,37 @@ public final class Dispatcher: Sendable {
                 delay: delivery.attempt == 1
                     ? end.timeIntervalSince(delivery.notification.createdAt) : nil))
         let answer = DeliveryAnswer(attempt: delivery.attempt, at: end, result: .init(outcome))
-        finish(Completion(delivery: delivery, verdict: verdict, answer: answer), tenant)
+        return Completion(delivery: delivery, verdict: verdict, answer: answer)
     }
 
-    private func finish(deciding verdict: DeliveryVerdict, _ delivery: ClaimedDelivery, _ tenant: TenantID) {
+    private func decided(_ verdict: DeliveryVerdict, _ delivery: ClaimedDelivery) -> Completion {
         onEvent(.decided(verdict.next.state, reason: verdict.reason))
-        finish(Completion(delivery: delivery, verdict: verdict, answer: nil), tenant)
+        return Completion(delivery: delivery, verdict: verdict, answer: nil)
     }
 
-    private func finish(_ completion: Completion, _ tenant: TenantID) {
-        state.withLock { $0.finished[tenant, default: []].append(completion) }
-        outcomes.raise()
-    }
+    /// Never: the outbox fences, and takes even late that APNs has a delivery.
+    func isPast(_ completion: Completion) -> Bool { false }
 
-    // MARK: Writing down
-
-    private func writeOutcomes() async {
-        var triesLeft = settings.lastTries
-        while true {
-            let (isDrained, waiting) = state.withLock { state in
-                (state.isDrained, state.finished.values.reduce(0) { $0 + $1.count })
-            }
-            if waiting == 0 {
-                if isDrained { return }
-                await outcomes.wait()
+    func settle(_ completions: [Completion], of tenant: TenantID) async -> Unsettled<Completion>? {
+        var rest = completions[...]
+        var size = completions.count
+        while let first = rest.first {
+            let batch = rest.prefix(size)
+            do {
+                try await outbox.complete(Array(batch), of: tenant)
+            } catch  where !Self.isRefusal(error) {
+                return Unsettled(outcomes: Array(rest), error: error)
+            } catch  where batch.count > 1 {
+                // One that is refused takes all of its batch with it: halves, until it is alone.
+                size = batch.count / 2
                 continue
+            } catch {
+                onEvent(.unwritable(first.delivery.id, error))
             }
-            if !isDrained, waiting < settings.batch { try? await clock.sleep(for: settings.gathering) }
-            let isWritten = await writeAll()
-            state.withLock { $0.isBehind = !isWritten }
-            if isWritten {
-                due.raise()
-                continue
-            }
-            if isDrained {
-                triesLeft -= 1
-                guard triesLeft > 0 else { return onEvent(.abandoned(waiting)) }
-            }
-            try? await clock.sleep(for: settings.retryInterval)
+            rest = rest.dropFirst(batch.count)
+            size = min(size * 2, completions.count)
         }
-    }
-
-    /// - Returns: Whether all was written that was there.
-    private func writeAll() async -> Bool {
-        let finished = state.withLock { state in
-            defer { state.finished = [:] }
-            return state.finished
-        }
-        var isWritten = true
-        for (tenant, completions) in finished {
-            var rest = completions[...]
-            var size = settings.batch
-            while let first = rest.first {
-                let batch = rest.prefix(size)
-                do {
-                    try await outbox.complete(Array(batch), of: tenant)
-                    succeeded()
-                } catch  where !Self.isRefusal(error) {
-                    failed(error)
-                    isWritten = false
-                    let kept = Array(rest)
-                    state.withLock { $0.finished[tenant, default: []].insert(contentsOf: kept, at: 0) }
-                    break
-                } catch  where batch.count > 1 {
-                    // One that is refused takes all of its batch with it: halves, until it is alone.
-                    size = batch.count / 2
-                    continue
-                } catch {
-                    onEvent(.unwritable(first.delivery.id, error))
-                }
-                release(batch.count, of: tenant)
-                rest = rest.dropFirst(batch.count)
-                size = min(size * 2, settings.batch)
-            }
-        }
-        return isWritten
+        return nil
     }
 
     /// Whether it is about what was to be written: it would be refused again.
@@ -297,36 +166,13 @@ public final class Dispatcher: Sendable {
         !Task.isCancelled && (error as? NotificationStoreError) != .unavailable
     }
 
-    private func release(_ count: Int, of tenant: TenantID) {
-        state.withLock { state in
-            let held = state.held[tenant, default: 0] - count
-            state.held[tenant] = held > 0 ? held : nil
-            state.heldCount -= count
-        }
-        due.raise()
-    }
+    func rest(_ number: Int) -> Duration { settings.retryInterval }
 
-    // MARK: Telling
-
-    private func failed(_ error: any Error) {
-        state.withLock { $0.isFailing = true }
-        onEvent(.failed(error))
-    }
-
-    private func succeeded() {
-        let hasRecovered = state.withLock { state in
-            defer { state.isFailing = false }
-            return state.isFailing
-        }
-        if hasRecovered { onEvent(.recovered) }
-    }
-}
-
-extension TenantID {
-    /// In the order of the IDs' bytes, which is PostgreSQL's.
-    fileprivate func isBehind(_ other: TenantID) -> Bool {
-        withUnsafeBytes(of: uuid.uuid) { mine in
-            withUnsafeBytes(of: other.uuid.uuid) { theirs in theirs.lexicographicallyPrecedes(mine) }
+    func report(_ event: LeaseEvent) {
+        switch event {
+        case .failed(_, let error): onEvent(.failed(error))
+        case .recovered: onEvent(.recovered)
+        case .abandoned(let count): onEvent(.abandoned(count))
         }
     }
 }

@@ -1,12 +1,12 @@
 public import Foundation
-import Synchronization
 public import Tenancy
 
 /// Brings messages to tenants' webhooks, until each is taken or given up.
 ///
 /// At least once, and in no order: a message whose answer was lost is sent again, with the same ID. No tenant holds up
 /// another: each has a few messages under way at most, and room that one message leaves is filled at once. What the store
-/// throws for one tenant is reported, and that tenant is left alone for a while.
+/// throws for one tenant is reported, and that tenant is left alone for a while. What became of a message is kept until it
+/// can be written down, but no longer than the message is lent.
 public final class WebhookDispatcher: Sendable {
     /// Something that who runs the server may want to know.
     public enum Event: Sendable {
@@ -15,48 +15,8 @@ public final class WebhookDispatcher: Sendable {
         case gaveUp(TenantID, Int, WebhookReply?)
         /// What was asked of the store for a tenant, or for all; it is asked again.
         case failed(TenantID?, any Error)
-    }
-
-    /// What a message's sending came to.
-    private enum Ending {
-        /// It was taken, or is given up.
-        case over
-        case again(after: Duration)
-        /// The server ended first, which says nothing of the receiver.
-        case cutOff
-    }
-
-    private struct State {
-        /// Messages that are taken, or about to be.
-        var underWay: [TenantID: Int] = [:]
-        var count = 0
-        /// Whether the last look found more than there was room for.
-        var isShort = false
-        /// How often in succession the store failed.
-        var failures: [TenantID: Int] = [:]
-        var resting: Set<TenantID> = []
-        /// What could not be written down before the end.
-        var unwritten: [TenantID: [(message: WebhookMessage, ending: Ending)]] = [:]
-
-        /// Who gets nothing more now.
-        var busy: [TenantID] {
-            underWay.filter { $0.value >= messagesPerTenant }.map(\.key) + resting
-        }
-
-        /// Nil when there is no room.
-        mutating func reserve(for tenant: TenantID) -> Int? {
-            let room = min(messages - count, messagesPerTenant - underWay[tenant, default: 0])
-            guard room > 0, !resting.contains(tenant) else { return nil }
-            underWay[tenant, default: 0] += room
-            count += room
-            return room
-        }
-
-        mutating func release(_ room: Int, of tenant: TenantID) {
-            let left = underWay[tenant, default: 0] - room
-            underWay[tenant] = left > 0 ? left : nil
-            count -= room
-        }
+        /// What became of so many messages could not be written down in time, or before the server ended.
+        case abandoned(Int)
     }
 
     /// How many messages are under way at once.
@@ -67,16 +27,12 @@ public final class WebhookDispatcher: Sendable {
     private static let tenants = 32
     /// Longer than any attempt takes.
     static let lease = Duration.seconds(60)
-    private static let pollInterval = Duration.seconds(1)
 
     private let store: any WebhookStore
     private let sender: any WebhookSender
-    private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
     private let onEvent: @Sendable (Event) -> Void
-    private let state = Mutex(State())
-    private let due = WakeUp()
-    private let stop = WakeUp()
+    private let loop: LeaseLoop<WebhookDispatcher>
 
     public init(
         _ store: any WebhookStore, _ sender: any WebhookSender,
@@ -85,105 +41,65 @@ public final class WebhookDispatcher: Sendable {
     ) {
         self.store = store
         self.sender = sender
-        self.clock = clock
         self.now = now
         self.onEvent = onEvent
+        loop = LeaseLoop(
+            LeaseSettings(
+                total: Self.messages, share: Self.messagesPerTenant, batch: Self.messagesPerTenant,
+                isInTurn: false, foundAtOnce: Self.tenants, settlers: 8, pollInterval: .seconds(1),
+                cutsOff: true, lastTries: 1),
+            clock: clock)
     }
 
     /// Cuts off what is being sent, and lets ``run()`` return once that is given back.
-    public func shutDown() { stop.raise() }
+    public func shutDown() { loop.stop() }
 
     /// Delivers until ``shutDown()``. To be called once.
-    public func run() async {
-        await withTaskGroup { group in
-            group.addTask { await self.takeAndDeliver() }
-            await stop.wait()
-            group.cancelAll()
-        }
-        await writeRest()
+    public func run() async { await loop.run(self) }
+}
+
+extension WebhookDispatcher: LeasedWork {
+    struct Loan: Sendable {
+        let message: WebhookMessage
+        let webhook: Webhook
+        let until: Date
     }
 
-    private func poll() async {
-        while (try? await clock.sleep(for: Self.pollInterval)) != nil { due.raise() }
+    struct Outcome: Sendable {
+        let message: WebhookMessage
+        let ending: Ending
+        /// Until when the message is lent: what is written later is fenced off.
+        let until: Date
     }
 
-    // MARK: Taking
-
-    private func takeAndDeliver() async {
-        await withDiscardingTaskGroup { group in
-            group.addTask { await self.poll() }
-            while !Task.isCancelled {
-                for (tenant, room) in await nextTenants() {
-                    group.addTask { await self.take(room, of: tenant) }
-                }
-                await due.wait()
-            }
-        }
+    /// What a message's sending came to.
+    enum Ending: Sendable, Hashable {
+        /// It was taken, or is given up.
+        case over
+        case again(after: Duration)
+        /// The server ended first, which says nothing of the receiver.
+        case cutOff
     }
 
-    /// Tenants that have something due, and how much of it there is room for.
-    private func nextTenants() async -> [(TenantID, room: Int)] {
-        let (isFull, busy) = state.withLock { ($0.count >= Self.messages, $0.busy) }
-        guard !isFull else { return [] }
-        do {
-            let tenants = try await store.tenantsWithDueMessages(limit: Self.tenants, excluding: busy)
-            return state.withLock { state in
-                let reserved = tenants.compactMap { tenant in
-                    state.reserve(for: tenant).map { (tenant, room: $0) }
-                }
-                state.isShort = tenants.count == Self.tenants || reserved.count < tenants.count
-                return reserved
-            }
-        } catch {
-            if !Task.isCancelled { onEvent(.failed(nil, error)) }
-            return []
-        }
+    func tenants(except busy: [TenantID]) async throws -> [TenantID] {
+        try await store.tenantsWithDueMessages(limit: Self.tenants, excluding: busy)
     }
 
-    private func take(_ room: Int, of tenant: TenantID) async {
-        let claim: WebhookClaim?
-        do {
-            claim = try await store.claim(
-                of: tenant, limit: room, lease: Self.lease, maximumAge: WebhookSchedule.maximumAge)
-        } catch {
-            return await failed(error, of: tenant, releasing: room)
+    func claim(_ room: Int, of tenant: TenantID) async throws -> [Loan] {
+        let claim = try await store.claim(
+            of: tenant, limit: room, lease: Self.lease, maximumAge: WebhookSchedule.maximumAge)
+        guard let claim else { return [] }
+        if claim.outdatedCount > 0 {
+            onEvent(.gaveUp(tenant, claim.outdatedCount, nil))
+            loop.wake()
         }
-        let messages = claim?.messages ?? []
-        let isShort = state.withLock { state in
-            if messages.isEmpty { state.failures[tenant] = nil }
-            state.release(room - messages.count, of: tenant)
-            return state.isShort && messages.count < room
-        }
-        let outdatedCount = claim?.outdatedCount ?? 0
-        if outdatedCount > 0 { onEvent(.gaveUp(tenant, outdatedCount, nil)) }
-        if isShort || outdatedCount > 0 { due.raise() }
-        guard let webhook = claim?.webhook else { return }
-        await withDiscardingTaskGroup { group in
-            for message in messages {
-                group.addTask { await self.deliver(message, to: webhook, of: tenant) }
-            }
-        }
+        let until = now().addingTimeInterval(Self.lease / .seconds(1))
+        return claim.messages.map { Loan(message: $0, webhook: claim.webhook, until: until) }
     }
 
-    // MARK: Delivering
-
-    private func deliver(_ message: WebhookMessage, to webhook: Webhook, of tenant: TenantID) async {
-        let ending = await send(message, to: webhook, of: tenant)
-        do {
-            // A task that is cancelled gets no answer from a database.
-            try Task.checkCancellation()
-            try await write(ending, of: message, tenant)
-            state.withLock { state in
-                state.release(1, of: tenant)
-                state.failures[tenant] = nil
-            }
-            due.raise()
-        } catch {
-            if Task.isCancelled {
-                state.withLock { $0.unwritten[tenant, default: []].append((message, ending)) }
-            }
-            await failed(error, of: tenant, releasing: 1)
-        }
+    func work(on loan: Loan, of tenant: TenantID) async -> Outcome {
+        let ending = await send(loan.message, to: loan.webhook, of: tenant)
+        return Outcome(message: loan.message, ending: ending, until: loan.until)
     }
 
     private func send(_ message: WebhookMessage, to webhook: Webhook, of tenant: TenantID) async -> Ending {
@@ -197,50 +113,37 @@ public final class WebhookDispatcher: Sendable {
         return pause.map(Ending.again) ?? .over
     }
 
-    private func write(_ ending: Ending, of message: WebhookMessage, _ tenant: TenantID) async throws {
-        switch ending {
-        case .over: try await store.remove([message], of: tenant)
-        case .again(let pause): try await store.retry(message, of: tenant, after: pause)
-        case .cutOff: try await store.giveBack(message, of: tenant)
-        }
-    }
+    func isPast(_ outcome: Outcome) -> Bool { outcome.until <= now() }
 
-    /// What cannot be written down even now is lent until its time is over, and counts as tried.
-    private func writeRest() async {
-        let unwritten = state.withLock { state in
-            defer { state.unwritten = [:] }
-            return state.unwritten
-        }
-        await withDiscardingTaskGroup { group in
-            for (tenant, endings) in unwritten {
-                group.addTask {
-                    do {
-                        for (message, ending) in endings { try await self.write(ending, of: message, tenant) }
-                    } catch {
-                        self.onEvent(.failed(tenant, error))
-                    }
+    /// What was taken first: that must not be sent again. What is not written down at all is lent until its time is over,
+    /// and counts as tried.
+    func settle(_ outcomes: [Outcome], of tenant: TenantID) async -> Unsettled<Outcome>? {
+        var left = outcomes
+        do {
+            let over = outcomes.filter { $0.ending == .over }
+            if !over.isEmpty { try await store.remove(over.map(\.message), of: tenant) }
+            left.removeAll { $0.ending == .over }
+            while let outcome = left.first {
+                switch outcome.ending {
+                case .over: break
+                case .again(let pause): try await store.retry(outcome.message, of: tenant, after: pause)
+                case .cutOff: try await store.giveBack(outcome.message, of: tenant)
                 }
+                left.removeFirst()
             }
+            return nil
+        } catch {
+            return Unsettled(outcomes: left, error: error)
         }
     }
 
-    // MARK: Resting
+    func rest(_ number: Int) -> Duration { WebhookSchedule.rest(afterFailure: number) }
 
-    /// Leaves a tenant alone for a time that grows with each failure in succession; what fails meanwhile is the same one.
-    private func failed(_ error: any Error, of tenant: TenantID, releasing room: Int) async {
-        let isEnding = Task.isCancelled
-        let failures: Int? = state.withLock { state in
-            // At once with the rest: nobody gets the room in between.
-            state.release(room, of: tenant)
-            guard !isEnding, state.resting.insert(tenant).inserted else { return nil }
-            state.failures[tenant, default: 0] += 1
-            return state.failures[tenant]
+    func report(_ event: LeaseEvent) {
+        switch event {
+        case .failed(let tenant, let error): onEvent(.failed(tenant, error))
+        case .recovered: break
+        case .abandoned(let count): onEvent(.abandoned(count))
         }
-        if !isEnding { onEvent(.failed(tenant, error)) }
-        due.raise()
-        guard let failures else { return }
-        try? await clock.sleep(for: WebhookSchedule.rest(afterFailure: failures))
-        state.withLock { _ = $0.resting.remove(tenant) }
-        due.raise()
     }
 }

@@ -6,7 +6,8 @@ import Routing
 
 /// A refusal as RFC 9457 describes it, with the stable `code` that clients branch on.
 ///
-/// `type` is `about:blank`, so that `title` is the status's own phrase (RFC 9457 §4.2.1).
+/// `type` and `title` are those of the code's ``ProblemType``; every code has one, which tests hold. One without would be of
+/// the type `about:blank`, whose title is the status's own phrase (RFC 9457 §4.2.1).
 struct Problem: Error, CustomStringConvertible {
     let status: HTTPResponse.Status
     let code: String
@@ -41,8 +42,9 @@ struct Problem: Error, CustomStringConvertible {
     /// The problem's members, `requestID` aside.
     var json: JSONObject {
         var object = members
-        object["type"] = "about:blank"
-        object["title"] = .string(status.reasonPhrase)
+        let type = ProblemType.byCode[code]
+        object["type"] = .string(type?.path ?? "about:blank")
+        object["title"] = .string(type?.title ?? status.reasonPhrase)
         object["status"] = JSONValue(status.code)
         object["code"] = .string(code)
         object["detail"] = .string(detail)

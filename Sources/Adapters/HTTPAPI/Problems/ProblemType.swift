@@ -1,0 +1,330 @@
+import HTTPTypes
+
+/// A code that refusals have, and what its page says of it.
+///
+/// There is one list of them: of it are made the `type` and the `title` of each ``Problem`` and the pages at `/problems`; the
+/// guide and the OpenAPI document are held to it.
+struct ProblemType: Sendable {
+    /// What clients branch on.
+    let code: String
+    /// With which it comes.
+    let statuses: [HTTPResponse.Status]
+    /// The same whenever it comes (RFC 9457 §3.1.3).
+    let title: String
+    /// What happened. What stands between backticks is code, here and below.
+    let cause: String
+    /// What to do about it.
+    let remedy: String
+
+    private init(
+        _ code: String, _ statuses: HTTPResponse.Status..., title: String, cause: String, remedy: String
+    ) {
+        self.code = code
+        self.statuses = statuses
+        self.title = title
+        self.cause = cause
+        self.remedy = remedy
+        path = "/problems/\(code)"
+    }
+
+    /// Where its page is, which is also its `type`.
+    let path: String
+
+    static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
+
+    static let all = reading + admission + places + notifications + server
+
+    /// What cannot be read as the request that it should be.
+    private static let reading: [ProblemType] = [
+        ProblemType(
+            "malformed_request", .badRequest, title: "Not an HTTP request",
+            cause: "What came is no request as RFC 9110 and RFC 9112 describe it.",
+            remedy: "Use an HTTP library, with exactly one `Host`, and speak TLS where the server does."),
+        ProblemType(
+            "header_too_large", .requestHeaderFieldsTooLarge, title: "The header is too large",
+            cause: "The URL and the header fields together are longer than the server reads.",
+            remedy: "Send fewer or shorter fields; an invocation URL has at most 2,048 bytes."),
+        ProblemType(
+            "request_timeout", .requestTimeout, title: "The body did not arrive in time",
+            cause: "The body was announced and did not come within ten seconds.",
+            remedy: "Send the request again. A proxy in between should pass bodies on as they come."),
+        ProblemType(
+            "body_too_large", .contentTooLarge, title: "The body is too large",
+            cause: "A body is at most 65,536 bytes, sixteen times the largest payload that APNs takes.",
+            remedy: "Send less in one request."),
+        ProblemType(
+            "unsupported_media_type", .unsupportedMediaType, title: "The body is not announced as JSON",
+            cause: "The request has another `Content-Type` than `application/json`, or none.",
+            remedy: "Send `Content-Type: application/json`, in UTF-8."),
+        ProblemType(
+            "invalid_json", .badRequest, title: "The body is not a JSON object",
+            cause: "The body cannot be read as JSON, or is no object; `reason` says what is wrong.",
+            remedy: """
+                Send one JSON object (RFC 8259) in UTF-8, with no member twice and nothing behind it.
+                """),
+        ProblemType(
+            "missing_field", .badRequest, title: "A field is missing",
+            cause: "The body lacks a member that the route needs; `field` names it.",
+            remedy: "Add it, as `/openapi.json` describes it."),
+        ProblemType(
+            "invalid_field", .badRequest, title: "A field has the wrong value",
+            cause: """
+                A member of the body, or a part of the path, is of the wrong kind or out of its range; \
+                `field` names it, and `detail` says what it must be.
+                """,
+            remedy: "Correct it, as `/openapi.json` describes it."),
+        ProblemType(
+            "unknown_field", .badRequest, title: "A field is unknown",
+            cause: "The body has a member that the route does not know; `field` names it.",
+            remedy: """
+                Look for a misspelt name: what is not known is refused, so that nothing is ignored \
+                silently.
+                """),
+        ProblemType(
+            "missing_parameter", .badRequest, title: "A parameter is missing",
+            cause: "The query lacks a parameter that the route needs; `field` names it.",
+            remedy: "Add it to the query, percent-encoded."),
+        ProblemType(
+            "invalid_parameter", .badRequest, title: "A parameter has the wrong value",
+            cause: "A parameter of the query comes twice, or is not percent-encoded UTF-8.",
+            remedy: """
+                Send it once and percent-encoded, all of it: an invocation URL's own `&`, `?` and `#` too.
+                """),
+        ProblemType(
+            "unknown_parameter", .badRequest, title: "A parameter is unknown",
+            cause: "The query has a parameter that the route does not know; `field` names it.",
+            remedy: """
+                Look for a misspelt name, or for an invocation URL that is not percent-encoded: what \
+                follows its `&` is read as a parameter.
+                """),
+        ProblemType(
+            "invalid_url", .badRequest, title: "The invocation URL is not one",
+            cause: """
+                The text that was sent as a URL is not an absolute URL with a host; `reason` says why.
+                """,
+            remedy: "Send the URL exactly as the App Clip was given it, with its host, path and query."),
+        ProblemType(
+            "invalid_idempotency_key", .badRequest, title: "The idempotency key cannot be used",
+            cause: """
+                `Idempotency-Key` comes more than once, or is not 1 to 255 characters of printable ASCII.
+                """,
+            remedy: """
+                Send one, such as a UUID, and the same one whenever the same request is sent again.
+                """),
+    ]
+
+    /// Who may ask what, and how often.
+    private static let admission: [ProblemType] = [
+        ProblemType(
+            "unauthorized", .unauthorized, title: "There is no valid key",
+            cause: "The request has no key, or one that is not known, revoked or expired.",
+            remedy: """
+                Send `Authorization: Bearer` and a key. `doorstep key list` tells which there are, and \
+                `doorstep key create` makes one; a new key is known to every server within a second.
+                """),
+        ProblemType(
+            "forbidden", .forbidden, title: "The key may not do this",
+            cause: "The key is valid, but lacks the scope of this route, or its tenant is suspended.",
+            remedy: """
+                Use a secret key on a server; a publishable key, which ships in an app, reaches less. A \
+                suspended tenant is let in again by `doorstep tenant resume`.
+                """),
+        ProblemType(
+            "rate_limited", .tooManyRequests, title: "Too many requests",
+            cause: """
+                A limit was reached; `limit` names it, and the `RateLimit` fields of other answers tell \
+                how far it is.
+                """,
+            remedy: """
+                Wait for the seconds that `Retry-After` gives, then send the request again. `doorstep \
+                tenant limit` gives a tenant limits of its own; a proxy that all clients come through is \
+                named to the server by `--trusted-proxy`.
+                """),
+        ProblemType(
+            "not_found", .notFound, title: "There is nothing at this path",
+            cause: "The server has no route at this path, or none at this host.",
+            remedy: "Compare the path with `/openapi.json`, its version and spelling included."),
+        ProblemType(
+            "method_not_allowed", .methodNotAllowed, title: "The path takes other methods",
+            cause: "There is a route at this path, for other methods.",
+            remedy: "Use one of those that the field `Allow` names."),
+        ProblemType(
+            "unknown_host", .notFound, title: "Nobody has proved this host",
+            cause: "The association file was asked for at a host that no tenant has proved.",
+            remedy: """
+                Claim the domain with `doorstep domain create`, set its TXT record or its file, and run \
+                `doorstep domain verify`. A proof that is gone lapses.
+                """),
+    ]
+
+    /// What an invocation URL stands for.
+    private static let places: [ProblemType] = [
+        ProblemType(
+            "does_not_match", .notFound, .unprocessableContent, title: "No experience matches the URL",
+            cause: """
+                The tenant has no experience whose URL is a prefix of this one, or, for a notification, \
+                none that is advanced where the clip serves many businesses.
+                """,
+            remedy: """
+                Register an experience (`doorstep experience create`), or correct the URL. `doorstep \
+                diagnose URL` says what was compared with what.
+                """),
+        ProblemType(
+            "no_identifier", .notFound, title: "The URL names no location",
+            cause: """
+                An experience matches, but its rule finds no location's identifier in this URL, and it is \
+                bound to none; `experience` tells which one.
+                """,
+            remedy: """
+                Bind the experience to a location, or correct its identifier rule or the printed URL. \
+                `doorstep diagnose URL` shows the way from the one to the other.
+                """),
+        ProblemType(
+            "unknown_identifier", .notFound, title: "The URL names an unknown location",
+            cause: "The URL holds an identifier, and the tenant has no location of it.",
+            remedy: """
+                Add the location (`doorstep location create`), or correct the URL that was printed.
+                """),
+        ProblemType(
+            "unknown_clip", .unprocessableContent, title: "The App Clip is unknown",
+            cause: "The tenant has no App Clip of this bundle ID.",
+            remedy: """
+                Register it with `doorstep clip create`, or correct the bundle ID: it ends in the clip's \
+                own component, such as `com.example.MyApp.Clip`.
+                """),
+        ProblemType(
+            "other_clip", .unprocessableContent, title: "The URL is another App Clip's",
+            cause: """
+                The URL leads to an experience of another App Clip than the one that says it was launched \
+                by it.
+                """,
+            remedy: "Send the bundle ID of the clip that runs, and the URL that it was launched by."),
+        ProblemType(
+            "unknown_instance", .notFound, .unprocessableContent, title: "The instance is unknown",
+            cause: """
+                The tenant has no instance of this ID, or none where the clip has to be known from one.
+                """,
+            remedy: """
+                Register the instance first (`PUT /v1/instances/{id}`), with `url` or `clip`. Instances \
+                that have not been heard of for long are removed.
+                """),
+        ProblemType(
+            "unknown_activity", .notFound, title: "The Live Activity is unknown",
+            cause: "The instance has no Live Activity of this ID, or it has ended.",
+            remedy: "Register its token with `PUT /v1/instances/{id}/activities/{activity}`."),
+        ProblemType(
+            "invalid_receipt", .unprocessableContent, title: "The receipt is not accepted",
+            cause: """
+                The receipt is not signed by this server, is not of this tenant, or is too old, or proves \
+                another place; `reason` says which.
+                """,
+            remedy: "Send the receipt of the last confirmation, within ten minutes, and as it came."),
+    ]
+
+    /// What is to be sent to devices.
+    private static let notifications: [ProblemType] = [
+        ProblemType(
+            "not_business_specific", .unprocessableContent, title: "The URL stands for no single business",
+            cause: """
+                The clip serves many businesses, and the experience that the URL matches is bound to none.
+                """,
+            remedy: """
+                Register an advanced experience for the business, bound to its location, and send a URL of \
+                it.
+                """),
+        ProblemType(
+            "launch_too_long_ago", .unprocessableContent, title: "The launch was too long ago",
+            cause: """
+                An App Clip receives notifications for 8 hours after its launch, and these are over.
+                """,
+            remedy: "Nothing can be sent until the clip is launched again."),
+        ProblemType(
+            "payload_too_large", .unprocessableContent, title: "The payload is too large for APNs",
+            cause: """
+                A payload is at most 4,096 bytes, or 5,120 for a broadcast, with what the server adds to \
+                it.
+                """,
+            remedy: "Shorten the texts or what stands beside `aps`; `POST /v1/payloads` tells the size."),
+        ProblemType(
+            "invalid_notification", .unprocessableContent, title: "APNs would not take the notification",
+            cause: """
+                The payload or a header breaks one of Apple's rules; `field` names where, `detail` which.
+                """,
+            remedy: "Correct it; `POST /v1/payloads` checks a notification without sending it."),
+        ProblemType(
+            "idempotency_key_reused", .unprocessableContent, title: "The idempotency key was used before",
+            cause: "Within 24 hours, another request came with this `Idempotency-Key`.",
+            remedy: """
+                Use a new key for each notification; to repeat a request, send the same body again.
+                """),
+        ProblemType(
+            "wrong_audience", .unprocessableContent, title: "The audience cannot get this",
+            cause: """
+                The notification's kind and those who are to get it do not go together; `detail` says why.
+                """,
+            remedy: """
+                Updates and ends of a Live Activity go to the activity or to a channel, and nothing else \
+                does; and only at a URL that leads to a location is anybody confirmed.
+                """),
+        ProblemType(
+            "unknown_notification", .notFound, title: "The notification is unknown",
+            cause: "The tenant has no notification of this ID.",
+            remedy: """
+                Correct the ID; what became of notifications is kept for 30 days, or as \
+                `--notification-retention` says.
+                """),
+        ProblemType(
+            "unknown_channel", .notFound, .unprocessableContent, title: "The channel is unknown",
+            cause: """
+                The tenant has no broadcast channel of this ID, or the clip has none in this environment.
+                """,
+            remedy: "`GET /v1/channels` lists them, `POST /v1/channels` makes one."),
+        ProblemType(
+            "notifications_not_configured", .serviceUnavailable, title: "Notifications are not set up here",
+            cause: "The server lacks the secret that seals push tokens, or the keys for APNs.",
+            remedy: """
+                Whoever runs the server sets `DOORSTEP_TOKEN_SECRET`, and `DOORSTEP_APNS_KEYS` for \
+                channels.
+                """),
+        ProblemType(
+            "apns_refused", .badGateway, title: "APNs refused it",
+            cause: """
+                APNs answered that it does not do what was asked; `apnsStatus` and `apnsReason` are its \
+                words.
+                """,
+            remedy: "Look the reason up in Apple's \"Handling notification responses from APNs\"."),
+        ProblemType(
+            "apns_not_reached", .badGateway, title: "APNs was not reached",
+            cause: "The server could not connect to APNs; nothing was done.",
+            remedy: """
+                Send the request again. If it stays so, the server's way to `api.push.apple.com` is \
+                blocked.
+                """),
+        ProblemType(
+            "apns_unanswered", .badGateway, title: "APNs did not answer",
+            cause: "The question was sent and no answer came: APNs may have done what was asked.",
+            remedy: """
+                Look at what there is, such as with `GET /v1/channels`, before the request is sent again.
+                """),
+    ]
+
+    /// What is the server's own matter.
+    private static let server: [ProblemType] = [
+        ProblemType(
+            "unavailable", .serviceUnavailable, title: "The server cannot answer yet",
+            cause: """
+                The server has not read its table yet, or the database that this request needs is away.
+                """,
+            remedy: """
+                Send the request again after the seconds that `Retry-After` gives. `/readyz` tells whether \
+                it is ready.
+                """),
+        ProblemType(
+            "internal_error", .internalServerError, title: "The request failed",
+            cause: "The server met an error that it did not expect, and wrote it to its log.",
+            remedy: """
+                Send the request again; if it fails again, whoever runs the server finds the reason in its \
+                log by the answer's `requestID`.
+                """),
+    ]
+}

@@ -1,0 +1,216 @@
+import Synchronization
+import Tenancy
+
+/// Takes what is due of tenants on loan, works on it, and settles what became of it, until it is told to stop.
+///
+/// No tenant holds up another: each has a share of what is on loan, and one for which claiming or settling fails is left
+/// alone for a while. What could not be settled is kept and settled later, and nothing new is taken of that tenant
+/// meanwhile. Any number of servers may do so at once.
+///
+/// Two sides run beside each other: one takes and works, the other settles, and goes on with its rests and retries while
+/// the first comes to its end.
+final class LeaseLoop<Work: LeasedWork>: Sendable {
+    private let settings: LeaseSettings
+    private let clock: any Clock<Duration>
+    private let state: Mutex<LeaseState<Work.Outcome>>
+    private let due = WakeUp()
+    private let finished = WakeUp()
+    private let stopped = WakeUp()
+
+    init(_ settings: LeaseSettings, clock: any Clock<Duration>) {
+        self.settings = settings
+        self.clock = clock
+        state = Mutex(LeaseState(settings))
+    }
+
+    /// How much is on loan and not settled.
+    var heldCount: Int { state.withLock(\.heldCount) }
+
+    var isStopping: Bool { Task.isCancelled || state.withLock(\.isStopping) }
+
+    /// Something is due now.
+    func wake() { due.raise() }
+
+    /// Takes nothing more, and lets ``run(_:)`` return once the rest is settled.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        due.raise()
+        stopped.raise()
+    }
+
+    /// Goes on until ``stop()``. To be called once.
+    func run(_ work: Work) async {
+        await withTaskGroup { group in
+            group.addTask { await self.takeAndSettle(work) }
+            guard settings.cutsOff else { return }
+            await stopped.wait()
+            group.cancelAll()
+        }
+        await settleRest(work)
+    }
+
+    private func takeAndSettle(_ work: Work) async {
+        async let settling: Void = settleWhileWorking(work)
+        await take(work)
+        state.withLock { $0.drain() }
+        finished.raise()
+        await settling
+    }
+
+    // MARK: Taking
+
+    private func take(_ work: Work) async {
+        await withDiscardingTaskGroup { timers in
+            timers.addTask { await self.poll(work) }
+            await withDiscardingTaskGroup { group in
+                while !isStopping {
+                    for (tenant, number) in state.withLock({ $0.takeRests() }) {
+                        timers.addTask { await self.rest(tenant, for: work.rest(number)) }
+                    }
+                    let found = await look(work)
+                    if settings.isInTurn {
+                        for tenant in state.withLock({ $0.inTurn(found) }) {
+                            guard let room = state.withLock({ $0.reserve(for: tenant) }) else { continue }
+                            let loans = await claim(room, of: tenant, work)
+                            group.addTask { await self.perform(loans, of: tenant, work) }
+                        }
+                    } else {
+                        for (tenant, room) in state.withLock({ $0.reserve(for: found) }) {
+                            group.addTask {
+                                let loans = await self.claim(room, of: tenant, work)
+                                await self.perform(loans, of: tenant, work)
+                            }
+                        }
+                    }
+                    await due.wait()
+                }
+                timers.cancelAll()
+            }
+        }
+    }
+
+    private func poll(_ work: Work) async {
+        while (try? await clock.sleep(for: settings.pollInterval)) != nil {
+            let droppedCount = state.withLock { $0.drop(where: work.isPast) }
+            if droppedCount > 0 { work.report(.abandoned(droppedCount)) }
+            due.raise()
+        }
+    }
+
+    private func look(_ work: Work) async -> [TenantID] {
+        guard let busy = state.withLock(\.busy) else { return [] }
+        do {
+            let tenants = try await work.tenants(except: busy)
+            succeeded(work)
+            return tenants
+        } catch {
+            failed(error, of: nil, work)
+            return []
+        }
+    }
+
+    /// - Parameter room: What is reserved.
+    private func claim(_ room: Int, of tenant: TenantID, _ work: Work) async -> [Work.Loan] {
+        do {
+            let loans = try await work.claim(room, of: tenant)
+            succeeded(work)
+            if state.withLock({ $0.claimed(loans.count, of: room, for: tenant) }) { due.raise() }
+            return loans
+        } catch {
+            state.withLock { $0.failedToClaim(room, for: tenant) }
+            failed(error, of: tenant, work)
+            due.raise()
+            return []
+        }
+    }
+
+    private func rest(_ tenant: TenantID, for pause: Duration) async {
+        try? await clock.sleep(for: pause)
+        state.withLock { $0.endRest(of: tenant) }
+        due.raise()
+    }
+
+    private func perform(_ loans: [Work.Loan], of tenant: TenantID, _ work: Work) async {
+        await withDiscardingTaskGroup { group in
+            for loan in loans {
+                group.addTask {
+                    let outcome = await work.work(on: loan, of: tenant)
+                    self.state.withLock { $0.finish(outcome, of: tenant) }
+                    self.finished.raise()
+                }
+            }
+        }
+    }
+
+    // MARK: Settling
+
+    private func settleWhileWorking(_ work: Work) async {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled, !state.withLock(\.isQuiet) {
+                guard let tenant = state.withLock({ $0.next() }) else {
+                    await finished.wait()
+                    continue
+                }
+                group.addTask { await self.settle(tenant, work) }
+            }
+            // Only rests are left.
+            group.cancelAll()
+        }
+    }
+
+    /// Writes down what is left, in rounds: whoever cannot be written for is tried once in each, and holds up nobody.
+    private func settleRest(_ work: Work) async {
+        for round in 1...max(1, settings.lastTries) {
+            guard state.withLock({ $0.beginRound() }) else { return }
+            if round > 1 { try? await clock.sleep(for: work.rest(1)) }
+            await withDiscardingTaskGroup { group in
+                for _ in 1...settings.settlers {
+                    group.addTask {
+                        while let tenant = self.state.withLock({ $0.next() }) {
+                            await self.settle(tenant, work)
+                        }
+                    }
+                }
+            }
+        }
+        let abandonedCount = state.withLock { $0.abandon() }
+        if abandonedCount > 0 { work.report(.abandoned(abandonedCount)) }
+    }
+
+    /// Writes one batch, and, where that failed, waits until the tenant has rested: no settler is held meanwhile.
+    private func settle(_ tenant: TenantID, _ work: Work) async {
+        if state.withLock({ $0.mayGather(for: tenant) }) {
+            try? await clock.sleep(for: settings.gathering)
+        }
+        let outcomes = state.withLock { $0.takeOutcomes(of: tenant) }
+        let unsettled = await work.settle(outcomes, of: tenant)
+        let left = unsettled?.outcomes ?? []
+        let number = state.withLock {
+            $0.settled(outcomes.count - left.count, keeping: left, of: tenant)
+        }
+        if let unsettled { failed(unsettled.error, of: tenant, work) } else { succeeded(work) }
+        due.raise()
+        finished.raise()
+        guard let number else { return }
+        try? await clock.sleep(for: work.rest(number))
+        state.withLock { $0.endSettlingRest(of: tenant) }
+        due.raise()
+        finished.raise()
+    }
+
+    // MARK: Telling
+
+    private func failed(_ error: any Error, of tenant: TenantID?, _ work: Work) {
+        guard !Task.isCancelled else { return }
+        state.withLock { $0.isFailing = true }
+        work.report(.failed(tenant, error))
+    }
+
+    private func succeeded(_ work: Work) {
+        let hasRecovered = state.withLock { state in
+            defer { state.isFailing = false }
+            return state.isFailing
+        }
+        if hasRecovered { work.report(.recovered) }
+    }
+}

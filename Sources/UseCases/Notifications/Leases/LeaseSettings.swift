@@ -1,0 +1,23 @@
+/// How much a ``LeaseLoop`` does at once, and how long it waits for what.
+struct LeaseSettings: Sendable {
+    /// How much is on loan and not settled, at most.
+    var total: Int
+    /// Of that, of one tenant.
+    var share: Int
+    /// How much is claimed, and settled, at once.
+    var batch: Int
+    /// Whether tenants are claimed of one after another, each getting what the ones before it left; else all at once.
+    var isInTurn: Bool
+    /// How many tenants are found by one look, at most; nil for all that have something due.
+    var foundAtOnce: Int?
+    /// For how many tenants outcomes are written down at once.
+    var settlers: Int
+    /// How long an outcome may wait for others to be written with it.
+    var gathering = Duration.zero
+    /// How long something due can go unnoticed.
+    var pollInterval: Duration
+    /// Whether all that runs is cancelled when the loop is told to stop; else it is waited for.
+    var cutsOff: Bool
+    /// How often what is left is tried to be written down once nothing more is worked on.
+    var lastTries: Int
+}

@@ -1,0 +1,163 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import JSON
+import Testing
+
+@testable import HTTPAPI
+
+/// The pages of the codes, and that guide and OpenAPI document know the same codes.
+@Suite struct ProblemTests {
+    @Test func eachCodeHasAPageThatSaysWhatToDo() async throws {
+        let api = TestAPI()
+        // A tenant's host hides what monitors ask, and not these.
+        try api.proveHost()
+        try await api.test { client in
+            for type in ProblemType.all {
+                let page = try await client.send(.get, type.path, key: nil)
+                #expect(page.status == 200, "\(type.code)")
+                try Self.expectPage(page)
+                for text in [type.title, type.cause, type.remedy] {
+                    #expect(page.text.contains(ProblemPages.markup(text)), "\(type.code): \(text)")
+                }
+                #expect(page.text.contains("<code>\(type.code)</code>"))
+                #expect(type.statuses.allSatisfy { page.text.contains("\($0.code)") }, "\(type.code)")
+            }
+            let list = try await client.send(.get, "/problems", key: nil)
+            #expect(list.status == 200)
+            try Self.expectPage(list)
+            #expect(ProblemType.all.allSatisfy { list.text.contains("<a href=\"\($0.path)\">") })
+        }
+    }
+
+    private static func expectPage(_ page: TestAPI.Answer) throws {
+        #expect(page.headers[.contentType] == "text/html; charset=utf-8")
+        #expect(page.headers[.cacheControl] == "public, max-age=300")
+        #expect(page.headers[.xContentTypeOptions] == "nosniff")
+        for name in ["<script", "http:", "https:", " src=", " style="] { #expect(!page.text.contains(name)) }
+        let style = try #require(page.text.firstMatch(of: /<style>(.*)<\/style>/)?.output.1)
+        let hash = Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
+        let policy = try #require(page.headers[.contentSecurityPolicy])
+        #expect(policy.hasPrefix("default-src 'none'; style-src 'sha256-\(hash)'; "))
+    }
+
+    @Test func aPageIsKeptByWhoHasIt() async throws {
+        try await TestAPI().test { client in
+            let page = try await client.send(.get, "/problems/not_found", key: nil)
+            let again = try await client.send(
+                .get, "/problems/not_found", key: nil,
+                headers: [.ifNoneMatch: try #require(page.headers[.eTag])])
+            #expect(again.status == 304 && again.text.isEmpty)
+            let head = try await client.send(.head, "/problems/not_found", key: nil)
+            #expect(head.status == 200 && head.text.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["nothing", "NOT_FOUND", "not_found/x", "%3Cscript%3E", "..%2Fproblems", "not_found%00"])
+    func ofAnotherCodeThereIsNone(code: String) async throws {
+        try await TestAPI().test { client in
+            let answer = try await client.send(.get, "/problems/\(code)", key: nil)
+            #expect(answer.status == 404 && answer.code == "not_found")
+            #expect(!answer.text.contains("script"))
+            let posted = try await client.send(.post, "/problems/not_found", key: nil)
+            #expect(posted.status == 405)
+        }
+    }
+
+    @Test func textsAreEscaped() {
+        #expect(
+            ProblemPages.markup("<a href='x'> & \"`b<c`")
+                == "&lt;a href=&#39;x&#39;&gt; &amp; &quot;<code>b&lt;c</code>")
+        for type in ProblemType.all {
+            #expect(!type.title.contains("`") && !type.title.hasSuffix("."), "\(type.code)")
+            for text in [type.cause, type.remedy] {
+                #expect(text.count { $0 == "`" } % 2 == 0 && text.hasSuffix("."), "\(type.code)")
+            }
+            #expect(type.code.allSatisfy { $0 == "_" || ("a"..."z").contains($0) } && !type.statuses.isEmpty)
+        }
+    }
+
+    /// Each example of a problem is of its code's type, and each code that is named with a status is there with it.
+    @Test func theDocumentKnowsTheSameCodes() throws {
+        let document = try JSONValue(parsing: PackageResources.openapi_json)
+        var named: Set<String> = []
+        for object in Self.objects(in: document) {
+            if let path = object["type"]?.stringValue, path.hasPrefix("/problems/") || path == "about:blank" {
+                let code = try #require(object["code"]?.stringValue)
+                let type = try #require(ProblemType.byCode[code], "\(code)")
+                #expect(path == type.path && object["title"]?.stringValue == type.title, "\(code)")
+                #expect(type.statuses.contains { $0.code == object["status"]?.numberValue?.int }, "\(code)")
+            }
+            guard let properties = object["properties"]?.objectValue,
+                let codes = properties["code"]?.objectValue.map(Self.values),
+                let statuses = properties["status"]?.objectValue.map(Self.values), !codes.isEmpty
+            else { continue }
+            #expect(properties["title"] == nil, "a title is the code's: \(codes)")
+            for code in codes.compactMap(\.stringValue) {
+                named.insert(code)
+                let known = ProblemType.byCode[code]?.statuses.map(\.code) ?? []
+                for status in statuses.compactMap({ $0.numberValue?.int }) {
+                    #expect(known.contains(status), "\(code) with \(status)")
+                }
+            }
+        }
+        // What is said of any path at once, in the document's own description.
+        named.insert("method_not_allowed")
+        #expect(named == Set(ProblemType.all.map(\.code)))
+    }
+
+    private static func values(_ schema: JSONObject) -> [JSONValue] {
+        schema["enum"]?.arrayValue ?? schema["const"].map { [$0] } ?? []
+    }
+
+    private static func objects(in value: JSONValue) -> [JSONObject] {
+        switch value {
+        case .object(let object): [object] + object.flatMap { objects(in: $0.value) }
+        case .array(let values): values.flatMap(objects)
+        default: []
+        }
+    }
+
+    /// The table of the guide.
+    @Test func theGuideKnowsTheSameCodes() throws {
+        let guide = try String(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../../Sources/Adapters/HTTPAPI/README.md"), encoding: .utf8)
+        var codes: [Int: Set<String>] = [:]
+        for row in guide.matches(of: /\n\| ([45]\d\d(?:, \d\d\d)*) \| (.*) \|/) {
+            let named = Set(row.output.2.matches(of: /`([a-z_]+)`/).map { String($0.output.1) })
+            for status in row.output.1.split(separator: ", ").compactMap({ Int($0) }) {
+                codes[status] = named
+            }
+        }
+        for type in ProblemType.all {
+            for status in type.statuses {
+                #expect(codes[status.code]?.contains(type.code) == true, "\(type.code) with \(status.code)")
+            }
+        }
+        let members: Set = ["reason", "field", "limit"]
+        for (status, named) in codes {
+            for code in named.subtracting(members) {
+                #expect(ProblemType.byCode[code] != nil, "\(code), \(status)")
+            }
+        }
+    }
+
+    /// Every code that is written where problems are made, whether or not another test comes by it.
+    @Test func everyCodeInTheSourcesHasAType() throws {
+        let sources = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/Adapters/HTTPAPI").standardizedFileURL
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var count = 0
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let made = text.matches(of: /(?:Problem|init)\(\s*\.\w+,\s*"([a-z_]+)"/).map(\.output.1)
+            let ofFields = text.matches(of: /code: "([a-z_]+)"/).map(\.output.1)
+            for code in made + ofFields {
+                count += 1
+                #expect(ProblemType.byCode[String(code)] != nil, "\(code) in \(file.lastPathComponent)")
+            }
+        }
+        #expect(count > 25)
+    }
+}

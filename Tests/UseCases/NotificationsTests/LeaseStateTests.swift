@@ -1,0 +1,383 @@
+import Foundation
+import PropertyTesting
+import Tenancy
+import Testing
+
+@testable import Notifications
+
+@Suite struct LeaseStateTests {
+    private static let tenants = (1...50).map { number in
+        TenantID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number))))
+    }
+
+    private static func settings(
+        total: Int = 20, share: Int = 8, batch: Int = 5, isInTurn: Bool = true, settlers: Int = 2
+    ) -> LeaseSettings {
+        LeaseSettings(
+            total: total, share: share, batch: batch, isInTurn: isInTurn, foundAtOnce: 32,
+            settlers: settlers, pollInterval: .seconds(1), cutsOff: false, lastTries: 1)
+    }
+
+    /// Everybody has more due than there is room for.
+    @Test(arguments: [(10, 4, 3), (7, 7, 7), (100, 3, 2), (1, 1, 1), (64, 5, 9)])
+    func turnsComeToEverybodyAlike(total: Int, share: Int, batch: Int) {
+        var state = LeaseState<Int>(Self.settings(total: total, share: share, batch: batch))
+        var turns: [TenantID: Int] = [:]
+        for _ in 1...400 {
+            var held: [TenantID: Int] = [:]
+            for tenant in state.inTurn(Self.tenants) {
+                guard let room = state.reserve(for: tenant) else { continue }
+                #expect(room <= min(batch, share))
+                _ = state.claimed(room, of: room, for: tenant)
+                held[tenant, default: 0] += room
+                turns[tenant, default: 0] += 1
+            }
+            #expect(state.heldCount == min(total, Self.tenants.count * min(batch, share)))
+            Self.settle(held, in: &state)
+        }
+        let (fewest, most) = (turns.values.min() ?? 0, turns.values.max() ?? 0)
+        #expect(turns.count == Self.tenants.count && most - fewest <= 1)
+    }
+
+    private static func settle(_ held: [TenantID: Int], in state: inout LeaseState<Int>) {
+        for (tenant, count) in held {
+            for number in 0..<count { state.finish(number, of: tenant) }
+        }
+        while let tenant = state.next() {
+            let outcomes = state.takeOutcomes(of: tenant)
+            #expect(state.settled(outcomes.count, keeping: [], of: tenant) == nil)
+        }
+        #expect(state.heldCount == 0)
+    }
+
+    @Test func oneTenantHasItsShareAndOthersTheRest() {
+        var state = LeaseState<Int>(Self.settings())
+        let (greedy, other) = (Self.tenants[0], Self.tenants[1])
+        #expect(state.reserve(for: greedy) == 5)
+        // What is reserved counts for room, and is not held.
+        #expect(state.heldCount == 0)
+        #expect(state.reserve(for: greedy) == 3)
+        #expect(state.reserve(for: greedy) == nil)
+        #expect(state.busy == [greedy])
+        _ = state.claimed(5, of: 5, for: greedy)
+        _ = state.claimed(1, of: 3, for: greedy)
+        #expect(state.heldCount == 6)
+        #expect(state.reserve(for: greedy) == 2)
+        for tenant in Self.tenants[1...2] {
+            #expect(state.reserve(for: tenant) == 5)
+        }
+        // 18 of 20.
+        #expect(state.reserve(for: Self.tenants[3]) == 2)
+        #expect(state.busy == nil)
+        #expect(state.reserve(for: other) == nil)
+    }
+
+    @Test func whoIsFoundBeyondTheRoomIsLookedForAgain() {
+        var state = LeaseState<Int>(Self.settings(isInTurn: false))
+        let rooms = state.reserve(for: Array(Self.tenants.prefix(6)))
+        #expect(rooms.map(\.room) == [5, 5, 5, 5])
+        #expect(state.claimed(5, of: 5, for: rooms[0].tenant) == false)
+        #expect(state.claimed(1, of: 5, for: rooms[1].tenant) == true)
+        #expect(state.claimed(0, of: 5, for: rooms[2].tenant) == true)
+        // There was room for all of the next.
+        #expect(state.reserve(for: [Self.tenants[8]]).map(\.room) == [5])
+        #expect(state.claimed(0, of: 5, for: Self.tenants[8]) == false)
+    }
+
+    @Test func failuresInSuccessionAreCountedOnceForEachRest() {
+        var state = LeaseState<Int>(Self.settings())
+        let tenant = Self.tenants[0]
+        for number in 1...3 {
+            // Two claims at once fail: it rests once.
+            #expect(state.reserve(for: tenant) == 5)
+            #expect(state.reserve(for: tenant) == 3)
+            state.failedToClaim(5, for: tenant)
+            state.failedToClaim(3, for: tenant)
+            #expect(state.takeRests().map(\.number) == [number])
+            #expect(state.reserve(for: tenant) == nil && state.busy == [tenant])
+            #expect(state.reserve(for: Self.tenants[1]) == 5)
+            _ = state.claimed(0, of: 5, for: Self.tenants[1])
+            state.endRest(of: tenant)
+        }
+        #expect(state.reserve(for: tenant) == 5)
+        _ = state.claimed(0, of: 5, for: tenant)
+        #expect(state.reserve(for: tenant) == 5)
+        state.failedToClaim(5, for: tenant)
+        #expect(state.takeRests().map(\.number) == [1])
+    }
+
+    @Test func whoCannotBeWrittenForGetsNothingAndHoldsNoSettler() throws {
+        var state = LeaseState<Int>(Self.settings(settlers: 1))
+        let (broken, other) = (Self.tenants[0], Self.tenants[1])
+        try Self.hold(2, of: broken, in: &state)
+        try Self.hold(2, of: other, in: &state)
+        #expect(state.next() == broken)
+        #expect(state.next() == nil)
+        #expect(state.takeOutcomes(of: broken) == [0, 1])
+        // One of two is written.
+        #expect(state.settled(1, keeping: [1], of: broken) == 1)
+        #expect(state.heldCount == 3)
+        #expect(state.reserve(for: broken) == nil)
+        #expect(state.next() == other)
+        _ = state.takeOutcomes(of: other)
+        #expect(state.settled(2, keeping: [], of: other) == nil)
+        #expect(state.next() == nil)
+        state.endSettlingRest(of: broken)
+        // It has rested, and is behind still.
+        #expect(state.reserve(for: broken) == nil)
+        #expect(state.next() == broken)
+        #expect(state.takeOutcomes(of: broken) == [1])
+        #expect(state.settled(0, keeping: [1], of: broken) == 2)
+        state.endSettlingRest(of: broken)
+        #expect(state.next() == broken)
+        _ = state.takeOutcomes(of: broken)
+        #expect(state.settled(1, keeping: [], of: broken) == nil)
+        #expect(state.heldCount == 0 && state.reserve(for: broken) == 5)
+    }
+
+    private static func hold(_ count: Int, of tenant: TenantID, in state: inout LeaseState<Int>) throws {
+        let reserved = state.reserve(for: tenant)
+        let room = try #require(reserved)
+        _ = state.claimed(count, of: room, for: tenant)
+        for number in 0..<count { state.finish(number, of: tenant) }
+    }
+
+    @Test(arguments: [true, false]) func whatIsDroppedCountsNoLonger(hasRested: Bool) throws {
+        var state = LeaseState<Int>(Self.settings(total: 5))
+        let tenant = Self.tenants[0]
+        try Self.hold(5, of: tenant, in: &state)
+        #expect(state.next() == tenant)
+        let outcomes = state.takeOutcomes(of: tenant)
+        #expect(state.settled(0, keeping: outcomes, of: tenant) == 1)
+        #expect(state.busy == nil && state.drop { $0 > 4 } == 0)
+        if hasRested { state.endSettlingRest(of: tenant) }
+        #expect(state.drop { $0 < 2 } == 2)
+        #expect(state.heldCount == 3 && state.reserve(for: tenant) == nil)
+        #expect(state.reserve(for: Self.tenants[1]) == 2)
+        _ = state.claimed(0, of: 2, for: Self.tenants[1])
+        #expect(state.drop { _ in true } == 3)
+        if !hasRested { state.endSettlingRest(of: tenant) }
+        #expect(state.heldCount == 0 && state.next() == nil && state.reserve(for: tenant) == 5)
+    }
+
+    @Test func inEachRoundEverybodyIsTriedOnce() throws {
+        var state = LeaseState<Int>(Self.settings(total: 200, settlers: 1))
+        for tenant in Self.tenants[0...9] {
+            try Self.hold(5, of: tenant, in: &state)
+            try Self.hold(2, of: tenant, in: &state)
+        }
+        state.isStopping = true
+        state.drain()
+        #expect(state.isQuiet)
+        for round in 1...3 {
+            #expect(state.beginRound() == true)
+            var tries: [TenantID: Int] = [:]
+            while let tenant = state.next() {
+                tries[tenant, default: 0] += 1
+                let outcomes = state.takeOutcomes(of: tenant)
+                let kept = tenant == Self.tenants[0] ? outcomes : []
+                #expect(state.settled(outcomes.count - kept.count, keeping: kept, of: tenant) == nil)
+            }
+            #expect(tries[Self.tenants[0]] == 1)
+            #expect(tries.count == (round == 1 ? 10 : 1))
+            #expect(state.heldCount == 7)
+        }
+        #expect(state.abandon() == 7 && state.heldCount == 0)
+    }
+
+    /// What may happen in any order, beside a plain account of it.
+    @Test(.timeLimit(.minutes(1)), arguments: [true, false]) func anyOrderKeepsTheAccounts(
+        isInTurn: Bool
+    ) throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SplitMix64(seed: seed)
+        for _ in 1...60 {
+            let settings = Self.settings(
+                total: 1 + random.below(40), share: 1 + random.below(12), batch: 1 + random.below(8),
+                isInTurn: isInTurn, settlers: 1 + random.below(4))
+            var run = LeaseRun(settings, tenants: Array(Self.tenants.prefix(1 + random.below(8))))
+            for step in 1...500 {
+                run.step(&random)
+                try #require(run.isKept, "seed \(seed), step \(step), \(settings)")
+            }
+            run.end()
+            try #require(run.isOver, "seed \(seed), \(settings)")
+        }
+    }
+}
+
+/// A state of leases, and what it must be by all that happened to it.
+private struct LeaseRun {
+    private let settings: LeaseSettings
+    private let tenants: [TenantID]
+    private var state: LeaseState<Int>
+    private var reserved: [(tenant: TenantID, room: Int)] = []
+    private var worked: [(tenant: TenantID, loan: Int)] = []
+    private var waiting: [TenantID: [Int]] = [:]
+    private var beingWritten: [TenantID: [Int]] = [:]
+    private var behind: Set<TenantID> = []
+    private var resting: Set<TenantID> = []
+    private var settlingRests: Set<TenantID> = []
+    private var loanCount = 0
+    /// Written or dropped, each once.
+    private var ended: Set<Int> = []
+    private var isWrong = false
+
+    init(_ settings: LeaseSettings, tenants: [TenantID]) {
+        self.settings = settings
+        self.tenants = tenants
+        state = LeaseState(settings)
+    }
+
+    private func held(of tenant: TenantID) -> Int {
+        worked.count { $0.tenant == tenant } + waiting[tenant, default: []].count
+            + beingWritten[tenant, default: []].count
+    }
+
+    private func room(for tenant: TenantID) -> Int {
+        let isBlocked =
+            behind.contains(tenant) || resting.contains(tenant) || settlingRests.contains(tenant)
+        guard !isBlocked else { return 0 }
+        let all = reserved.reduce(0) { $0 + $1.room } + tenants.reduce(0) { $0 + held(of: $1) }
+        let own = reserved.reduce(0) { $0 + ($1.tenant == tenant ? $1.room : 0) } + held(of: tenant)
+        return max(0, min(settings.batch, settings.total - all, settings.share - own))
+    }
+
+    /// Who could be settled, if a settler were free.
+    private var waiters: [TenantID] {
+        tenants.filter {
+            !waiting[$0, default: []].isEmpty && beingWritten[$0] == nil && !settlingRests.contains($0)
+        }
+    }
+
+    var isKept: Bool {
+        let busy = state.busy.map(Set.init)
+        let held = tenants.map { self.held(of: $0) }
+        return !isWrong && state.heldCount == held.reduce(0, +) && state.heldCount <= settings.total
+            && held.allSatisfy { $0 <= settings.share } && beingWritten.count <= settings.settlers
+            && (busy.map { busy in tenants.allSatisfy { !busy.contains($0) || room(for: $0) == 0 } } ?? true)
+    }
+
+    var isOver: Bool { !isWrong && ended.count == loanCount && state.heldCount == 0 }
+
+    mutating func step(_ random: inout SplitMix64) {
+        let tenant = random.pick(tenants)
+        switch random.below(9) {
+        case 0, 1:
+            let expected = room(for: tenant)
+            let room = state.reserve(for: tenant)
+            isWrong = isWrong || (room ?? 0) != expected
+            if let room { reserved.append((tenant, room)) }
+        case 2:
+            guard !reserved.isEmpty else { return }
+            let (tenant, room) = reserved.remove(at: random.below(reserved.count))
+            let count = random.below(room + 1)
+            _ = state.claimed(count, of: room, for: tenant)
+            for _ in 0..<count {
+                worked.append((tenant, loanCount))
+                loanCount += 1
+            }
+        case 3:
+            guard !reserved.isEmpty, random.oneIn(3) else { return }
+            let (tenant, room) = reserved.remove(at: random.below(reserved.count))
+            state.failedToClaim(room, for: tenant)
+            let rests = state.takeRests().map(\.tenant)
+            isWrong = isWrong || rests != (resting.insert(tenant).inserted ? [tenant] : [])
+        case 4:
+            guard resting.remove(tenant) != nil else { return }
+            state.endRest(of: tenant)
+        case 5, 6:
+            guard !worked.isEmpty else { return }
+            let (tenant, loan) = worked.remove(at: random.below(worked.count))
+            state.finish(loan, of: tenant)
+            waiting[tenant, default: []].append(loan)
+        case 7:
+            if random.oneIn(2) { begin() } else { settle(&random) }
+        default:
+            if random.oneIn(4) { drop(random.below(5)) } else { endSettlingRest(of: tenant) }
+        }
+    }
+
+    private mutating func begin() {
+        let (expected, isFree) = (waiters, beingWritten.count < settings.settlers)
+        guard let tenant = state.next() else {
+            isWrong = isWrong || isFree && !expected.isEmpty
+            return
+        }
+        let outcomes = state.takeOutcomes(of: tenant)
+        let all = waiting[tenant, default: []]
+        isWrong =
+            isWrong || !isFree || !expected.contains(tenant)
+            || outcomes != Array(all.prefix(settings.batch))
+        waiting[tenant] = Array(all.dropFirst(outcomes.count))
+        beingWritten[tenant] = outcomes
+    }
+
+    private mutating func settle(_ random: inout SplitMix64) {
+        guard let (tenant, outcomes) = beingWritten.randomElement(using: &random) else { return }
+        beingWritten[tenant] = nil
+        let written = random.oneIn(2) ? outcomes.count : random.below(outcomes.count + 1)
+        let kept = Array(outcomes.dropFirst(written))
+        let number = state.settled(written, keeping: kept, of: tenant)
+        isWrong = isWrong || (number == nil) != kept.isEmpty
+        end(outcomes.prefix(written))
+        waiting[tenant, default: []].insert(contentsOf: kept, at: 0)
+        if kept.isEmpty {
+            behind.remove(tenant)
+        } else {
+            behind.insert(tenant)
+            settlingRests.insert(tenant)
+        }
+    }
+
+    private mutating func endSettlingRest(of tenant: TenantID) {
+        guard settlingRests.remove(tenant) != nil else { return }
+        state.endSettlingRest(of: tenant)
+        if waiting[tenant, default: []].isEmpty { behind.remove(tenant) }
+    }
+
+    private mutating func drop(_ remainder: Int) {
+        var count = 0
+        for (tenant, outcomes) in waiting {
+            let past = outcomes.filter { $0 % 5 == remainder }
+            waiting[tenant] = outcomes.filter { $0 % 5 != remainder }
+            count += past.count
+            end(past[...])
+            let isLeft = outcomes.count > past.count || beingWritten[tenant] != nil
+            if !isLeft, !settlingRests.contains(tenant) { behind.remove(tenant) }
+        }
+        isWrong = isWrong || state.drop { $0 % 5 == remainder } != count
+    }
+
+    private mutating func end(_ outcomes: ArraySlice<Int>) {
+        for outcome in outcomes { isWrong = isWrong || !ended.insert(outcome).inserted }
+    }
+
+    /// Comes to the end, as a loop does: what is left is written in one round.
+    mutating func end() {
+        state.isStopping = true
+        for (tenant, room) in reserved { _ = state.claimed(0, of: room, for: tenant) }
+        reserved = []
+        for (tenant, loan) in worked {
+            state.finish(loan, of: tenant)
+            waiting[tenant, default: []].append(loan)
+        }
+        worked = []
+        for (tenant, outcomes) in beingWritten {
+            isWrong = isWrong || state.settled(outcomes.count, keeping: [], of: tenant) != nil
+            end(outcomes[...])
+        }
+        beingWritten = [:]
+        settlingRests = []
+        state.drain()
+        guard state.beginRound() else { return }
+        while let tenant = state.next() {
+            let outcomes = state.takeOutcomes(of: tenant)
+            isWrong =
+                isWrong || state.settled(outcomes.count, keeping: [], of: tenant) != nil
+                || outcomes != Array(waiting[tenant, default: []].prefix(outcomes.count))
+            waiting[tenant]?.removeFirst(outcomes.count)
+            end(outcomes[...])
+        }
+    }
+}
