@@ -15,7 +15,8 @@ import Testing
     ) -> LeaseSettings {
         LeaseSettings(
             total: 100, share: 20, batch: 10, isInTurn: isInTurn, settlers: settlers,
-            pollInterval: .seconds(1), cutsOff: cutsOff, lastTries: lastTries)
+            settlingRest: .seconds(10), patience: 3, pollInterval: .seconds(1), cutsOff: cutsOff,
+            lastTries: lastTries)
     }
 
     /// No clock moves: nobody's rest is waited for.

@@ -5,7 +5,7 @@ import Synchronization
 final class NotedClock: Clock {
     private struct State {
         var sleepers: [UUID: (duration: Duration, continuation: CheckedContinuation<Void, any Error>)] = [:]
-        var waiters: [(duration: Duration, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiters: [UUID: (duration: Duration, continuation: CheckedContinuation<Void, Never>)] = [:]
     }
 
     private let state = Mutex(State())
@@ -21,10 +21,11 @@ final class NotedClock: Clock {
             try await withCheckedThrowingContinuation { continuation in
                 let woken = state.withLock { state in
                     state.sleepers[id] = (deadline - start, continuation)
-                    defer { state.waiters.removeAll { $0.duration == deadline - start } }
-                    return state.waiters.filter { $0.duration == deadline - start }
+                    let woken = state.waiters.filter { $0.value.duration == deadline - start }
+                    for id in woken.keys { state.waiters[id] = nil }
+                    return woken.values.map(\.continuation)
                 }
-                for waiter in woken { waiter.continuation.resume() }
+                for waiter in woken { waiter.resume() }
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {
@@ -37,15 +38,21 @@ final class NotedClock: Clock {
             throwing: CancellationError())
     }
 
-    /// Waits until somebody sleeps for so long.
+    /// Waits until somebody sleeps for so long, or the task is cancelled.
     func wait(for duration: Duration) async {
-        await withCheckedContinuation { continuation in
-            let isSlept = state.withLock { state in
-                let isSlept = state.sleepers.values.contains { $0.duration == duration }
-                if !isSlept { state.waiters.append((duration, continuation)) }
-                return isSlept
+        let id = UUID()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    let isSlept = state.sleepers.values.contains { $0.duration == duration }
+                    guard !isSlept, !Task.isCancelled else { return true }
+                    state.waiters[id] = (duration, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            if isSlept { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
         }
     }
 

@@ -42,12 +42,12 @@ final class ScriptedWork: LeasedWork {
         }
     }
 
-    func claim(_ room: Int, of tenant: TenantID) async throws -> [Int] {
+    func claim(_ room: Int, of tenant: TenantID) async throws -> (loans: [Int], hasMore: Bool) {
         try await onClaim(tenant)
         return state.change { state in
             let loans = Array(state.due[tenant, default: []].prefix(room))
             state.due[tenant]?.removeFirst(loans.count)
-            return loans
+            return (loans, false)
         }
     }
 

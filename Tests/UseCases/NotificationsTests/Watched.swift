@@ -1,11 +1,12 @@
+import Foundation
 import Synchronization
 
-/// A state that tests wait for.
+/// A state that tests wait for, until their time is over.
 final class Watched<State: Sendable>: Sendable {
     private struct Contents {
         var state: State
-        var waiters: [(isOver: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
-            []
+        var waiters:
+            [UUID: (isOver: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] = [:]
     }
 
     private let contents: Mutex<Contents>
@@ -17,13 +18,18 @@ final class Watched<State: Sendable>: Sendable {
     var current: State { contents.withLock(\.state) }
 
     func wait(until isOver: @escaping @Sendable (State) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isOver = contents.withLock { contents in
-                if isOver(contents.state) { return true }
-                contents.waiters.append((isOver, continuation))
-                return false
+        let id = UUID()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = contents.withLock { contents in
+                    if Task.isCancelled || isOver(contents.state) { return true }
+                    contents.waiters[id] = (isOver, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            if isOver { continuation.resume() }
+        } onCancel: {
+            contents.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
         }
     }
 
@@ -32,9 +38,9 @@ final class Watched<State: Sendable>: Sendable {
         let (result, woken) = try contents.withLock { contents in
             let result = try change(&contents.state)
             let state = contents.state
-            let woken = contents.waiters.filter { $0.isOver(state) }.map(\.continuation)
-            contents.waiters.removeAll { $0.isOver(state) }
-            return (result, woken)
+            let woken = contents.waiters.filter { $0.value.isOver(state) }
+            for id in woken.keys { contents.waiters[id] = nil }
+            return (result, woken.values.map(\.continuation))
         }
         for continuation in woken { continuation.resume() }
         return result

@@ -223,7 +223,7 @@ import Testing
         async let run: Void = dispatcher.run()
         await clock.wait(for: .seconds(5))
         isLater.withLock { $0 = true }
-        while abandoned.current < 4 {
+        while abandoned.current < 4, !Task.isCancelled {
             await clock.wait(for: .seconds(1))
             clock.end(.seconds(1))
             await Task.yield()

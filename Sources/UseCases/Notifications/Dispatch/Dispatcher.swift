@@ -74,6 +74,8 @@ public final class Dispatcher: Sendable {
             LeaseSettings(
                 total: settings.maximumInFlight, share: settings.tenantShare, batch: settings.batch,
                 isInTurn: true, settlers: 1, gathering: settings.gathering,
+                settlingRest: settings.retryInterval,
+                patience: max(1, Int(settings.lease / settings.pollInterval / 2)),
                 pollInterval: settings.pollInterval, cutsOff: false, lastTries: settings.lastTries),
             clock: clock)
     }
@@ -101,8 +103,10 @@ extension Dispatcher: LeasedWork {
         return due.map(\.tenant)
     }
 
-    func claim(_ room: Int, of tenant: TenantID) async throws -> [ClaimedDelivery] {
-        try await outbox.claim(room, of: tenant, for: settings.lease)
+    func claim(
+        _ room: Int, of tenant: TenantID
+    ) async throws -> (loans: [ClaimedDelivery], hasMore: Bool) {
+        (try await outbox.claim(room, of: tenant, for: settings.lease), false)
     }
 
     func work(on delivery: ClaimedDelivery, of tenant: TenantID) async -> Completion {

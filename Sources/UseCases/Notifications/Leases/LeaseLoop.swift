@@ -67,18 +67,17 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
                     for (tenant, number) in state.withLock({ $0.takeRests() }) {
                         timers.addTask { await self.rest(tenant, for: work.rest(number)) }
                     }
-                    let found = await look(work)
-                    if settings.isInTurn {
-                        for tenant in state.withLock({ $0.inTurn(found) }) {
-                            guard let room = state.withLock({ $0.reserve(for: tenant) }) else { continue }
-                            let loans = await claim(room, of: tenant, work)
-                            group.addTask { await self.perform(loans, of: tenant, work) }
-                        }
-                    } else {
-                        for (tenant, room) in state.withLock({ $0.reserve(for: found) }) {
-                            group.addTask {
-                                let loans = await self.claim(room, of: tenant, work)
-                                await self.perform(loans, of: tenant, work)
+                    if let found = await look(work) {
+                        if settings.isInTurn {
+                            for tenant in state.withLock({ $0.inTurn(found) }) {
+                                guard let room = state.withLock({ $0.reserve(for: tenant) }) else { continue }
+                                for loan in await claim(room, of: tenant, work) {
+                                    group.addTask { await self.perform(loan, of: tenant, work) }
+                                }
+                            }
+                        } else {
+                            for (tenant, room) in state.withLock({ $0.reserve(for: found) }) {
+                                group.addTask { await self.claimAndPerform(room, of: tenant, work) }
                             }
                         }
                     }
@@ -91,30 +90,38 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
 
     private func poll(_ work: Work) async {
         while (try? await clock.sleep(for: settings.pollInterval)) != nil {
-            let droppedCount = state.withLock { $0.drop(where: work.isPast) }
+            let droppedCount = state.withLock { state in
+                state.pass()
+                return state.drop(where: work.isPast)
+            }
             if droppedCount > 0 { work.report(.abandoned(droppedCount)) }
             due.raise()
         }
     }
 
-    private func look(_ work: Work) async -> [TenantID] {
-        guard let busy = state.withLock(\.busy) else { return [] }
+    /// Nil where nobody was looked for.
+    private func look(_ work: Work) async -> [TenantID]? {
+        guard let busy = state.withLock(\.busy) else { return nil }
         do {
             let tenants = try await work.tenants(except: busy)
             succeeded(work)
             return tenants
         } catch {
+            state.withLock { $0.isLookFailing = true }
             failed(error, of: nil, work)
-            return []
+            return nil
         }
     }
 
     /// - Parameter room: What is reserved.
     private func claim(_ room: Int, of tenant: TenantID, _ work: Work) async -> [Work.Loan] {
         do {
-            let loans = try await work.claim(room, of: tenant)
+            let (loans, hasMore) = try await work.claim(room, of: tenant)
             succeeded(work)
-            if state.withLock({ $0.claimed(loans.count, of: room, for: tenant) }) { due.raise() }
+            let isMoreDue = state.withLock {
+                $0.claimed(loans.count, of: room, for: tenant, hasMore: hasMore)
+            }
+            if isMoreDue { due.raise() }
             return loans
         } catch {
             state.withLock { $0.failedToClaim(room, for: tenant) }
@@ -130,16 +137,17 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
         due.raise()
     }
 
-    private func perform(_ loans: [Work.Loan], of tenant: TenantID, _ work: Work) async {
+    private func claimAndPerform(_ room: Int, of tenant: TenantID, _ work: Work) async {
+        let loans = await claim(room, of: tenant, work)
         await withDiscardingTaskGroup { group in
-            for loan in loans {
-                group.addTask {
-                    let outcome = await work.work(on: loan, of: tenant)
-                    self.state.withLock { $0.finish(outcome, of: tenant) }
-                    self.finished.raise()
-                }
-            }
+            for loan in loans { group.addTask { await self.perform(loan, of: tenant, work) } }
         }
+    }
+
+    private func perform(_ loan: Work.Loan, of tenant: TenantID, _ work: Work) async {
+        let outcome = await work.work(on: loan, of: tenant)
+        state.withLock { $0.finish(outcome, of: tenant) }
+        finished.raise()
     }
 
     // MARK: Settling
@@ -161,10 +169,11 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
     /// Writes down what is left, in rounds: whoever cannot be written for is tried once in each, and holds up nobody.
     private func settleRest(_ work: Work) async {
         for round in 1...max(1, settings.lastTries) {
-            guard state.withLock({ $0.beginRound() }) else { return }
-            if round > 1 { try? await clock.sleep(for: work.rest(1)) }
+            let settlers = state.withLock { $0.beginRound() }
+            guard settlers > 0 else { return }
+            if round > 1 { try? await clock.sleep(for: settings.settlingRest) }
             await withDiscardingTaskGroup { group in
-                for _ in 1...settings.settlers {
+                for _ in 1...settlers {
                     group.addTask {
                         while let tenant = self.state.withLock({ $0.next() }) {
                             await self.settle(tenant, work)
@@ -185,14 +194,14 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
         let outcomes = state.withLock { $0.takeOutcomes(of: tenant) }
         let unsettled = await work.settle(outcomes, of: tenant)
         let left = unsettled?.outcomes ?? []
-        let number = state.withLock {
+        let mustRest = state.withLock {
             $0.settled(outcomes.count - left.count, keeping: left, of: tenant)
         }
         if let unsettled { failed(unsettled.error, of: tenant, work) } else { succeeded(work) }
         due.raise()
         finished.raise()
-        guard let number else { return }
-        try? await clock.sleep(for: work.rest(number))
+        guard mustRest else { return }
+        try? await clock.sleep(for: settings.settlingRest)
         state.withLock { $0.endSettlingRest(of: tenant) }
         due.raise()
         finished.raise()
@@ -208,7 +217,7 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
 
     private func succeeded(_ work: Work) {
         let hasRecovered = state.withLock { state in
-            defer { state.isFailing = false }
+            defer { (state.isFailing, state.isLookFailing) = (false, false) }
             return state.isFailing
         }
         if hasRecovered { work.report(.recovered) }

@@ -14,6 +14,11 @@ struct LeaseSettings: Sendable {
     var settlers: Int
     /// How long an outcome may wait for others to be written with it.
     var gathering = Duration.zero
+    /// How long a tenant for which settling failed waits before it is tried again. It does not grow: what waits takes room.
+    var settlingRest: Duration
+    /// After how many polls in which none of its outcomes could be written a tenant gets nothing more: its loans could end,
+    /// and be taken again here.
+    var patience: Int
     /// How long something due can go unnoticed.
     var pollInterval: Duration
     /// Whether all that runs is cancelled when the loop is told to stop; else it is waited for.

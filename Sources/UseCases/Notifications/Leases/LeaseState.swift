@@ -18,9 +18,11 @@ struct LeaseState<Outcome: Sendable> {
         var settling = Settling.idle
         /// Whether some outcomes could not be written.
         var isBehind = false
+        /// In how many polls outcomes have waited, none of them written.
+        var waited = 0
         /// Whether it is left alone after a claim that failed.
         var isResting = false
-        /// How often in succession something failed.
+        /// How often in succession claiming failed.
         var failures = 0
 
         var isEmpty: Bool {
@@ -44,6 +46,8 @@ struct LeaseState<Outcome: Sendable> {
     private var rests: [(tenant: TenantID, number: Int)] = []
     /// Whether what was asked last did not work.
     var isFailing = false
+    /// Whether it was asked in vain who has something due: nobody is looked for until the next poll, or until something works.
+    var isLookFailing = false
     var isStopping = false
     /// Nothing is worked on any more, nor will be.
     private var isDrained = false
@@ -56,13 +60,14 @@ struct LeaseState<Outcome: Sendable> {
 
     /// Who gets nothing now; nil when nobody gets anything.
     var busy: [TenantID]? {
-        guard heldCount + reservedCount < settings.total else { return nil }
+        guard !isLookFailing, heldCount + reservedCount < settings.total else { return nil }
         return accounts.keys.filter { room(for: $0) == 0 }
     }
 
     private func room(for tenant: TenantID) -> Int {
         let account = accounts[tenant, default: Account()]
-        guard !isStopping, !account.isBehind, !account.isResting else { return 0 }
+        guard !isStopping, !account.isBehind, !account.isResting, account.waited < settings.patience
+        else { return 0 }
         return max(
             0,
             min(
@@ -99,20 +104,22 @@ struct LeaseState<Outcome: Sendable> {
     }
 
     /// - Returns: Whether there may be more to take at once.
-    mutating func claimed(_ count: Int, of room: Int, for tenant: TenantID) -> Bool {
+    mutating func claimed(
+        _ count: Int, of room: Int, for tenant: TenantID, hasMore: Bool = false
+    ) -> Bool {
         accounts[tenant, default: Account()].held += count
         heldCount += count
         if count == 0 { accounts[tenant]?.failures = 0 }
         last = tenant
         release(room, of: tenant)
-        return settings.isInTurn ? count > 0 : isShort && count < room
+        return hasMore || (settings.isInTurn ? count > 0 : isShort && count < room)
     }
 
     /// What fails while a tenant rests already is the same failure.
     mutating func failedToClaim(_ room: Int, for tenant: TenantID) {
         var account = accounts[tenant, default: Account()]
         if !account.isResting, !isStopping {
-            if account.settling != .resting { account.failures += 1 }
+            account.failures += 1
             account.isResting = true
             rests.append((tenant, account.failures))
         }
@@ -151,7 +158,7 @@ struct LeaseState<Outcome: Sendable> {
 
     /// Whose outcomes are settled next; nil when nobody's are, or no settler is free.
     mutating func next() -> TenantID? {
-        guard settlerCount < settings.settlers, !queue.isEmpty else { return nil }
+        guard settlerCount < settlers, !queue.isEmpty else { return nil }
         let tenant = queue.removeFirst()
         accounts[tenant]?.settling = .underWay
         settlerCount += 1
@@ -172,9 +179,8 @@ struct LeaseState<Outcome: Sendable> {
     }
 
     /// - Parameter unsettled: What could not be written.
-    /// - Returns: After how many failures in succession the tenant rests, until ``endSettlingRest(of:)``; nil when it does
-    ///   not.
-    mutating func settled(_ count: Int, keeping unsettled: [Outcome], of tenant: TenantID) -> Int? {
+    /// - Returns: Whether the tenant rests now, until ``endSettlingRest(of:)``.
+    mutating func settled(_ count: Int, keeping unsettled: [Outcome], of tenant: TenantID) -> Bool {
         settlerCount -= 1
         var account = accounts[tenant, default: Account()]
         account.held -= count
@@ -183,16 +189,24 @@ struct LeaseState<Outcome: Sendable> {
         account.isBehind = !unsettled.isEmpty
         account.settling = .idle
         defer { tidy(tenant) }
+        if count > 0 { account.waited = 0 }
         guard account.isBehind else {
             account.failures = 0
             accounts[tenant] = account
             if !account.outcomes.isEmpty { enqueue(tenant) }
-            return nil
+            return false
         }
-        if !account.isResting { account.failures += 1 }
         if !isDrained { account.settling = .resting }
         accounts[tenant] = account
-        return isDrained ? nil : account.failures
+        return !isDrained
+    }
+
+    /// A poll's time has passed: what waits to be written may be lent again before it is.
+    mutating func pass() {
+        isLookFailing = false
+        for (tenant, account) in accounts where account.settling != .idle {
+            accounts[tenant]?.waited = account.waited + 1
+        }
     }
 
     mutating func endSettlingRest(of tenant: TenantID) {
@@ -200,6 +214,7 @@ struct LeaseState<Outcome: Sendable> {
         accounts[tenant]?.settling = .idle
         if account.outcomes.isEmpty {
             accounts[tenant]?.isBehind = false
+            accounts[tenant]?.waited = 0
         } else if !isDrained {
             enqueue(tenant)
         }
@@ -221,6 +236,7 @@ struct LeaseState<Outcome: Sendable> {
                 queue.removeAll { $0 == tenant }
                 accounts[tenant]?.settling = .idle
                 accounts[tenant]?.isBehind = false
+                accounts[tenant]?.waited = 0
             }
             tidy(tenant)
         }
@@ -239,12 +255,16 @@ struct LeaseState<Outcome: Sendable> {
     var isQuiet: Bool { isDrained && queue.isEmpty && settlerCount == 0 }
 
     /// Everybody who has outcomes left is settled once more.
-    /// - Returns: Whether there is anybody.
-    mutating func beginRound() -> Bool {
+    /// - Returns: How many settlers there are to be; 0 where there is nobody.
+    mutating func beginRound() -> Int {
         queue = accounts.filter { !$0.value.outcomes.isEmpty }.map(\.key)
         for tenant in queue { accounts[tenant]?.settling = .queued }
-        return !queue.isEmpty
+        return min(queue.count, settlers)
     }
+
+    /// All that is left is settled at once where nobody waits for it: one after another, each could take as long as a
+    /// connection is waited for.
+    private var settlers: Int { isDrained && settings.cutsOff ? .max : settings.settlers }
 
     /// - Returns: How many outcomes are given up.
     mutating func abandon() -> Int {

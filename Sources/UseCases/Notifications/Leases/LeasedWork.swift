@@ -12,7 +12,8 @@ protocol LeasedWork: Sendable {
     func tenants(except busy: [TenantID]) async throws -> [TenantID]
 
     /// Takes what is due of a tenant, at most so much.
-    func claim(_ room: Int, of tenant: TenantID) async throws -> [Loan]
+    /// - Returns: What is lent, and whether there may be more whatever came of it.
+    func claim(_ room: Int, of tenant: TenantID) async throws -> (loans: [Loan], hasMore: Bool)
 
     func work(on loan: Loan, of tenant: TenantID) async -> Outcome
 
@@ -23,7 +24,7 @@ protocol LeasedWork: Sendable {
     /// - Returns: What is not written, and may be another time; nil when nothing is left.
     func settle(_ outcomes: [Outcome], of tenant: TenantID) async -> Unsettled<Outcome>?
 
-    /// How long a tenant is left alone after claiming or settling failed for it.
+    /// How long a tenant is left alone after claiming failed for it.
     /// - Parameter number: How often in succession.
     func rest(_ number: Int) -> Duration
 

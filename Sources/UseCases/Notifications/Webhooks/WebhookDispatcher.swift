@@ -46,8 +46,8 @@ public final class WebhookDispatcher: Sendable {
         loop = LeaseLoop(
             LeaseSettings(
                 total: Self.messages, share: Self.messagesPerTenant, batch: Self.messagesPerTenant,
-                isInTurn: false, foundAtOnce: Self.tenants, settlers: 8, pollInterval: .seconds(1),
-                cutsOff: true, lastTries: 1),
+                isInTurn: false, foundAtOnce: Self.tenants, settlers: 8, settlingRest: .seconds(2),
+                patience: 30, pollInterval: .seconds(1), cutsOff: true, lastTries: 1),
             clock: clock)
     }
 
@@ -85,16 +85,16 @@ extension WebhookDispatcher: LeasedWork {
         try await store.tenantsWithDueMessages(limit: Self.tenants, excluding: busy)
     }
 
-    func claim(_ room: Int, of tenant: TenantID) async throws -> [Loan] {
+    func claim(_ room: Int, of tenant: TenantID) async throws -> (loans: [Loan], hasMore: Bool) {
         let claim = try await store.claim(
             of: tenant, limit: room, lease: Self.lease, maximumAge: WebhookSchedule.maximumAge)
-        guard let claim else { return [] }
-        if claim.outdatedCount > 0 {
-            onEvent(.gaveUp(tenant, claim.outdatedCount, nil))
-            loop.wake()
-        }
+        guard let claim else { return ([], false) }
+        if claim.outdatedCount > 0 { onEvent(.gaveUp(tenant, claim.outdatedCount, nil)) }
         let until = now().addingTimeInterval(Self.lease / .seconds(1))
-        return claim.messages.map { Loan(message: $0, webhook: claim.webhook, until: until) }
+        return (
+            claim.messages.map { Loan(message: $0, webhook: claim.webhook, until: until) },
+            claim.outdatedCount > 0
+        )
     }
 
     func work(on loan: Loan, of tenant: TenantID) async -> Outcome {
@@ -115,25 +115,42 @@ extension WebhookDispatcher: LeasedWork {
 
     func isPast(_ outcome: Outcome) -> Bool { outcome.until <= now() }
 
-    /// What was taken first: that must not be sent again. What is not written down at all is lent until its time is over,
-    /// and counts as tried.
+    /// What was taken first: that must not be sent again. Each by itself, so that none takes another with it; what is not
+    /// written down at all is lent until its time is over, and counts as tried.
     func settle(_ outcomes: [Outcome], of tenant: TenantID) async -> Unsettled<Outcome>? {
-        var left = outcomes
-        do {
-            let over = outcomes.filter { $0.ending == .over }
-            if !over.isEmpty { try await store.remove(over.map(\.message), of: tenant) }
-            left.removeAll { $0.ending == .over }
-            while let outcome = left.first {
-                switch outcome.ending {
-                case .over: break
-                case .again(let pause): try await store.retry(outcome.message, of: tenant, after: pause)
-                case .cutOff: try await store.giveBack(outcome.message, of: tenant)
+        let unsettled = [
+            await settle(each: outcomes.filter { $0.ending == .over }, of: tenant),
+            await settle(each: outcomes.filter { $0.ending != .over }, of: tenant),
+        ].compactMap(\.self)
+        return unsettled.first.map { first in
+            Unsettled(outcomes: unsettled.flatMap(\.outcomes), error: first.error)
+        }
+    }
+
+    private func settle(each outcomes: [Outcome], of tenant: TenantID) async -> Unsettled<Outcome>? {
+        await withTaskGroup(of: Unsettled<Outcome>?.self) { group in
+            for outcome in outcomes {
+                group.addTask {
+                    do {
+                        try await self.settle(outcome, of: tenant)
+                        return nil
+                    } catch {
+                        return Unsettled(outcomes: [outcome], error: error)
+                    }
                 }
-                left.removeFirst()
             }
-            return nil
-        } catch {
-            return Unsettled(outcomes: left, error: error)
+            return await group.reduce(nil) { all, one in
+                guard let all, let one else { return all ?? one }
+                return Unsettled(outcomes: all.outcomes + one.outcomes, error: all.error)
+            }
+        }
+    }
+
+    private func settle(_ outcome: Outcome, of tenant: TenantID) async throws {
+        switch outcome.ending {
+        case .over: try await store.remove([outcome.message], of: tenant)
+        case .again(let pause): try await store.retry(outcome.message, of: tenant, after: pause)
+        case .cutOff: try await store.giveBack(outcome.message, of: tenant)
         }
     }
 
