@@ -56,6 +56,7 @@ struct Restaurant {
                 case .latitude: field(37.334722)
                 case .longitude: field(-122.008889)
                 case .radius: field(100)
+                case .details: nil
                 }
             })
         try table.set(

@@ -48,9 +48,15 @@ extension JSONWriter {
         write(literal: "}")
     }
 
-    /// `region` holds what `CLCircularRegion(center:radius:identifier:)` takes.
+    /// `region` holds what `CLCircularRegion(center:radius:identifier:)` takes; `details` are left out where there are none.
     package mutating func write(_ location: Location) {
-        write(literal: #"{"identifier":"#)
+        if location.details.isEmpty {
+            write(literal: #"{"identifier":"#)
+        } else {
+            write(literal: #"{"details":"#)
+            location.details.json.withUnsafeBufferPointer { write($0) }
+            write(literal: #","identifier":"#)
+        }
         write(quoted: location.identifier.text)
         write(literal: #","name":"#)
         if let name = location.name { write(quoted: name) } else { write(literal: "null") }

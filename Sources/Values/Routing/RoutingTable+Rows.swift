@@ -147,12 +147,15 @@ extension RoutingTable {
             let longitude = row.double(LocationColumn.longitude),
             let radius = row.double(LocationColumn.radius),
             let center = try? Coordinate(latitude: latitude, longitude: longitude),
-            (try? CircularRegion(center: center, radius: Distance(meters: radius))) != nil
+            (try? CircularRegion(center: center, radius: Distance(meters: radius))) != nil,
+            let details = row.isNull(LocationColumn.details)
+                ? LocationDetails.none
+                : row.withField(LocationColumn.details, { LocationDetails(stored: $0) }) ?? nil
         else { return false }
         let tenant = intern(id)
         return row.withField(LocationColumn.identifier) { identifier in
             row.withField(LocationColumn.name) { name in
-                guard identifier.count <= Int(UInt16.max) else { return false }
+                guard max(identifier.count, name.count) <= Int(UInt16.max) else { return false }
                 let hash = hash(.location, tenant, identifier)
                 if !isNew {
                     locations.remove(hash) { header, text in
@@ -161,8 +164,13 @@ extension RoutingTable {
                 }
                 let header = LocationHeader(
                     latitude: center.latitude, longitude: center.longitude, radius: radius, tenant: tenant,
-                    identifierLength: UInt16(identifier.count))
-                locations.insert(hash, header, identifier, name)
+                    identifierLength: UInt16(identifier.count), nameLength: UInt16(name.count))
+                if details.isEmpty {
+                    locations.insert(hash, header, identifier, name)
+                } else {
+                    let text = Array(copying: name) + details.json
+                    locations.insert(hash, header, identifier, text.span)
+                }
                 return true
             } ?? false
         } ?? false

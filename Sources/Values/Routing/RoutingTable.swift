@@ -70,8 +70,13 @@ public struct RoutingTable: Sendable {
         let longitude: Double
         let radius: Double
         let tenant: TenantIndex
-        /// What follows in the record's text is the name.
         let identifierLength: UInt16
+        /// What follows in the record's text are the details, as JSON.
+        let nameLength: UInt16
+
+        var identifier: Range<Int> { 0..<Int(identifierLength) }
+        var name: Range<Int> { Int(identifierLength)..<detailsStart }
+        var detailsStart: Int { Int(identifierLength) + Int(nameLength) }
     }
 
     struct ShortCodeHeader: BitwiseCopyable {
@@ -181,7 +186,9 @@ public struct RoutingTable: Sendable {
                 else { return nil }
                 return Location(
                     identifier: identifier,
-                    name: String(copying: text.extracting(name.count..<text.count)), region: region)
+                    name: String(copying: text.extracting(header.name)), region: region,
+                    details: LocationDetails(
+                        copying: text.extracting(header.detailsStart..<text.count)))
             }
         }
     }
@@ -250,7 +257,7 @@ public struct RoutingTable: Sendable {
     }
 
     static func isName(_ name: Span<UInt8>, of header: LocationHeader, _ text: Span<UInt8>) -> Bool {
-        Int(header.identifierLength) == name.count && text.extracting(0..<name.count).isEqual(to: name)
+        text.extracting(header.identifier).isEqual(to: name)
     }
 
     static func isName(_ name: Span<UInt8>, of header: ShortCodeHeader, _ text: Span<UInt8>) -> Bool {

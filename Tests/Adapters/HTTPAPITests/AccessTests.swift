@@ -126,7 +126,7 @@ import Testing
             #expect(table["source"] == "file")
             #expect((3_600...3_660).contains(try #require(table["ageSeconds"]?.numberValue?.int)))
             #expect(table["experiences"] == 2)
-            #expect(table["locations"] == 1)
+            #expect(table["locations"] == 2)
         }
     }
 

@@ -141,7 +141,8 @@ import Testing
         case .locations:
             let identifier = random.pick(identifiers)
             let row = RoutingRow.location(
-                tenant, identifier, name: random.pick(["one", "two"]), radius: Double(1 + random.below(500)))
+                tenant, identifier, name: random.pick(["one", "two"]), radius: Double(1 + random.below(500)),
+                details: random.pick([nil, "{}", #"{"phone": "1"}"#, #"{"phone": "2", "e": "3"}"#]))
             return (row, [identifier], nil)
         case .experiences:
             let kind = random.pick(ExperienceKind.allCases)
