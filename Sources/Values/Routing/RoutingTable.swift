@@ -141,6 +141,8 @@ public struct RoutingTable: Sendable {
     var queryNodes = RecordTable<UInt32>()
     var locations: RecordTable<LocationHeader>
     var shortCodes = RecordTable<ShortCodeHeader>()
+    /// By the places of `tenants`.
+    var nearby: [NearbyIndex] = []
 
     /// An empty table.
     /// - Parameter expected: About how many experiences and locations are to come, each.
@@ -160,10 +162,14 @@ public struct RoutingTable: Sendable {
     public var experienceCount: Int { experiences.count }
     public var locationCount: Int { locations.count }
 
-    /// About how many bytes the experiences, locations and short codes take.
+    /// About how many bytes the experiences, locations and short codes take, with what they are found by.
     public var memory: Int {
         experiences.memory + queryNodes.memory + locations.memory + shortCodes.memory
+            + nearbyMemory
     }
+
+    /// How many of these what is near is found by.
+    public var nearbyMemory: Int { nearby.reduce(0) { $0 + $1.memory } }
 
     /// Gives back memory that was reserved while the table grew.
     public mutating func compact() {
@@ -171,6 +177,7 @@ public struct RoutingTable: Sendable {
         queryNodes.compact()
         locations.compact()
         shortCodes.compact()
+        for index in nearby.indices { nearby[index].compact() }
     }
 
     // MARK: Finding by name

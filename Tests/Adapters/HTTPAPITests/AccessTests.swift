@@ -19,7 +19,7 @@ import Testing
         try await TestAPI().test { client in
             for (method, path) in [
                 (HTTPRequest.Method.get, "/v1/lookup"), (.post, "/v1/confirmations"),
-                (.post, "/v1/payloads"),
+                (.post, "/v1/payloads"), (.post, "/v1/nearby"),
             ] {
                 var headers = HTTPFields()
                 headers[.authorization] = authorization
