@@ -816,6 +816,9 @@ CREATE TABLE doorstep.locations (
     longitude double precision NOT NULL,
     radius double precision NOT NULL,
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    details jsonb,
+    CONSTRAINT locations_details_are_texts CHECK (((jsonb_typeof(details) = 'object'::text) AND (details <> '{}'::jsonb) AND (NOT jsonb_path_exists(details, 'strict $.*?(@.type() != "string" || @ == "")'::jsonpath, '{}'::jsonb, true)))),
+    CONSTRAINT locations_details_length CHECK ((((octet_length((details)::text) + 1) - (2 * jsonb_array_length(jsonb_path_query_array(details, '$.*'::jsonpath)))) <= 4096)),
     CONSTRAINT locations_identifier_length CHECK (((char_length(identifier) >= 1) AND (char_length(identifier) <= 128))),
     CONSTRAINT locations_latitude_range CHECK (((latitude >= ('-90'::integer)::double precision) AND (latitude <= (90)::double precision))),
     CONSTRAINT locations_longitude_range CHECK (((longitude >= ('-180'::integer)::double precision) AND (longitude <= (180)::double precision))),
@@ -1482,7 +1485,7 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.experiences REFERE
 -- Name: locations record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier', 'name, latitude, longitude, radius');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier', 'name, latitude, longitude, radius, details');
 
 --
 -- Name: short_codes record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -2676,6 +2679,13 @@ GRANT SELECT(radius) ON TABLE doorstep.locations TO doorstep_router;
 --
 
 GRANT UPDATE(metadata) ON TABLE doorstep.locations TO doorstep_admin;
+
+--
+-- Name: COLUMN locations.details; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(details) ON TABLE doorstep.locations TO doorstep_admin;
+GRANT SELECT(details) ON TABLE doorstep.locations TO doorstep_router;
 
 --
 -- Name: TABLE notifications; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -38,19 +38,27 @@ import Testing
             let binary = installation.binary
             let created = try await binary.succeed(
                 ["location", "create", "c", "--name", "C", "--latitude", "-33.5", "--longitude", "-70.25"]
-                    + ["--radius", "20", "--metadata", "phone=1=2", "--metadata", "note=x"] + Self.tenant
-                    + Self.json
+                    + [
+                        "--radius", "20", "--metadata", "phone=1=2", "--metadata", "note=x", "--detail",
+                        "phone=2=3",
+                    ]
+                    + ["--detail", "details.x=y"] + Self.tenant + Self.json
             ).json()
             let shown = try await Self.expectShown("location", ["c"], binary, count: 3)
             #expect(created == .object(shown))
             #expect(shown["latitude"] == -33.5 && shown["metadata"] == ["phone": "1=2", "note": "x"])
+            #expect(shown["details"] == ["phone": "2=3", "details.x": "y"])
             let updated = try await binary.succeed(
-                ["location", "update", "c", "--longitude", "-71", "--metadata", "note="] + Self.tenant
-                    + Self.json
+                [
+                    "location", "update", "c", "--longitude", "-71", "--metadata", "note=", "--detail",
+                    "details.x=",
+                ]
+                    + Self.tenant + Self.json
             ).json()
             var expected = shown
             expected["longitude"] = -71
             expected["metadata"] = ["phone": "1=2"]
+            expected["details"] = ["phone": "2=3"]
             #expect(updated == .object(expected))
             #expect(try await Self.expectShown("location", ["c"], binary, count: 3) == expected)
             for arguments in [["--radius", "501"], ["--latitude", "nan"], ["--name", ""]] {
@@ -58,9 +66,15 @@ import Testing
                 #expect(refused.status == 1, "\(arguments)")
             }
             // An import would take it for the location's own.
-            let own = try await binary.run(
-                ["location", "update", "c", "--metadata", "radius=5"] + Self.tenant)
-            #expect(own.status == 64)
+            for own in ["radius=5", "details.x=y"] {
+                let refused = try await binary.run(
+                    ["location", "update", "c", "--metadata", own] + Self.tenant)
+                #expect(refused.status == 64)
+            }
+            let none = try await binary.succeed(
+                ["location", "update", "c", "--detail", "phone="] + Self.tenant + Self.json
+            ).json()
+            #expect(none.objectValue?["details"] == nil)
             let deleted = try await binary.succeed(["location", "delete", "c"] + Self.tenant + Self.json)
             #expect(try deleted.json() == ["deleted": "c", "rows": ["locations": 1]])
             try await Self.expectGone("location", ["c"], binary)

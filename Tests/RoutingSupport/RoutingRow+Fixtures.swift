@@ -72,7 +72,7 @@ extension RoutingRow {
 
     public static func location(
         _ tenant: TenantID, _ identifier: String, name: String = "A place", latitude: Double = 52,
-        longitude: Double = 13, radius: Double = 100
+        longitude: Double = 13, radius: Double = 100, details: String? = nil
     ) -> RoutingRow {
         RoutingRow(of: LocationColumn.self) { column in
             switch column {
@@ -82,6 +82,7 @@ extension RoutingRow {
             case .latitude: [UInt8](bigEndian: latitude.bitPattern)
             case .longitude: [UInt8](bigEndian: longitude.bitPattern)
             case .radius: [UInt8](bigEndian: radius.bitPattern)
+            case .details: details.map { Array($0.utf8) }
             }
         }
     }

@@ -47,21 +47,23 @@ extension JSONObjectReader {
     fileprivate mutating func readEvidence() throws(JSONFieldError) -> ConfirmationRequest.Evidence {
         switch (try optionalObject("coordinate"), try optionalObject("deviceResult")) {
         case (nil, nil): return .none
-        case (var coordinate?, nil): return try coordinate.readCoordinate()
+        case (var reader?, nil):
+            let (coordinate, accuracy) = try reader.readCoordinate()
+            return .coordinate(coordinate, horizontalAccuracy: accuracy)
         case (nil, var result?): return try result.readDeviceResult()
         case (_?, let result?):
             throw .invalid(path: result.path, reason: "must not come together with coordinate")
         }
     }
 
-    fileprivate mutating func readCoordinate() throws(JSONFieldError) -> ConfirmationRequest.Evidence {
+    /// Where the device says it is, and how accurately.
+    mutating func readCoordinate() throws(JSONFieldError) -> (Coordinate, Distance?) {
         let latitude = try requiredDouble("latitude")
         let longitude = try requiredDouble("longitude")
         let accuracy = try optionalDouble("horizontalAccuracy").map(Distance.init(meters:))
         try finish()
         do {
-            return .coordinate(
-                try Coordinate(latitude: latitude, longitude: longitude), horizontalAccuracy: accuracy)
+            return (try Coordinate(latitude: latitude, longitude: longitude), accuracy)
         } catch .longitudeOutOfRange {
             throw .invalid(path: path(of: "longitude"), reason: "must be from -180 to 180")
         } catch {

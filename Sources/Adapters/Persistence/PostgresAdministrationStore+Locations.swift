@@ -4,6 +4,7 @@ import Geodesy
 public import Invocation
 import JSON
 import PostgreSQL
+import Routing
 public import Tenancy
 
 extension PostgresAdministrationStore {
@@ -20,7 +21,7 @@ extension PostgresAdministrationStore {
         try await read(tenant) { transaction in
             try await transaction.execute(
                 """
-                SELECT \(unsafeSQL: LocationRecord.columns) FROM doorstep.locations
+                SELECT \(unsafeSQL: LocationRecord.columnList) FROM doorstep.locations
                 WHERE tenant_id = \(tenant.uuid) AND identifier > \(after?.text ?? "")
                 ORDER BY identifier LIMIT \(limit)
                 """
@@ -39,11 +40,9 @@ extension PostgresAdministrationStore {
             try await write(tenant) { transaction in
                 _ = try await transaction.execute(
                     """
-                    INSERT INTO doorstep.locations
-                        (tenant_id, identifier, name, latitude, longitude, radius, metadata)
-                    VALUES (\(tenant.uuid), \(record.identifier.text), \(record.name.text),
-                        \(record.region.center.latitude), \(record.region.center.longitude),
-                        \(record.region.radius.meters), \(record.metadataText))
+                    INSERT INTO doorstep.locations (tenant_id, \(unsafeSQL: LocationRecord.columnList))
+                    SELECT \(tenant.uuid), \(unsafeSQL: LocationRecord.columnList)
+                    FROM jsonb_populate_record(NULL::doorstep.locations, \(record.jsonText))
                     """)
             }
         } catch let error as PostgreSQLError where error.isUniqueViolation("locations_pkey") {
@@ -60,10 +59,9 @@ extension PostgresAdministrationStore {
             let record = try change(try await transaction.location(identifier, "FOR UPDATE"))
             try await transaction.execute(
                 """
-                UPDATE doorstep.locations
-                SET name = \(record.name.text), latitude = \(record.region.center.latitude),
-                    longitude = \(record.region.center.longitude), radius = \(record.region.radius.meters),
-                    metadata = \(record.metadataText)
+                UPDATE doorstep.locations SET (\(unsafeSQL: LocationRecord.changeableList)) = (
+                    SELECT \(unsafeSQL: LocationRecord.changeableList)
+                    FROM jsonb_populate_record(NULL::doorstep.locations, \(record.jsonText)))
                 WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text)
                 """)
             return record
@@ -91,7 +89,7 @@ extension TenantTransaction {
     ) async throws -> LocationRecord {
         let rows = try await execute(
             """
-            SELECT \(unsafeSQL: LocationRecord.columns) FROM doorstep.locations
+            SELECT \(unsafeSQL: LocationRecord.columnList) FROM doorstep.locations
             WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text) \(unsafeSQL: lock)
             """)
         guard let row = rows.first else { throw AdministrationError.unknownLocation(identifier) }
@@ -100,24 +98,49 @@ extension TenantTransaction {
 }
 
 extension LocationRecord {
-    /// What ``init(row:)`` reads.
-    static let columns = "identifier, name, latitude, longitude, radius, metadata"
+    /// The columns of a record, what identifies it first, as ``init(row:)`` reads them and ``fields`` has them.
+    private static let columns = [
+        "identifier", "name", "latitude", "longitude", "radius", "metadata", "details",
+    ]
+    static let columnList = columns.joined(separator: ", ")
+    fileprivate static let changeableList = changeable()
+
+    /// The columns that can change, each with something before its name.
+    fileprivate static func changeable(_ prefix: String = "") -> String {
+        columns.dropFirst().map { prefix + $0 }.joined(separator: ", ")
+    }
 
     init(row: Row) throws {
-        let (identifier, name, latitude, longitude, radius, metadata) = try row.decode(
-            String.self, String.self, Double.self, Double.self, Double.self, JSONText.self)
+        let (identifier, name, latitude, longitude, radius, metadata, details) = try row.decode(
+            String.self, String.self, Double.self, Double.self, Double.self, JSONText.self, JSONText?.self)
         self = try PersistenceError.reading("locations") {
             LocationRecord(
                 identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
                 region: try CircularRegion(
                     center: Coordinate(latitude: latitude, longitude: longitude),
                     radius: Distance(meters: radius)),
-                metadata: try JSONValue(parsing: metadata.text.utf8).objectValue ?? [:])
+                metadata: try metadata.members, details: try LocationDetails(details?.members ?? [:]))
         }
     }
 
-    fileprivate var metadataText: JSONText {
-        JSONText(String(decoding: JSONValue.object(metadata).serialized(), as: UTF8.self))
+    /// What COPY writes into the columns.
+    fileprivate var fields: [String?] {
+        [
+            identifier.text, name.text, region.center.latitude.description,
+            region.center.longitude.description, region.radius.meters.description,
+            String(decoding: JSONValue.object(metadata).serialized(), as: UTF8.self),
+            details.isEmpty ? nil : String(decoding: details.json, as: UTF8.self),
+        ]
+    }
+
+    fileprivate var jsonText: JSONText {
+        JSONText(String(decoding: JSONValue.object(json).serialized(), as: UTF8.self))
+    }
+}
+
+extension JSONText {
+    fileprivate var members: JSONObject {
+        get throws { try JSONValue(parsing: text.utf8).objectValue ?? [:] }
     }
 }
 
@@ -163,19 +186,11 @@ extension AuditEntry {
 /// How locations are imported.
 struct LocationStaging: Staging {
     static let table: Query = """
-        CREATE TEMPORARY TABLE staged (
-            line bigint, identifier text COLLATE "C", name text, latitude double precision,
-            longitude double precision, radius double precision, metadata jsonb
-        ) ON COMMIT DROP
+        CREATE TEMPORARY TABLE staged ON COMMIT DROP AS
+        SELECT 0::bigint AS line, \(unsafeSQL: LocationRecord.columnList) FROM doorstep.locations WITH NO DATA
         """
 
-    func fields(of row: LocationRecord) -> [String?] {
-        [
-            row.identifier.text, row.name.text, row.region.center.latitude.description,
-            row.region.center.longitude.description, row.region.radius.meters.description,
-            row.metadataText.text,
-        ]
-    }
+    func fields(of row: LocationRecord) -> [String?] { row.fields }
 
     func problems(of tenant: TenantID) -> [Query] {
         [
@@ -192,13 +207,12 @@ struct LocationStaging: Staging {
     func merge(into tenant: TenantID) -> Query {
         """
         WITH merged AS (
-        INSERT INTO doorstep.locations AS l (tenant_id, identifier, name, latitude, longitude, radius, metadata)
-        SELECT \(tenant.uuid), identifier, name, latitude, longitude, radius, metadata FROM pg_temp.staged
+        INSERT INTO doorstep.locations AS l (tenant_id, \(unsafeSQL: LocationRecord.columnList))
+        SELECT \(tenant.uuid), \(unsafeSQL: LocationRecord.columnList) FROM pg_temp.staged
         ON CONFLICT (tenant_id, identifier) DO UPDATE
-        SET name = excluded.name, latitude = excluded.latitude, longitude = excluded.longitude,
-            radius = excluded.radius, metadata = excluded.metadata
-        WHERE (l.name, l.latitude, l.longitude, l.radius, l.metadata) IS DISTINCT FROM
-            (excluded.name, excluded.latitude, excluded.longitude, excluded.radius, excluded.metadata)
+        SET (\(unsafeSQL: LocationRecord.changeableList)) = ROW (\(unsafeSQL: LocationRecord.changeable("excluded.")))
+        WHERE (\(unsafeSQL: LocationRecord.changeable("l."))) IS DISTINCT FROM
+            (\(unsafeSQL: LocationRecord.changeable("excluded.")))
         RETURNING xmax = 0 AS is_new)
         SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
         """

@@ -26,11 +26,13 @@ struct PostgresCatalogueReader: CatalogueReader {
         try await transaction.domains()
     }
 
-    func metadataColumns() async throws -> [String] {
+    func furtherLocationColumns() async throws -> [String] {
         try await transaction.execute(
             """
             SELECT DISTINCT key COLLATE "C" AS key
-            FROM doorstep.locations, jsonb_object_keys(metadata) AS key
+            FROM doorstep.locations, LATERAL (
+                SELECT jsonb_object_keys(metadata) UNION ALL SELECT 'details.' || jsonb_object_keys(details)
+            ) AS k (key)
             WHERE tenant_id = \(tenant.id.uuid) ORDER BY key
             """
         ).map { try $0.decode(String.self) }
@@ -40,7 +42,7 @@ struct PostgresCatalogueReader: CatalogueReader {
         try await eachRow(
             """
             DECLARE catalogue NO SCROLL CURSOR FOR
-            SELECT \(unsafeSQL: LocationRecord.columns) FROM doorstep.locations
+            SELECT \(unsafeSQL: LocationRecord.columnList) FROM doorstep.locations
             WHERE tenant_id = \(tenant.id.uuid) ORDER BY identifier
             """
         ) { try body(LocationRecord(row: $0)) }

@@ -6,6 +6,8 @@ struct BenchmarksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Benchmarks",
         abstract: "Time what Doorstep does before and after the socket.",
-        subcommands: [MicroCommand.self, ScaleCommand.self, OutboxCommand.self, APNsCommand.self],
+        subcommands: [
+            MicroCommand.self, ScaleCommand.self, NearbyCommand.self, OutboxCommand.self, APNsCommand.self,
+        ],
         defaultSubcommand: MicroCommand.self)
 }

@@ -3,14 +3,15 @@ import JSON
 
 /// Exports, which an import of the same kind takes: imported and exported again, they are the same bytes.
 extension CatalogueReader {
-    /// Writes all locations as CSV, the metadata's columns after the location's own; returns how many.
+    /// Writes all locations as CSV, those of details and metadata after the location's own; returns how many.
     public func exportLocations(to sink: @escaping ([UInt8]) throws -> Void) async throws -> Int {
-        let metadata = try await metadataColumns()
+        let columns = try await furtherLocationColumns()
         var writer = CSVWriter(sink)
         var count = 0
-        try writer.append(LocationRecord.requiredColumns + metadata)
+        try writer.append(LocationRecord.requiredColumns + columns)
         try await eachLocation { location in
-            try writer.append(location.ownFields + metadata.map { location.metadata[$0].text })
+            let further = location.furtherFields
+            try writer.append(location.ownFields + columns.map { further[$0].text })
             count += 1
         }
         try writer.finish()

@@ -8,8 +8,8 @@ public protocol CatalogueReader: Sendable {
     func clips() async throws -> [Clip]
     /// By host.
     func domains() async throws -> [DomainRecord]
-    /// The names that any location's metadata has, by their bytes.
-    func metadataColumns() async throws -> [String]
+    /// The names that any location's ``LocationRecord/furtherFields`` have, by their bytes.
+    func furtherLocationColumns() async throws -> [String]
     /// By identifier.
     func eachLocation(_ body: (LocationRecord) throws -> Void) async throws
     /// By URL, then kind.

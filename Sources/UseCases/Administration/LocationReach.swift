@@ -59,21 +59,9 @@ extension Experience {
 
     /// Invocations in which the experience's rule reads the identifier.
     fileprivate func urls(naming identifier: LocationIdentifier) -> [String] {
-        let value = identifier.percentEncoded
-        let parts = url.canonical.split(separator: "?", maxSplits: 1)
-        let query = parts.count == 2 ? String(parts[1]) : nil
-        switch binding {
-        case .rule(.path(let number)):
-            // What stands between is not known.
-            let path = String(repeating: "/-", count: number - 1) + "/" + value
-            return ["\(parts[0])\(path)" + (query.map { "?\($0)" } ?? "")]
-        case .rule(.query(let name)):
-            // What is registered with an identifier is meant for that one.
-            if url.queryItems.contains(where: { $0.name == name }) { return [] }
-            return [url.canonical + (query == nil ? "?" : "&") + "\(name)=\(value)"]
-                + defaultLinks.map { "\($0)&\(name)=\(value)" }
-        default:
-            return []
-        }
+        guard case .rule(let rule) = binding else { return [] }
+        // The path of a default link is Apple's.
+        let links = if case .query = rule { defaultLinks } else { [String]() }
+        return ([url.canonical] + links).compactMap { rule.url(naming: identifier, at: $0) }
     }
 }

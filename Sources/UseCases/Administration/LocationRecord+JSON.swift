@@ -1,15 +1,19 @@
 import Geodesy
 import Invocation
 public import JSON
+import Routing
 
 extension LocationRecord {
+    /// Names and values are those of the columns of the table; details are left out where there are none.
     public var json: JSONObject {
-        [
+        var json: JSONObject = [
             "identifier": .string(identifier.text), "name": .string(name.text),
             "latitude": JSONValue(finite: region.center.latitude),
             "longitude": JSONValue(finite: region.center.longitude),
             "radius": JSONValue(finite: region.radius.meters), "metadata": .object(metadata),
         ]
+        if !details.isEmpty { json["details"] = .object(details.texts) }
+        return json
     }
 
     init(_ fields: inout JSONObjectReader) throws {
@@ -19,6 +23,7 @@ extension LocationRecord {
         )
         let radius = try fields.requiredDouble("radius")
         let metadata = try fields.requiredMembers("metadata")
+        let details = try fields.optionalMembers("details") ?? [:]
         self.init(
             identifier: try RowRefusal.naming("identifier") { () throws(ExperienceError) in
                 try LocationIdentifier(identifier)
@@ -28,14 +33,16 @@ extension LocationRecord {
                 try CircularRegion(
                     center: Coordinate(latitude: latitude, longitude: longitude),
                     radius: Distance(meters: radius))
-            }, metadata: try Self.checked(metadata))
+            }, metadata: try Self.checked(metadata),
+            details: try RowRefusal.naming("details") { () throws(LocationDetailsError) in
+                try LocationDetails(details)
+            })
     }
 
-    /// Metadata as an import of CSV writes it, so that it can be exported as CSV again: columns with other names than
-    /// the location's own, and texts.
+    /// Metadata as an import of CSV writes it, so that it can be exported as CSV again: texts.
     private static func checked(_ metadata: JSONObject) throws(RowRefusal) -> JSONObject {
         for (column, value) in metadata {
-            guard !column.isEmpty, !requiredColumns.contains(column), !column.utf8.contains(0),
+            guard isMetadata(column), !column.utf8.contains(0),
                 let text = value.stringValue, !text.isEmpty, !text.utf8.contains(0)
             else { throw RowRefusal("metadata", "holds something else than named texts") }
         }

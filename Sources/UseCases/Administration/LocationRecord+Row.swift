@@ -1,11 +1,14 @@
 import Geodesy
 import Invocation
-import JSON
+public import JSON
+import Routing
 
 extension LocationRecord: ImportableRow {
     /// The columns that an import needs and an export begins with.
     public static let requiredColumns = ["identifier", "name", "latitude", "longitude", "radius"]
     private static let ownColumns = Set(requiredColumns)
+    /// What the columns of details begin with; their names follow.
+    private static let detailsPrefix = "details."
 
     public static func read(_ fields: CSVFields) throws(RowRefusal) -> LocationRecord {
         let identifier = try RowRefusal.naming("identifier") { () throws(ExperienceError) in
@@ -23,14 +26,34 @@ extension LocationRecord: ImportableRow {
             )
         }
         var metadata = JSONObject()
+        var details = JSONObject()
         for (column, value) in fields.others(than: ownColumns) {
             // PostgreSQL's jsonb has no NUL (PostgreSQL, "JSON Types").
             guard !value.utf8.contains(0), !column.utf8.contains(0) else {
                 throw RowRefusal(column, "holds a NUL character")
             }
-            metadata[column] = .string(value)
+            if isMetadata(column) {
+                metadata[column] = .string(value)
+            } else {
+                let name = column.utf8.dropFirst(detailsPrefix.utf8.count)
+                details[String(decoding: name, as: UTF8.self)] = .string(value)
+            }
         }
-        return LocationRecord(identifier: identifier, name: name, region: region, metadata: metadata)
+        return LocationRecord(
+            identifier: identifier, name: name, region: region, metadata: metadata,
+            details: try RowRefusal.naming("details") { () throws(LocationDetailsError) in
+                try LocationDetails(details)
+            })
+    }
+
+    /// Whether a column of this name is metadata: neither one of the location's own nor one of its details.
+    public static func isMetadata(_ column: String) -> Bool {
+        !column.isEmpty && !ownColumns.contains(column) && !column.utf8.starts(with: detailsPrefix.utf8)
+    }
+
+    /// What stands in the columns after ``requiredColumns``, by their names: the metadata, and the details.
+    public var furtherFields: JSONObject {
+        details.texts.reduce(into: metadata) { $0[Self.detailsPrefix + $1.key] = $1.value }
     }
 
     /// The values of ``requiredColumns``, numbers with the fewest digits that read back as the same.

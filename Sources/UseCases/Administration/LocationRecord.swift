@@ -1,6 +1,7 @@
 public import Geodesy
 public import Invocation
 public import JSON
+public import Routing
 
 /// A location as an operator keeps it: one row of an import.
 public struct LocationRecord: Sendable, Hashable {
@@ -9,13 +10,17 @@ public struct LocationRecord: Sendable, Hashable {
     public let region: CircularRegion
     /// The row's further columns by their names; Doorstep keeps them and gives them no meaning.
     public let metadata: JSONObject
+    /// What lookups give back of it.
+    public let details: LocationDetails
 
     public init(
-        identifier: LocationIdentifier, name: DisplayName, region: CircularRegion, metadata: JSONObject
+        identifier: LocationIdentifier, name: DisplayName, region: CircularRegion, metadata: JSONObject,
+        details: LocationDetails = .none
     ) {
         self.identifier = identifier
         self.name = name
         self.region = region
         self.metadata = metadata
+        self.details = details
     }
 }

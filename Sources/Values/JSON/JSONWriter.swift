@@ -27,7 +27,8 @@ package struct JSONWriter: ~Copyable {
         count += 1
     }
 
-    mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+    /// Writes what is JSON already.
+    package mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
         makeRoom(for: bytes.count)
         _ = UnsafeMutableBufferPointer(rebasing: storage[count...]).update(fromContentsOf: bytes)
         count += bytes.count

@@ -7,11 +7,16 @@ public struct Location: Sendable, Hashable {
     /// 1 to 128 characters; nil for a place that came signed in its URL, which has no name.
     public let name: String?
     public let region: CircularRegion
+    public let details: LocationDetails
 
-    public init(identifier: LocationIdentifier, name: String?, region: CircularRegion) {
+    public init(
+        identifier: LocationIdentifier, name: String?, region: CircularRegion,
+        details: LocationDetails = .none
+    ) {
         self.identifier = identifier
         self.name = name
         self.region = region
+        self.details = details
     }
 
     /// A place that a URL carries; nil when its numbers are those of no location.

@@ -1,4 +1,4 @@
-import Geodesy
+package import Geodesy
 public import Invocation
 public import JSON
 import Tenancy
@@ -25,7 +25,7 @@ public struct LookupRefusal: Refusal {
     public let description: String
     public let members: JSONObject
 
-    fileprivate init(_ lookup: Lookup) {
+    init(_ lookup: Lookup) {
         members = lookup.experience.map { ["experience": JSONValue($0)] } ?? [:]
         switch lookup {
         case .doesNotMatch: (code, description) = ("does_not_match", "no experience matches the URL")
@@ -33,6 +33,21 @@ public struct LookupRefusal: Refusal {
         case .unknownIdentifier, .shortCodeAgain, .found:
             (code, description) = ("unknown_identifier", "the URL names a location that is not known")
         }
+    }
+}
+
+extension [NearbyLocation] {
+    /// What is answered to whom they are near, as JSON in UTF-8: each location with its distance in metres, to the
+    /// millimetre, and the URL that leads to it.
+    public var answer: [UInt8] {
+        var writer = JSONWriter(capacity: 512 * (count + 1))
+        writer.write(literal: #"{"data":["#)
+        for (index, place) in enumerated() {
+            if index > 0 { writer.write(literal: ",") }
+            writer.write(place.location, from: place.distance, by: place.url)
+        }
+        writer.write(literal: "]}")
+        return writer.bytes
     }
 }
 
@@ -48,9 +63,22 @@ extension JSONWriter {
         write(literal: "}")
     }
 
-    /// `region` holds what `CLCircularRegion(center:radius:identifier:)` takes.
-    package mutating func write(_ location: Location) {
-        write(literal: #"{"identifier":"#)
+    /// `region` holds what `CLCircularRegion(center:radius:identifier:)` takes; `details` are left out where there are none.
+    package mutating func write(
+        _ location: Location, from distance: Distance? = nil, by url: InvocationURL? = nil
+    ) {
+        write(literal: "{")
+        if !location.details.isEmpty {
+            write(literal: #""details":"#)
+            location.details.json.withUnsafeBufferPointer { write($0) }
+            write(literal: ",")
+        }
+        if let distance {
+            write(literal: #""distance":"#)
+            write(finite: (distance.meters * 1_000).rounded() / 1_000)
+            write(literal: ",")
+        }
+        write(literal: #""identifier":"#)
         write(quoted: location.identifier.text)
         write(literal: #","name":"#)
         if let name = location.name { write(quoted: name) } else { write(literal: "null") }
@@ -62,7 +90,12 @@ extension JSONWriter {
         write(quoted: location.identifier.text)
         write(literal: #","radius":"#)
         write(finite: location.region.radius.meters)
-        write(literal: "}}")
+        write(literal: "}")
+        if let url {
+            write(literal: #","url":"#)
+            write(quoted: url.canonical)
+        }
+        write(literal: "}")
     }
 }
 

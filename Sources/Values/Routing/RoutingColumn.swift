@@ -81,6 +81,10 @@ public enum LocationColumn: Int, RoutingColumn {
     case tenantId, identifier, name
     /// `double precision`.
     case latitude, longitude, radius
+    /// The text of a JSON object, nullable.
+    case details
+
+    public func expression(of column: String) -> String { self == .details ? "\(column)::text" : column }
 }
 
 public enum ExperienceColumn: Int, RoutingColumn {

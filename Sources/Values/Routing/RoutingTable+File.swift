@@ -7,7 +7,7 @@ import Tenancy
 /// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
 extension RoutingTable {
     /// Ends in the number of the format.
-    private static let fileSignature = Array("doorstep routing table 3\n".utf8)
+    private static let fileSignature = Array("doorstep routing table 4\n".utf8)
 
     /// Writes the table in pieces.
     /// - Parameter asOf: when the table was what the database said.
@@ -100,16 +100,18 @@ extension RoutingTable {
         case .locations:
             try locations.forEach { header, text in
                 guard let tenant = presentID(header.tenant) else { return }
-                let length = Int(header.identifierLength)
                 try body(
                     RoutingRow(of: LocationColumn.self) { column in
                         switch column {
                         case .tenantId: tenant
-                        case .identifier: Array(copying: text.extracting(0..<length))
-                        case .name: Array(copying: text.extracting(length..<text.count))
+                        case .identifier: Array(copying: text.extracting(header.identifier))
+                        case .name: Array(copying: text.extracting(header.name))
                         case .latitude: [UInt8](bigEndian: header.latitude.bitPattern)
                         case .longitude: [UInt8](bigEndian: header.longitude.bitPattern)
                         case .radius: [UInt8](bigEndian: header.radius.bitPattern)
+                        case .details:
+                            header.detailsStart < text.count
+                                ? Array(copying: text.extracting(header.detailsStart..<text.count)) : nil
                         }
                     })
             }

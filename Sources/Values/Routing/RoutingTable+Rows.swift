@@ -41,9 +41,8 @@ extension RoutingTable {
             removeKey(KeyName(tenant: tenant, id: KeyID(id)))
         case (.locations, 1):
             let name = Array(key[0].utf8)
-            locations.remove(hash(.location, tenant, name.span)) { header, text in
-                header.tenant == tenant && Self.isName(name.span, of: header, text)
-            }
+            let hash = hash(.location, tenant, name.span)
+            if let removed = removeLocation(hash, tenant, name.span) { note(removed, hash, isThere: false) }
         case (.experiences, 2):
             guard let kind = ExperienceKind(rawValue: key[0]) else { return }
             removeExperience(kind, Array(key[1].utf8), tenant)
@@ -70,7 +69,9 @@ extension RoutingTable {
             for (host, domain) in domains where domain.tenant == tenant { removeDomain(host, of: tenant) }
         case .keys:
             for name in keyDigests.keys where name.tenant == tenant { removeKey(name) }
-        case .locations: locations.removeAll { header, _ in header.tenant == tenant }
+        case .locations:
+            locations.removeAll { header, _ in header.tenant == tenant }
+            nearby[Int(tenant)].locations = OrderedPairs()
         case .shortCodes: shortCodes.removeAll { header, _ in header.tenant == tenant }
         case .experiences:
             var urls: [(ExperienceKind, [UInt8])] = []
@@ -82,6 +83,8 @@ extension RoutingTable {
             // One by one, since their query nodes go with them.
             for (kind, url) in urls { removeExperience(kind, url, tenant) }
             experiences.removeAll { header, _ in header.tenant == tenant }
+            nearby[Int(tenant)].bound = OrderedPairs()
+            nearby[Int(tenant)].readers = OrderedPairs()
             for host in domains.filter({ $0.value.tenant == tenant }).keys {
                 domains[host]?.experiences = DomainExperiences()
             }
@@ -147,25 +150,41 @@ extension RoutingTable {
             let longitude = row.double(LocationColumn.longitude),
             let radius = row.double(LocationColumn.radius),
             let center = try? Coordinate(latitude: latitude, longitude: longitude),
-            (try? CircularRegion(center: center, radius: Distance(meters: radius))) != nil
+            (try? CircularRegion(center: center, radius: Distance(meters: radius))) != nil,
+            let details = row.isNull(LocationColumn.details)
+                ? LocationDetails.none
+                : row.withField(LocationColumn.details, { LocationDetails(stored: $0) }) ?? nil
         else { return false }
         let tenant = intern(id)
         return row.withField(LocationColumn.identifier) { identifier in
             row.withField(LocationColumn.name) { name in
-                guard identifier.count <= Int(UInt16.max) else { return false }
+                guard max(identifier.count, name.count) <= Int(UInt16.max) else { return false }
                 let hash = hash(.location, tenant, identifier)
-                if !isNew {
-                    locations.remove(hash) { header, text in
-                        header.tenant == tenant && Self.isName(identifier, of: header, text)
-                    }
-                }
+                let removed = isNew ? nil : removeLocation(hash, tenant, identifier)
                 let header = LocationHeader(
                     latitude: center.latitude, longitude: center.longitude, radius: radius, tenant: tenant,
-                    identifierLength: UInt16(identifier.count))
-                locations.insert(hash, header, identifier, name)
+                    identifierLength: UInt16(identifier.count), nameLength: UInt16(name.count))
+                if details.isEmpty {
+                    locations.insert(hash, header, identifier, name)
+                } else {
+                    let text = Array(copying: name) + details.json
+                    locations.insert(hash, header, identifier, text.span)
+                }
+                // Most changes move no location.
+                if let removed, removed.center == center { return true }
+                if let removed { note(removed, hash, isThere: false) }
+                note(header, hash, isThere: true)
                 return true
             } ?? false
         } ?? false
+    }
+
+    private mutating func removeLocation(
+        _ hash: UInt64, _ tenant: TenantIndex, _ identifier: Span<UInt8>
+    ) -> LocationHeader? {
+        locations.remove(hash) { header, text in
+            header.tenant == tenant && Self.isName(identifier, of: header, text)
+        }
     }
 
     private mutating func setShortCode(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
@@ -210,10 +229,9 @@ extension RoutingTable {
                 matchLength: UInt16(shape.matchLength), pathComponentCount: UInt8(shape.pathComponentCount),
                 queryItemCount: UInt8(hashes.nodes.count), kind: kind.number,
                 binding: hasRule ? .rule : hasLocation ? .location : .unbound)
-            let isInserted: Void? = row.withField(ExperienceColumn.locationIdentifier) {
-                experiences.insert(hashes.own, header, url, $0)
-            }
-            if isInserted == nil { experiences.insert(hashes.own, header, url) }
+            let location = row.withField(ExperienceColumn.locationIdentifier) { Array(copying: $0) } ?? []
+            experiences.insert(hashes.own, header, url, location.span)
+            note(header, boundTo: location.span, url, hashes.own, isThere: true)
             addNodes(hashes)
             addToDomain(hashes)
             note(shape.pathComponentCount, hasQuery: !hashes.nodes.isEmpty, onHost: hashes.host)
@@ -239,11 +257,17 @@ extension RoutingTable {
     private mutating func removeExperience(
         _ kind: ExperienceKind, _ url: Span<UInt8>, _ hashes: ExperienceHashes, _ tenant: TenantIndex
     ) {
+        var location: [UInt8] = []
         let removed = experiences.remove(hashes.own) { header, text in
-            header.tenant == tenant && header.kind == kind.number
-                && text.extracting(0..<Int(header.urlLength)).isEqual(to: url)
+            let length = Int(header.urlLength)
+            guard header.tenant == tenant, header.kind == kind.number,
+                text.extracting(0..<length).isEqual(to: url)
+            else { return false }
+            location = Array(copying: text.extracting(length..<text.count))
+            return true
         }
         guard let removed else { return }
+        note(removed, boundTo: location.span, url, hashes.own, isThere: false)
         removeNodes(hashes)
         removeFromDomain(hashes)
         let clip = Int(removed.clip)
@@ -273,6 +297,7 @@ extension RoutingTable {
         if let known = tenantIndices[id] { return known }
         let index = TenantIndex(tenants.count)
         tenants.append(TenantEntry(id: id))
+        nearby.append(NearbyIndex())
         tenantIndices[id] = index
         return index
     }

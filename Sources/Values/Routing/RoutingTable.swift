@@ -70,8 +70,13 @@ public struct RoutingTable: Sendable {
         let longitude: Double
         let radius: Double
         let tenant: TenantIndex
-        /// What follows in the record's text is the name.
         let identifierLength: UInt16
+        /// What follows in the record's text are the details, as JSON.
+        let nameLength: UInt16
+
+        var identifier: Range<Int> { 0..<Int(identifierLength) }
+        var name: Range<Int> { Int(identifierLength)..<detailsStart }
+        var detailsStart: Int { Int(identifierLength) + Int(nameLength) }
     }
 
     struct ShortCodeHeader: BitwiseCopyable {
@@ -136,6 +141,8 @@ public struct RoutingTable: Sendable {
     var queryNodes = RecordTable<UInt32>()
     var locations: RecordTable<LocationHeader>
     var shortCodes = RecordTable<ShortCodeHeader>()
+    /// By the places of `tenants`.
+    var nearby: [NearbyIndex] = []
 
     /// An empty table.
     /// - Parameter expected: About how many experiences and locations are to come, each.
@@ -155,10 +162,14 @@ public struct RoutingTable: Sendable {
     public var experienceCount: Int { experiences.count }
     public var locationCount: Int { locations.count }
 
-    /// About how many bytes the experiences, locations and short codes take.
+    /// About how many bytes the experiences, locations and short codes take, with what they are found by.
     public var memory: Int {
         experiences.memory + queryNodes.memory + locations.memory + shortCodes.memory
+            + nearbyMemory
     }
+
+    /// How many of these what is near is found by.
+    public var nearbyMemory: Int { nearby.reduce(0) { $0 + $1.memory } }
 
     /// Gives back memory that was reserved while the table grew.
     public mutating func compact() {
@@ -166,6 +177,7 @@ public struct RoutingTable: Sendable {
         queryNodes.compact()
         locations.compact()
         shortCodes.compact()
+        for index in nearby.indices { nearby[index].compact() }
     }
 
     // MARK: Finding by name
@@ -181,7 +193,9 @@ public struct RoutingTable: Sendable {
                 else { return nil }
                 return Location(
                     identifier: identifier,
-                    name: String(copying: text.extracting(name.count..<text.count)), region: region)
+                    name: String(copying: text.extracting(header.name)), region: region,
+                    details: LocationDetails(
+                        copying: text.extracting(header.detailsStart..<text.count)))
             }
         }
     }
@@ -250,7 +264,7 @@ public struct RoutingTable: Sendable {
     }
 
     static func isName(_ name: Span<UInt8>, of header: LocationHeader, _ text: Span<UInt8>) -> Bool {
-        Int(header.identifierLength) == name.count && text.extracting(0..<name.count).isEqual(to: name)
+        text.extracting(header.identifier).isEqual(to: name)
     }
 
     static func isName(_ name: Span<UInt8>, of header: ShortCodeHeader, _ text: Span<UInt8>) -> Bool {

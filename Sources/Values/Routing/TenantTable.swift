@@ -7,9 +7,9 @@ public import Tenancy
 /// is an answer. A value, safe to use from many threads, and good for as long as it is kept: it is of one moment.
 public struct TenantTable: Sendable {
     public let tenant: TenantID
-    private let snapshot: RoutingSnapshot
+    let snapshot: RoutingSnapshot
     /// Nil when the table has no such tenant.
-    private let index: RoutingTable.TenantIndex?
+    let index: RoutingTable.TenantIndex?
 
     init(of tenant: TenantID, in snapshot: RoutingSnapshot) {
         self.tenant = tenant

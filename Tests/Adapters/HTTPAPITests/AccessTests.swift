@@ -19,7 +19,7 @@ import Testing
         try await TestAPI().test { client in
             for (method, path) in [
                 (HTTPRequest.Method.get, "/v1/lookup"), (.post, "/v1/confirmations"),
-                (.post, "/v1/payloads"),
+                (.post, "/v1/payloads"), (.post, "/v1/nearby"),
             ] {
                 var headers = HTTPFields()
                 headers[.authorization] = authorization
@@ -126,7 +126,7 @@ import Testing
             #expect(table["source"] == "file")
             #expect((3_600...3_660).contains(try #require(table["ageSeconds"]?.numberValue?.int)))
             #expect(table["experiences"] == 2)
-            #expect(table["locations"] == 1)
+            #expect(table["locations"] == 2)
         }
     }
 

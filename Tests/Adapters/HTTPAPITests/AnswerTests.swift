@@ -37,6 +37,20 @@ import Testing
         }
     }
 
+    /// Of a place that has some; the receipt's claims are listed by `ReceiptRouteTests`.
+    @Test func aLocationShowsItsDetails() async throws {
+        try await TestAPI().test { client in
+            let url = "https://example.com/restaurants/restaurant_b"
+            let answer = try await client.lookUp(url)
+            let details: JSONValue = ["hours": "9–17\n", "phone": "+1 408 555 0100"]
+            #expect(answer["location"]?.objectValue?["details"] == details)
+            #expect(answer.text.contains(#""location":{"details":{"hours":"9–17\n","phone":"+1"#))
+            let confirmation = try await client.post(
+                "/v1/confirmations", key: client.api.publishable, ["url": .string(url)])
+            #expect(confirmation["location"] == answer["location"])
+        }
+    }
+
     @Test(arguments: [
         ("https://other.example/", "does_not_match"), ("http://example.com/restaurants", "does_not_match"),
         ("https://example.com/restaurants", "no_identifier"),

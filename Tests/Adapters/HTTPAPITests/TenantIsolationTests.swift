@@ -217,6 +217,18 @@ import Testing
 
     private static let probes: [String: Probe] = [
         "lookUpLocation": Probe(isFound: { $0.status == 200 && $0["location"] != nil }, status: 404),
+        "nearbyLocations": Probe(
+            body: { url in
+                let isNeighbours = url.contains("neighbour")
+                return [
+                    "url": .string(url),
+                    "coordinate": isNeighbours
+                        ? ["latitude": -33.856784, "longitude": 151.215297]
+                        : ["latitude": 37.334722, "longitude": -122.008889],
+                ]
+            },
+            isFound: { $0.status == 200 && $0["data"]?.arrayValue?.isEmpty == false }, status: 404,
+            statusWithoutLocation: 200),
         "confirmLocation": Probe(
             body: {
                 [

@@ -169,6 +169,11 @@ struct TestAPI: Sendable {
                 tenant, "restaurant_a", name: "Restaurant A", latitude: 37.334722, longitude: -122.008889,
                 radius: 100))
         try table.set(
+            .locations,
+            .location(
+                tenant, "restaurant_b", name: "Restaurant B", latitude: 37.33182, longitude: -122.03118,
+                details: #"{"phone": "+1 408 555 0100", "hours": "9–17\n"}"#))
+        try table.set(
             .experiences,
             .experience(
                 tenant, "advanced", "https://example.com/restaurants/restaurant_a", clip: clip,

@@ -70,7 +70,9 @@ import Testing
             let location = try await store.updateLocation(a, of: tenant) { old in
                 let expected = try LocationRecord.sample("a", metadata: ["phone": "1"])
                 #expect(old == expected)
-                return try .sample("a", name: "Moved", latitude: -33.5, radius: 50, metadata: ["x": "y"])
+                return try .sample(
+                    "a", name: "Moved", latitude: -33.5, radius: 50, metadata: ["x": "y"],
+                    details: ["phone": "1"])
             }
             #expect(try await store.location(a, of: tenant) == location)
             #expect(location.name.text == "Moved" && location.region.center.latitude == -33.5)
@@ -120,7 +122,8 @@ import Testing
                 try await store.createShortCode(.sample("c", "https://example.com/other"), of: tenant)
             }
             #expect(try await Self.rows(stores, tenant) == before)
-            let d = try LocationRecord.sample("d", metadata: ["phone": "\u{1F369}\"'"])
+            let d = try LocationRecord.sample(
+                "d", metadata: ["phone": "\u{1F369}\"'"], details: ["x": "\u{1F369}\"'"])
             try await store.createLocation(d, of: tenant)
             #expect(try await store.location(d.identifier, of: tenant) == d)
         }

@@ -75,6 +75,21 @@ import Testing
         "locations_metadata_is_object": (
             "locations", ["'[]'", "'null'", "'1'", "'\"x\"'"].map { ["metadata": $0] }
         ),
+        "locations_details_are_texts": (
+            "locations",
+            [
+                "'[]'", "'null'", "'1'", "'\"x\"'", "'{}'", "'[\"x\"]'", #"'{"a": 1}'"#,
+                #"'{"a": "x", "b": null}'"#,
+                #"'{"a": {}}'"#, #"'{"a": ["x"]}'"#, #"'{"a": ""}'"#,
+            ].map { ["details": $0] }
+        ),
+        "locations_details_length": (
+            "locations",
+            [
+                "jsonb_build_object('a', repeat('x', 4089))", "jsonb_build_object('a', repeat('é', 2045))",
+                "jsonb_build_object('a', 'x', 'b', repeat('x', 4081))",
+            ].map { ["details": $0] }
+        ),
         "experiences_kind": ("experiences", [["kind": "'other'"], ["kind": "''"]]),
         "experiences_url_form": (
             "experiences",

@@ -1,6 +1,7 @@
 import Foundation
 import Geodesy
 import Invocation
+import JSON
 import PostgreSQL
 import RateLimiting
 import Routing
@@ -47,8 +48,9 @@ import Testing
         ],
         .locations: [
             """
-            0006 \(tenant) 00000005 636166c3a9 00000005 436166c3a9 00000008 40486da5119ce076 \
-            00000008 c004000000000000 00000008 405e200000000000
+            0007 \(tenant) 00000005 636166c3a9 00000005 436166c3a9 00000008 40486da5119ce076 \
+            00000008 c004000000000000 00000008 405e200000000000 \
+            0000000e 7b2270686f6e65223a202231227d
             """
         ],
         .experiences: [
@@ -116,6 +118,7 @@ import Testing
         #expect(location.region.center.latitude == 48.8566)
         #expect(location.region.center.longitude == -2.5)
         #expect(location.region.radius.meters == 120.5)
+        #expect(location.details.texts == ["phone": "1"])
         #expect(
             table.of(tenant).url(ofShortCode: "x7")?.canonical == "https://example.com/menu?long=1")
 

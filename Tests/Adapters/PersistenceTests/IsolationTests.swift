@@ -262,7 +262,7 @@ import Testing
                 "tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id", "app_id_prefix",
             ],
             "domains": ["tenant_id", "host", "proved_at", "content"],
-            "locations": ["tenant_id", "identifier", "name", "latitude", "longitude", "radius"],
+            "locations": ["tenant_id", "identifier", "name", "latitude", "longitude", "radius", "details"],
             "experiences": [
                 "tenant_id", "kind", "url", "bundle_id", "location_identifier", "identifier_rule",
             ],

@@ -36,6 +36,7 @@ import Testing
             let versions = try [
                 LocationRecord.sample("a"), .sample("a", name: "B"), .sample("a", latitude: 1),
                 .sample("a", longitude: 1), .sample("a", radius: 1), .sample("a", metadata: ["k": "v"]),
+                .sample("a", details: ["k": "v"]), .sample("a", details: ["k": "w"]),
             ]
             try await stores.importLocations([versions[0]], of: tenant)
             for version in versions.dropFirst() {
@@ -57,7 +58,8 @@ import Testing
                     text, name: text, latitude: Double.random(in: -90...90, using: &random),
                     longitude: index == 0 ? -180 : Double.random(in: -180...180, using: &random),
                     radius: index == 0 ? 500 : Double.random(in: 0.001...500, using: &random),
-                    metadata: ["k\(text)": .string(text), "\t\n\r\u{1}": "\u{7F}\t\n"])
+                    metadata: ["k\(text)": .string(text), "\t\n\r\u{1}": "\u{7F}\t\n"],
+                    details: index == 0 ? [:] : ["d\(text)": .string(text), "\t\n\r\u{1}": "\u{7F}\t\n"])
             }
             #expect(try await stores.importLocations(records, of: tenant) == .done(texts.count, 0, 0))
             #expect(try await stores.importLocations(records, of: tenant) == .done(0, 0, texts.count))
@@ -67,7 +69,25 @@ import Testing
             for record in records {
                 let found = table.of(tenant).location(record.identifier)
                 #expect(found?.region == record.region && found?.name == record.name.text)
+                #expect(found?.details == record.details)
             }
+        }
+    }
+
+    /// As much as the code takes the schema takes too, however many texts there are and whatever is in them.
+    @Test(arguments: [1, 2, 150]) func asMuchAsDetailsCanBeIsTaken(count: Int) async throws {
+        var details = JSONObject()
+        for number in 1...count { details["\(number)"] = "é\n\"\u{1}" }
+        let rest = LocationDetails.maximumLength - JSONValue.object(details).serialized().count
+        details["1"] = .string("é\n\"\u{1}" + String(repeating: "x", count: rest))
+        let record = try LocationRecord.sample("a", details: details)
+        #expect(record.details.json.count == LocationDetails.maximumLength)
+        details["1"] = .string("é\n\"\u{1}" + String(repeating: "x", count: rest + 1))
+        #expect(throws: LocationDetailsError.tooLong) { try LocationDetails(details) }
+        try await Stores.withTenant { stores, tenant in
+            #expect(try await stores.importLocations([record], of: tenant) == .done(1, 0, 0))
+            let stored = try await stores.administration.location(record.identifier, of: tenant)
+            #expect(stored == record)
         }
     }
 

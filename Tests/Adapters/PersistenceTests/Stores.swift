@@ -125,14 +125,15 @@ struct Stores: Sendable {
 extension LocationRecord {
     static func sample(
         _ identifier: String, name: String = "A place", latitude: Double = 37.334722,
-        longitude: Double = -122.008889, radius: Double = 100, metadata: JSONObject = [:]
+        longitude: Double = -122.008889, radius: Double = 100, metadata: JSONObject = [:],
+        details: JSONObject = [:]
     ) throws -> LocationRecord {
         try LocationRecord(
             identifier: LocationIdentifier(identifier), name: DisplayName(name),
             region: CircularRegion(
                 center: Coordinate(latitude: latitude, longitude: longitude), radius: Distance(meters: radius)
             ),
-            metadata: metadata)
+            metadata: metadata, details: LocationDetails(details))
     }
 }
 

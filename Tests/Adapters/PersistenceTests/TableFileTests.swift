@@ -34,7 +34,7 @@ import Testing
             try table.set(
                 .locations,
                 RoutingRow([
-                    uuid, Array("l\(number)".utf8), Array("é".utf8), double(1), double(2), double(3),
+                    uuid, Array("l\(number)".utf8), Array("é".utf8), double(1), double(2), double(3), nil,
                 ]))
         }
         let live = LiveRoutingTable()

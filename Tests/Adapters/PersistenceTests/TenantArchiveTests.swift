@@ -57,7 +57,8 @@ import Testing
                     identifier, name: "At \(identifier)", latitude: .random(in: -90...90, using: &random),
                     longitude: .random(in: -180...180, using: &random),
                     radius: .random(in: 0.001...500, using: &random),
-                    metadata: random.oneIn(3) ? [identifier: .string("\t\r\n\(identifier)")] : [:]))
+                    metadata: random.oneIn(3) ? [identifier: .string("\t\r\n\(identifier)")] : [:],
+                    details: random.oneIn(3) ? [identifier: .string("\t\r\n\(identifier)")] : [:]))
         }
         #expect(try await stores.importLocations(locations, of: tenant) == .done(identifiers.count, 0, 0))
         var experiences = try [

@@ -4,6 +4,7 @@ import Geodesy
 import Invocation
 import JSON
 import RateLimiting
+import Routing
 import Tenancy
 
 /// A tenant that a test has made up, and the names of its metadata.
@@ -26,8 +27,8 @@ struct MemoryCatalogue: CatalogueReader {
     func clips() -> [Clip] { clipList }
     func domains() -> [DomainRecord] { domainList }
 
-    func metadataColumns() -> [String] {
-        let names = Set(locations.flatMap { $0.metadata.map { Array($0.key.utf8) } })
+    func furtherLocationColumns() -> [String] {
+        let names = Set(locations.flatMap { $0.furtherFields.map { Array($0.key.utf8) } })
         return names.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -51,7 +52,8 @@ struct MemoryCatalogue: CatalogueReader {
                     text, name: text, latitude: -1.5e-7 * Double(index), longitude: 180 / 7,
                     metadata: [
                         "note": .string(text + "\r\n\"\t"), "é": "e\u{301}", "e\u{301}": .string(text),
-                    ]))
+                    ],
+                    details: index == 0 ? [:] : ["phone": .string(text), "é": "\n", "e\u{301}.x": "é"]))
         }
         func experience(
             _ url: String, _ kind: ExperienceKind, _ binding: LocationBinding, _ title: String? = nil
@@ -79,13 +81,14 @@ struct MemoryCatalogue: CatalogueReader {
 
     static func location(
         _ identifier: String, name: String = "A place", latitude: Double = 1, longitude: Double = 2,
-        radius: Double = 100, metadata: JSONObject = [:]
+        radius: Double = 100, metadata: JSONObject = [:],
+        details: JSONObject = [:]
     ) throws -> LocationRecord {
-        LocationRecord(
-            identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
-            region: try CircularRegion(
+        try LocationRecord(
+            identifier: LocationIdentifier(identifier), name: DisplayName(name),
+            region: CircularRegion(
                 center: Coordinate(latitude: latitude, longitude: longitude), radius: Distance(meters: radius)
-            ), metadata: metadata)
+            ), metadata: metadata, details: LocationDetails(details))
     }
 }
 

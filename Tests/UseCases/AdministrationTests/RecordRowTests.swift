@@ -1,6 +1,7 @@
 import Geodesy
 import Invocation
 import JSON
+import Routing
 import Tenancy
 import Testing
 
@@ -80,11 +81,29 @@ import Testing
         ("radius", "", "not a number"), ("radius", "100m", "not a number"),
         ("radius", "0", "a radius is more than 0 and at most 500 metres"), ("radius", "-1", "a radius"),
         ("radius", "500.0001", "a radius"), ("radius", "1e-400", "a radius"),
-        ("note", "a\u{0}b", "holds a NUL character"),
+        ("note", "a\u{0}b", "holds a NUL character"), ("details.note", "a\u{0}b", "holds a NUL character"),
     ])
     func `A location is refused by column`(column: String, value: String, reason: String) throws {
         let refusal = #expect(throws: RowRefusal.self) { try location((column, value)) }
         #expect(refusal?.reason.hasPrefix("\(column): \(reason)") == true)
+    }
+
+    @Test func `Details have columns of their own`() throws {
+        let record = try location(
+            ("details.phone", "1"), ("details.", ""), ("details.é.x", "\n"), ("details", "m"),
+            ("Details.x", "n"),
+            ("details.fax", ""))
+        #expect(record.details.texts == ["phone": "1", "é.x": "\n"])
+        #expect(record.metadata == ["details": "m", "Details.x": "n"])
+        #expect(
+            record.furtherFields == [
+                "details.phone": "1", "details.é.x": "\n", "details": "m", "Details.x": "n",
+            ])
+        let nameless = #expect(throws: RowRefusal.self) { try location(("details.", "x")) }
+        #expect(nameless?.reason.hasPrefix("details: details are an object of texts") == true)
+        let text = String(repeating: "x", count: LocationDetails.maximumLength)
+        let long = #expect(throws: RowRefusal.self) { try location(("details.a", text)) }
+        #expect(long?.reason == "details: details are at most 4096 bytes as JSON")
     }
 
     @Test func `A column's name is told without its control characters`() throws {

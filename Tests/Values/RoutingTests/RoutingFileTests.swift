@@ -14,7 +14,7 @@ import Testing
         key: RateLimit(perSecond: 10, burst: 1_000_000), newInstances: RateLimit(perSecond: 7, burst: 8),
         clientNewInstances: RateLimit(perSecond: 5, burst: 6))
     private static let digest = [UInt8](repeating: 7, count: 32)
-    /// `doorstep routing table 3` and its line feed.
+    /// `doorstep routing table 4` and its line feed.
     private static let signatureLength = 25
 
     /// One row of each relation.
@@ -26,7 +26,7 @@ import Testing
             .keys,
             .key(tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,look_up"))
         try table.set(.domains, .domain(tenant, "a.b", content: #"{"a":1}"#))
-        try table.set(.locations, .location(tenant, "l", name: "n"))
+        try table.set(.locations, .location(tenant, "l", name: "n", details: #"{"b": "2", "a": "é"}"#))
         try table.set(
             .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b.c", location: "l"))
         try table.set(.shortCodes, .shortCode(tenant, "s", "https://a.b"))
@@ -47,7 +47,9 @@ import Testing
         #expect(try experience.binding == .location(LocationIdentifier("l")))
         let link = try InvocationURL("https://appclip.apple.com/id?p=a.b.c")
         #expect(table.of(Self.tenant).match(link)?.isByDefaultLink == true)
-        #expect(try table.of(Self.tenant).location(LocationIdentifier("l"))?.name == "n")
+        let location = try #require(try table.of(Self.tenant).location(LocationIdentifier("l")))
+        #expect(location.name == "n")
+        #expect(location.details.json == Array(#"{"a":"é","b":"2"}"#.utf8))
         #expect(table.of(Self.tenant).url(ofShortCode: "s")?.canonical == "https://a.b")
         let holder = try #require(table.keyHolder(of: Self.digest, at: .year2000))
         #expect(holder.key == KeyID(UUID(number: 1)))
@@ -175,7 +177,7 @@ import Testing
     }
 
     @Test func anotherSignature() throws {
-        for format in [2, 4] {
+        for format in [3, 5] {
             let other =
                 Array("doorstep routing table \(format)\n".utf8)
                 + (try Self.small().fileBytes()[Self.signatureLength...])

@@ -1,4 +1,5 @@
 import Foundation
+import Geodesy
 import Invocation
 import PropertyTesting
 import RoutingSupport
@@ -52,6 +53,8 @@ import Testing
         var experiences: [RoutedExperience?] = []
         var areByDefaultLink: [Bool?] = []
         var locations: [Location?] = []
+        /// Around one place, each with its URL.
+        var nearby: [[NearbyLocation]?] = []
         var urls: [String?] = []
         var holders: [KeyHolder?] = []
         /// Of each host that is this tenant's: the clips, and the URLs with theirs.
@@ -65,6 +68,11 @@ import Testing
                 areByDefaultLink.append(match?.isByDefaultLink)
             }
             locations = questions.identifiers.map { mine.location($0) }
+            nearby = questions.urls.prefix(4).map { url, _ in
+                try? mine.nearby(
+                    url, from: Coordinate(latitude: 52, longitude: 13),
+                    within: NearbyLocation.maximumDistance, limit: 50)
+            }
             urls = questions.codes.map { mine.url(ofShortCode: $0)?.canonical }
             holders = questions.digests.map { table.keyHolder(of: $0, at: questions.now) }
                 .map { $0?.tenant == tenant ? $0 : nil }
@@ -141,7 +149,9 @@ import Testing
         case .locations:
             let identifier = random.pick(identifiers)
             let row = RoutingRow.location(
-                tenant, identifier, name: random.pick(["one", "two"]), radius: Double(1 + random.below(500)))
+                tenant, identifier, name: random.pick(["one", "two"]),
+                latitude: random.pick([52, 52.001, 52.3, -90]), radius: Double(1 + random.below(500)),
+                details: random.pick([nil, "{}", #"{"phone": "1"}"#, #"{"phone": "2", "e": "3"}"#]))
             return (row, [identifier], nil)
         case .experiences:
             let kind = random.pick(ExperienceKind.allCases)
@@ -165,6 +175,7 @@ import Testing
         var issued = 0
         var copies: [(table: RoutingTable, questions: Questions, answers: [Answers])] = []
         var found = 0
+        var near = 0
         var described = 0
 
         func remove(_ key: RowKey) {
@@ -213,6 +224,7 @@ import Testing
                 #expect(answers == Answers(reread, of: tenant, questions), "step \(step)")
                 let alone = try rows.table(of: tenant)
                 #expect(answers == Answers(alone, of: tenant, questions), "step \(step), alone")
+                near += answers.nearby.reduce(0) { $0 + ($1?.count ?? 0) }
                 found += answers.experiences.count { $0 != nil } + answers.holders.count { $0 != nil }
                 described += answers.sites.count { $0?.contains("https") == true }
                 all.append(answers)
@@ -226,6 +238,7 @@ import Testing
             #expect(Self.tenants.map { Answers(copy.table, of: $0, copy.questions) } == copy.answers)
         }
         #expect(found > 1_000)
+        #expect(near > 100)
         #expect(described > 100)
         for tenant in Self.tenants { table.removeAll(.experiences, of: tenant) }
         #expect(table.experienceCount == 0)

@@ -37,7 +37,7 @@ import Testing
 
     /// Which fields may be NULL.
     private static let nullable: [RoutingRelation: Set<Int>] = [
-        .clips: [5], .keys: [4, 5], .domains: [2], .experiences: [4, 5],
+        .clips: [5], .keys: [4, 5], .domains: [2], .locations: [6], .experiences: [4, 5],
     ]
 
     /// Rows with one field that is missing, of another length or NULL.
@@ -86,6 +86,12 @@ import Testing
             row: .location(tenant, "a", latitude: latitude, longitude: longitude, radius: radius))
     }
 
+    private static func details(_ name: String, _ details: String) -> Case {
+        Case(
+            relation: .locations, name: "details \(name)",
+            row: .location(tenant, "a", details: details))
+    }
+
     private static let cases: [Case] = [
         Case(relation: .tenants, name: "a boolean of two bytes", row: with(.tenants, 1, [0, 0])),
         Case(relation: .tenants, name: "a rate of 4 bytes", row: with(.tenants, 2, [0, 0, 0, 1])),
@@ -115,6 +121,10 @@ import Testing
         Case(
             relation: .locations, name: "an identifier of 64 KiB",
             row: with(.locations, 1, [UInt8](repeating: 0x61, count: 65_536))),
+        details("that are no JSON", "{"), details("in an array", #"["a"]"#),
+        details("with a number", #"{"a":1}"#), details("with an empty text", #"{"a":""}"#),
+        details("without a name", #"{"":"a"}"#), details("with a NUL", #"{"a":"\u0000"}"#),
+        details("of 4,097 bytes", #"{"a":"\#(String(repeating: "x", count: 4_089))"}"#),
         experience("an unknown kind", kind: "Advanced"), experience("a kind cut off", kind: "advance"),
         experience("a URL without https", "http://example.com"), experience("an empty URL", ""),
         experience("a URL without a host", "https:///menu"), experience("nothing but the scheme", "https://"),

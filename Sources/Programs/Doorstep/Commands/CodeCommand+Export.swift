@@ -82,12 +82,14 @@ extension CodeCommand {
                 return try await store.withCatalogue(of: tenant.slug) { catalogue in
                     var list = CodeList(table)
                     if let template {
-                        if let colorColumn, try await !catalogue.metadataColumns().contains(colorColumn) {
+                        if let colorColumn,
+                            try await !catalogue.furtherLocationColumns().contains(colorColumn)
+                        {
                             throw CommandError.invalidOption(
                                 "--color-column", "no location has such a column")
                         }
                         try await catalogue.eachLocation { location in
-                            let colors = colorColumn.flatMap { location.metadata[$0]?.stringValue }
+                            let colors = colorColumn.flatMap { location.furtherFields[$0]?.stringValue }
                             list.append(location.identifier, by: template, colors: colors ?? "")
                         }
                     } else {

@@ -4,6 +4,7 @@ import Geodesy
 import Invocation
 import JSON
 import Persistence
+import Routing
 import Tenancy
 
 extension LocationCommand {
@@ -20,6 +21,9 @@ extension LocationCommand {
         @Option(
             help: ArgumentHelp("Something else to keep with it; can be repeated.", valueName: "name=value"))
         var metadata: [MetadataEntry] = []
+        @Option(
+            help: ArgumentHelp("What lookups give back of it; can be repeated.", valueName: "name=text"))
+        var detail: [NamedText] = []
 
         func run() async throws {
             let record = try LocationRecord(
@@ -27,7 +31,8 @@ extension LocationCommand {
                 region: CircularRegion(
                     center: Coordinate(latitude: latitude, longitude: longitude),
                     radius: Distance(meters: radius)),
-                metadata: metadata.merged(into: [:]))
+                metadata: metadata.map(\.entry).merged(into: [:]),
+                details: LocationDetails(detail.merged(into: [:])))
             try await tenant.withTenant { store, tenant in
                 try await store.createLocation(record, of: tenant.id)
             }
@@ -66,10 +71,16 @@ extension LocationCommand {
                 "Something else to keep with it, or without a value not to; can be repeated.",
                 valueName: "name=value"))
         var metadata: [MetadataEntry] = []
+        @Option(
+            help: ArgumentHelp(
+                "What lookups give back of it, or without a text do not; can be repeated.",
+                valueName: "name=text"))
+        var detail: [NamedText] = []
 
         func validate() throws {
             try requireChange(
-                name != nil, latitude != nil, longitude != nil, radius != nil, !metadata.isEmpty)
+                name != nil, latitude != nil, longitude != nil, radius != nil, !metadata.isEmpty,
+                !detail.isEmpty)
         }
 
         func run() async throws {
@@ -83,7 +94,8 @@ extension LocationCommand {
                                 latitude: latitude ?? center.latitude,
                                 longitude: longitude ?? center.longitude),
                             radius: radius ?? record.region.radius),
-                        metadata: metadata.merged(into: record.metadata))
+                        metadata: metadata.map(\.entry).merged(into: record.metadata),
+                        details: LocationDetails(detail.merged(into: record.details.texts)))
                 }
             }
             output.print(record.json, line: "Updated location \(identifier)")
@@ -108,27 +120,38 @@ extension LocationCommand {
     }
 }
 
-/// `phone=123`: a column of an import's, and its value.
-struct MetadataEntry: ExpressibleByArgument {
-    private let name: String
-    private let value: String
+/// `phone=123`: a name, and the text that is kept by it; none where nothing is to be.
+struct NamedText: ExpressibleByArgument {
+    let name: String
+    private let text: String
 
     init?(argument: String) {
         guard let sign = argument.firstIndex(of: "="), sign > argument.startIndex, !argument.utf8.contains(0)
         else { return nil }
         name = String(argument[..<sign])
-        // An import would take it for the location's own.
-        guard !LocationRecord.requiredColumns.contains(name) else { return nil }
-        value = String(argument[argument.index(after: sign)...])
+        text = String(argument[argument.index(after: sign)...])
     }
 
-    fileprivate func merge(into metadata: inout JSONObject) {
-        metadata[name] = value.isEmpty ? nil : .string(value)
+    fileprivate func merge(into members: inout JSONObject) {
+        members[name] = text.isEmpty ? nil : .string(text)
     }
 }
 
-extension [MetadataEntry] {
-    fileprivate func merged(into metadata: JSONObject) -> JSONObject {
-        reduce(into: metadata) { $1.merge(into: &$0) }
+extension [NamedText] {
+    fileprivate func merged(into members: JSONObject) -> JSONObject {
+        reduce(into: members) { $1.merge(into: &$0) }
+    }
+}
+
+/// `phone=123`: a column of an import's, and its value.
+struct MetadataEntry: ExpressibleByArgument {
+    let entry: NamedText
+
+    init?(argument: String) {
+        // An import would take another name for the location's own or for a detail's.
+        guard let entry = NamedText(argument: argument), LocationRecord.isMetadata(entry.name) else {
+            return nil
+        }
+        self.entry = entry
     }
 }

@@ -23,7 +23,8 @@ struct LocationCommand: AsyncParsableCommand {
             abstract: "Import locations: all rows or none.",
             discussion: """
                 The first line names the columns: identifier, name, latitude, longitude, radius (metres, at most \
-                500); others are kept as metadata. A location that is there already is changed to what the file says.
+                500). Columns details.NAME are texts that lookups give back, at most 4,096 bytes of a location as \
+                JSON; others are kept as metadata. A location that is there already is changed to what the file says.
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -62,8 +63,8 @@ struct LocationCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write all of a tenant's locations as CSV, which an import takes.",
             discussion: """
-                By identifier: identifier, name, latitude, longitude, radius, then the columns of the metadata by \
-                name. Imported and exported again, the file is the same byte by byte.
+                By identifier: identifier, name, latitude, longitude, radius, then the columns of details and \
+                metadata by name. Imported and exported again, the file is the same byte by byte.
                 """)
 
         @OptionGroup var tenant: TenantOptions

@@ -1,0 +1,12 @@
+import Foundation
+
+extension Coordinate {
+    /// Where the place is in space, right to some nanometres.
+    public var position: GeocentricPosition {
+        let parallel = ReducedLatitude(geographic: latitude)
+        let radius = WGS84.equatorialRadius * parallel.cosine
+        let longitude = longitude * .pi / 180
+        return GeocentricPosition(
+            x: radius * cos(longitude), y: radius * sin(longitude), z: WGS84.polarRadius * parallel.sine)
+    }
+}

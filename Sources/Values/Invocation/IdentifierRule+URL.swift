@@ -1,0 +1,28 @@
+extension IdentifierRule {
+    /// A URL in which the rule reads an identifier.
+    ///
+    /// - Parameter registered: the canonical URL of the rule's experience.
+    /// - Returns: the registered URL itself where it has an item of the rule's name with the identifier; nil where it has one
+    ///   with another, and for a rule that reads no identifier.
+    public func url(naming identifier: LocationIdentifier, at registered: String) -> String? {
+        let parts = registered.split(separator: "?", maxSplits: 1)
+        guard let path = parts.first else { return nil }
+        let query = parts.count == 2 ? parts[1] : nil
+        switch self {
+        case .path(let number):
+            // What stands between is not known.
+            let components = String(repeating: "/-", count: number - 1) + "/" + identifier.percentEncoded
+            return path + components + (query.map { "?" + $0 } ?? "")
+        case .query(let name):
+            let item = query?.split(separator: "&").first { item in
+                item.utf8.prefix { $0 != UInt8(ascii: "=") }.elementsEqual(name.utf8)
+            }
+            if let item {
+                let value = PercentEncoding.decoded(item.utf8.dropFirst(name.utf8.count + 1))
+                return value?.utf8.elementsEqual(identifier.text.utf8) == true ? registered : nil
+            }
+            return registered + (query == nil ? "?" : "&") + name + "=" + identifier.percentEncoded
+        case .hash, .coordinates: return nil
+        }
+    }
+}

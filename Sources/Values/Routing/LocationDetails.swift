@@ -1,0 +1,63 @@
+public import JSON
+
+/// What a place shows to people, such as its telephone number: texts by their names.
+public struct LocationDetails: Sendable, Hashable {
+    /// The most bytes of ``json``.
+    public static let maximumLength = 4_096
+
+    /// A JSON object in UTF-8, as ``JSONValue/serialized()`` writes it; empty where there are no details.
+    public let json: [UInt8]
+
+    public static let none = LocationDetails(json: [])
+
+    private init(json: [UInt8]) {
+        self.json = json
+    }
+
+    /// - Parameter texts: neither a name nor a text is empty or holds NUL, which PostgreSQL's `jsonb` has not.
+    public init(_ texts: JSONObject) throws(LocationDetailsError) {
+        for (name, value) in texts {
+            guard let text = value.stringValue, !text.isEmpty, !text.utf8.contains(0), !name.isEmpty,
+                !name.utf8.contains(0)
+            else { throw .notTexts }
+        }
+        let json = texts.isEmpty ? [] : JSONValue.object(texts).serialized()
+        guard json.count <= Self.maximumLength else { throw .tooLong }
+        self.init(json: json)
+    }
+
+    public var isEmpty: Bool { json.isEmpty }
+
+    public var texts: JSONObject {
+        // Made from texts, so that it can be read again.
+        isEmpty ? [:] : (try? JSONValue(parsing: json))?.objectValue ?? [:]
+    }
+}
+
+extension LocationDetails {
+    /// Nil for bytes that no details are.
+    init?(stored bytes: Span<UInt8>) {
+        let value = bytes.withUnsafeBufferPointer { try? JSONValue(parsing: $0) }
+        guard let texts = value?.objectValue, let details = try? LocationDetails(texts) else { return nil }
+        self = details
+    }
+
+    /// Bytes that were ``json`` of such a value.
+    init(copying json: Span<UInt8>) {
+        self.init(json: json.isEmpty ? [] : Array(copying: json))
+    }
+}
+
+/// Why an object is not what a place can show.
+public enum LocationDetailsError: Error, Sendable, Hashable, CustomStringConvertible {
+    case notTexts
+    case tooLong
+
+    public var description: String {
+        switch self {
+        case .notTexts:
+            "details are an object of texts by their names, none of them empty or with a NUL character"
+        case .tooLong: "details are at most \(LocationDetails.maximumLength) bytes as JSON"
+        }
+    }
+}

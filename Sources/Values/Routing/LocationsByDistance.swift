@@ -1,0 +1,130 @@
+import Geodesy
+import Invocation
+
+/// A tenant's locations by their distance from a coordinate, of those at one distance by the bytes of their identifiers.
+///
+/// Cells are opened in the order of what they can hold nearest, down to those with few locations in them: the time depends
+/// on how many locations are asked for, not on how many there are elsewhere.
+struct LocationsByDistance {
+    private let snapshot: RoutingSnapshot
+    private let tenant: RoutingTable.TenantIndex
+    private let origin: Coordinate
+    private let position: GeocentricPosition
+    private let reach: Distance
+    private var queue = Heap<Item>()
+    /// What is in the cell that is opened; kept for its memory.
+    private var pairs: [OrderedPairs.Pair] = []
+    /// The work that may still be done, in locations looked at.
+    private var stepsLeft = Self.steps
+
+    /// After so many locations, some milliseconds, there is an end. [ours]
+    static let steps = 20_000
+    /// What it takes to find out whether a URL leads to a location, in steps.
+    static let stepsOfTry = 8
+    /// A cell with more is divided.
+    private static let fewLocations = 12
+    /// By how much, in metres, a straight line is taken for shorter than it was computed: far more than rounding takes.
+    private static let slack = 0.001
+
+    /// What may come next: not nearer than its distance says.
+    private struct Item: Comparable {
+        let distance: Double
+        let content: Content
+
+        enum Content {
+            case cell(PlaceCell)
+            case location(RecordTable<RoutingTable.LocationHeader>.Place, Coordinate)
+            /// Its distance is the geodesic's.
+            case measured(LocationIdentifier)
+        }
+
+        /// What can turn out to be as near as a measured location comes before it.
+        static func < (one: Item, other: Item) -> Bool {
+            if one.distance != other.distance { return one.distance < other.distance }
+            switch (one.content, other.content) {
+            case (.measured(let one), .measured(let other)):
+                return one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+            case (.measured, _): return false
+            case (_, .measured): return true
+            default: return false
+            }
+        }
+
+        static func == (one: Item, other: Item) -> Bool { !(one < other) && !(other < one) }
+    }
+
+    /// - Parameter reach: none is farther.
+    init(
+        from origin: Coordinate, within reach: Distance, of tenant: RoutingTable.TenantIndex,
+        in snapshot: RoutingSnapshot
+    ) {
+        self.snapshot = snapshot
+        self.tenant = tenant
+        self.origin = origin
+        self.reach = reach
+        position = origin.position
+        queue.insert(Item(distance: 0, content: .cell(.whole)))
+    }
+
+    mutating func next() -> (identifier: LocationIdentifier, distance: Distance)? {
+        while stepsLeft > 0, let item = queue.popLeast() {
+            switch item.content {
+            case .cell(let cell): open(cell)
+            case .location(let place, let center): measure(place, center)
+            case .measured(let identifier): return (identifier, Distance(meters: item.distance))
+            }
+        }
+        return nil
+    }
+
+    /// Counts work that is done elsewhere.
+    mutating func spend(_ steps: Int) {
+        stepsLeft -= steps
+    }
+
+    private mutating func open(_ cell: PlaceCell) {
+        let isLast = cell.level == PlaceCell.lastLevel
+        let most = isLast ? stepsLeft : Self.fewLocations
+        var pairs = pairs
+        self.pairs = []
+        defer { self.pairs = pairs }
+        pairs.removeAll(keepingCapacity: true)
+        snapshot.table.nearby[Int(tenant)].locations.forEach(in: cell.codes) { pair in
+            pairs.append(pair)
+            return pairs.count <= most
+        }
+        stepsLeft -= 1
+        if pairs.count > most, !isLast {
+            return cell.forEachPart { part in
+                add(.cell(part), at: part.chord(from: position))
+            }
+        }
+        stepsLeft -= pairs.count
+        for pair in pairs {
+            _ = snapshot.table.locations.first(pair.second) { header, _, place in
+                guard header.tenant == tenant, let center = header.center else { return nil as Never? }
+                let there = center.position
+                // Of two locations with one hash each has its own cell.
+                guard PlaceCell(of: there).codes.lowerBound == pair.first else { return nil }
+                add(.location(place, center), at: position.chord(to: there).meters)
+                return nil
+            }
+        }
+    }
+
+    private mutating func add(_ content: Item.Content, at chord: Double) {
+        let distance = max(0, chord - Self.slack)
+        if distance <= reach.meters { queue.insert(Item(distance: distance, content: content)) }
+    }
+
+    private mutating func measure(
+        _ place: RecordTable<RoutingTable.LocationHeader>.Place, _ center: Coordinate
+    ) {
+        let distance = origin.distance(to: center)
+        let identifier = snapshot.table.locations.read(place) { header, text in
+            try? LocationIdentifier(String(copying: text.extracting(header.identifier)))
+        }
+        guard distance <= reach, let identifier else { return }
+        queue.insert(Item(distance: distance.meters, content: .measured(identifier)))
+    }
+}

@@ -1,0 +1,118 @@
+/// Pairs of numbers in their order, in chunks of some hundred.
+///
+/// A value: a change to a copy copies the chunk that it touches, and shares the others. A pair may be there more than once.
+struct OrderedPairs: Sendable {
+    struct Pair: BitwiseCopyable, Sendable {
+        let first: UInt64
+        let second: UInt64
+
+        @inline(__always)
+        static func < (one: Self, other: Self) -> Bool {
+            one.first < other.first || (one.first == other.first && one.second < other.second)
+        }
+    }
+
+    /// None is empty.
+    private var chunks: [[Pair]] = []
+    /// The first pair of each chunk: to find a chunk touches none of them.
+    private var starts: [Pair] = []
+    private(set) var count = 0
+
+    private static var longestChunk: Int { 512 }
+    /// Below it a chunk is joined to the next, if that leaves room to grow.
+    private static var shortChunk: Int { 128 }
+
+    /// What the pairs take, in bytes.
+    var memory: Int {
+        chunks.reduce(0) { $0 + Self.arrayHeader + $1.capacity * MemoryLayout<Pair>.stride }
+            + chunks.capacity * MemoryLayout<[Pair]>.stride + starts.capacity * MemoryLayout<Pair>.stride
+    }
+
+    private static var arrayHeader: Int { 32 }
+
+    /// Visits the pairs whose first number is in a range, in order, until the closure returns false.
+    @inline(__always)
+    func forEach(in range: ClosedRange<UInt64>, _ body: (Pair) -> Bool) {
+        var (index, offset) = position(of: Pair(first: range.lowerBound, second: 0))
+        while index < chunks.count {
+            let chunk = chunks[index]
+            while offset < chunk.count {
+                guard chunk[offset].first <= range.upperBound, body(chunk[offset]) else { return }
+                offset += 1
+            }
+            index += 1
+            offset = 0
+        }
+    }
+
+    /// Adds the pair, or removes it once.
+    mutating func set(_ pair: Pair, isThere: Bool) {
+        if isThere { insert(pair) } else { remove(pair) }
+    }
+
+    mutating func insert(_ pair: Pair) {
+        count += 1
+        guard !chunks.isEmpty else {
+            chunks = [[pair]]
+            starts = [pair]
+            return
+        }
+        let (index, offset) = position(of: pair)
+        chunks[index].insert(pair, at: offset)
+        if offset == 0 { starts[index] = pair }
+        let length = chunks[index].count
+        guard length > Self.longestChunk else { return }
+        let upper = Array(chunks[index][(length / 2)...])
+        chunks[index] = Array(chunks[index][..<(length / 2)])
+        chunks.insert(upper, at: index + 1)
+        starts.insert(upper[0], at: index + 1)
+    }
+
+    /// Removes the pair once; nothing happens when it is not there.
+    mutating func remove(_ pair: Pair) {
+        var (index, offset) = position(of: pair)
+        if index < chunks.count, offset == chunks[index].count { (index, offset) = (index + 1, 0) }
+        guard index < chunks.count, !(pair < chunks[index][offset]) else { return }
+        count -= 1
+        chunks[index].remove(at: offset)
+        if chunks[index].isEmpty {
+            chunks.remove(at: index)
+            starts.remove(at: index)
+            return
+        }
+        starts[index] = chunks[index][0]
+        guard chunks[index].count < Self.shortChunk, index + 1 < chunks.count,
+            chunks[index].count + chunks[index + 1].count <= Self.longestChunk * 3 / 4
+        else { return }
+        chunks[index] += chunks[index + 1]
+        chunks.remove(at: index + 1)
+        starts.remove(at: index + 1)
+    }
+
+    /// Gives back memory that was reserved for growth.
+    mutating func compact() {
+        let pairs = chunks.flatMap(\.self)
+        chunks = stride(from: 0, to: pairs.count, by: Self.longestChunk).map {
+            Array(pairs[$0..<min($0 + Self.longestChunk, pairs.count)])
+        }
+        starts = chunks.map { $0[0] }
+    }
+
+    /// Where the first pair is that is not less than one, or where that is to be: in the last chunk that begins before it.
+    @inline(__always)
+    private func position(of pair: Pair) -> (chunk: Int, offset: Int) {
+        let index = max(0, Self.countOfLess(than: pair, in: starts) - 1)
+        guard index < chunks.count else { return (0, 0) }
+        return (index, Self.countOfLess(than: pair, in: chunks[index]))
+    }
+
+    @inline(__always)
+    private static func countOfLess(than pair: Pair, in pairs: [Pair]) -> Int {
+        var (low, high) = (0, pairs.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if pairs[middle] < pair { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
