@@ -4,13 +4,13 @@ import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore {
-    /// - Parameter scopes: what the key may do, of what its kind may; nil for all of that.
+    /// - Parameter scopes: what the key may do, of what its kind may; nil for what that has where nothing is named.
     public func createKey(
         _ key: APIKey, scopes: Scopes?, expiresAt: Date?, of tenant: TenantID
     ) async throws -> KeyRecord {
         try await write(tenant) { transaction in
             try await transaction.insert(
-                key, scopes: scopes.map { $0.list.map(\.rawValue) }, expiresAt: expiresAt)
+                key, scopes: (scopes ?? key.kind.usualScopes).list.map(\.rawValue), expiresAt: expiresAt)
         }
     }
 
@@ -92,7 +92,7 @@ extension PostgresAdministrationStore {
             guard let row = rows.first else {
                 throw try await transaction.refusal(of: id)
             }
-            let (kindText, scopes, expiry) = try row.decode(String.self, [String]?.self, Date?.self)
+            let (kindText, scopes, expiry) = try row.decode(String.self, [String].self, Date?.self)
             guard let kind = KeyKind(rawValue: kindText) else {
                 throw PersistenceError.unreadable("api_keys")
             }
@@ -117,7 +117,7 @@ extension TenantTransaction {
     }
 
     fileprivate func insert(
-        _ key: APIKey, id: UUID = UUID(), scopes: [String]?, expiresAt: Date?
+        _ key: APIKey, id: UUID = UUID(), scopes: [String], expiresAt: Date?
     ) async throws -> KeyRecord {
         try KeyRecord(
             row: try await execute(
@@ -138,13 +138,13 @@ extension KeyRecord {
     /// Takes ``columns``.
     fileprivate init(row: Row) throws {
         let (id, kind, scopes, hint, createdAt, expiresAt, revokedAt, lastUsedOn) = try row.decode(
-            UUID.self, String.self, [String]?.self, String.self, Date.self, Date?.self, Date?.self,
+            UUID.self, String.self, [String].self, String.self, Date.self, Date?.self, Date?.self,
             String?.self)
         guard let kind = KeyKind(rawValue: kind) else { throw PersistenceError.unreadable("api_keys") }
         self.init(
             id: KeyID(id), kind: kind,
-            scopes: scopes.map { Scopes($0.compactMap(Scope.init).map(Scopes.init)) } ?? kind.scopes,
-            hint: hint, createdAt: createdAt, expiresAt: expiresAt, revokedAt: revokedAt,
+            scopes: Scopes(scopes.compactMap(Scope.init).map(Scopes.init)), hint: hint, createdAt: createdAt,
+            expiresAt: expiresAt, revokedAt: revokedAt,
             lastUsedOn: lastUsedOn)
     }
 }

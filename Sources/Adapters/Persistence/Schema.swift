@@ -3,7 +3,8 @@ public import PostgreSQL
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
     public static let migrations = [
-        Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql))
+        Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
+        Migration(version: 2, name: "management", sql: text(PackageResources._002_management_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -14,8 +14,9 @@ import UnixSignals
 /// The server with all its parts: the one place where adapters and the use cases that they serve are tied together.
 struct Server {
     let api: APIServer.Settings
-    /// Connections to PostgreSQL, besides those that deliver.
+    /// Connections to PostgreSQL, besides those that deliver and those that manage.
     let poolSize: Int
+    let managementPoolSize: Int
     let tableFile: TableFile?
     /// In days, like the two below.
     let confirmationRetention: Int
@@ -43,11 +44,12 @@ struct Server {
         let sender = try apns.map { try APNsClient($0.settings, keys: $0.keys.keys(), logger: logger) }
         // However many requests wait for the database, what has been accepted is sent.
         try await database.withPools(
-            maximumConnections: (poolSize, sender == nil ? 1 : Self.deliveryConnections), trapsSignals: false,
+            maximumConnections: (poolSize, sender == nil ? 1 : Self.deliveryConnections, managementPoolSize),
+            trapsSignals: false,
             onUnprepared: { [logger] in
                 logger.notice("the database is behind a pooler: statements are not prepared any more")
             }
-        ) { pool, deliveryPool in
+        ) { pool, deliveryPool, managementPool in
             let routing = RoutingService(
                 pool, trusting: .signed(signatures), file: tableFile, logger: logger)
             try await routing.start()
