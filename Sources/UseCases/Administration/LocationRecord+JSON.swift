@@ -1,8 +1,15 @@
 import Geodesy
-import Invocation
+public import Invocation
 public import JSON
 
-extension LocationRecord {
+extension LocationRecord: CatalogueItem {
+    public static func key(named text: String) -> LocationIdentifier? { try? LocationIdentifier(text) }
+    public static func name(of key: LocationIdentifier) -> String { key.text }
+    public static func members(of key: LocationIdentifier) -> JSONObject { ["identifier": .string(key.text)] }
+    public static func unknown(_ key: LocationIdentifier) -> AdministrationError { .unknownLocation(key) }
+    public static var defaults: JSONObject { ["metadata": [:]] }
+    public var key: LocationIdentifier { identifier }
+
     public var json: JSONObject {
         [
             "identifier": .string(identifier.text), "name": .string(name.text),
@@ -12,7 +19,7 @@ extension LocationRecord {
         ]
     }
 
-    init(_ fields: inout JSONObjectReader) throws {
+    public init(_ fields: inout JSONObjectReader) throws {
         let (identifier, name) = (try fields.requiredString("identifier"), try fields.requiredString("name"))
         let (latitude, longitude) = (
             try fields.requiredDouble("latitude"), try fields.requiredDouble("longitude")

@@ -1,4 +1,5 @@
 import APNsClient
+import Administration
 import HTTPAPI
 import Logging
 import Metrics
@@ -75,6 +76,7 @@ struct Server {
                     instances: sealingKeys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
                     notifications: delivery?.intake,
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
+                    catalogue: ManagedCatalogue(managementPool, followedBy: routing.feed),
                     metrics: {
                         figures.update()
                         delivery?.updateFigures()
