@@ -129,7 +129,10 @@ let package = Package(
             hasGuide: true),
         Floor.useCases.library(
             "Administration",
-            ["AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Routing", "Tenancy"],
+            [
+                "AppSiteAssociation", "Encodings", "Geodesy", "Invocation", "JSON", "RateLimiting", "Routing",
+                "Tenancy",
+            ],
             hasGuide: true),
 
         Floor.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),

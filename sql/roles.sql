@@ -7,13 +7,15 @@
 --   doorstep_admin   the administration commands
 --   doorstep_router  reads the routing columns of every tenant and the log of changes, which it may prune;
 --                   sees no confirmation, and looks after the partitions of their days
+--   doorstep_manager writes the catalogue of one tenant at a time for the server, reads its audit log and
+--                   confirmations; lists no tenants
 
 DO $$
 DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY[
-        'doorstep_owner', 'doorstep_app', 'doorstep_admin', 'doorstep_router'
+        'doorstep_owner', 'doorstep_app', 'doorstep_admin', 'doorstep_router', 'doorstep_manager'
     ] LOOP
         IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = name) THEN
             BEGIN

@@ -452,7 +452,7 @@ CREATE TABLE doorstep.api_keys (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     last_used_on date,
-    scopes text[] COLLATE pg_catalog."C",
+    scopes text[] NOT NULL COLLATE pg_catalog."C",
     successor_id uuid,
     CONSTRAINT api_keys_digest_length CHECK ((octet_length(digest) = 32)),
     CONSTRAINT api_keys_hint_length CHECK ((char_length(hint) <= 12)),
@@ -460,7 +460,7 @@ CREATE TABLE doorstep.api_keys (
     CONSTRAINT api_keys_scopes CHECK (((cardinality(scopes) > 0) AND (scopes <@
 CASE kind
     WHEN 'publishable'::text THEN ARRAY['look_up'::text, 'confirm'::text, 'register'::text]
-    ELSE ARRAY['look_up'::text, 'confirm'::text, 'compose'::text, 'register'::text, 'notify'::text]
+    ELSE ARRAY['look_up'::text, 'confirm'::text, 'compose'::text, 'register'::text, 'notify'::text, 'read'::text, 'manage'::text, 'manage_keys'::text]
 END)))
 );
 
@@ -2056,6 +2056,7 @@ ALTER TABLE doorstep.webhooks ENABLE ROW LEVEL SECURITY;
 GRANT USAGE ON SCHEMA doorstep TO doorstep_app;
 GRANT USAGE ON SCHEMA doorstep TO doorstep_admin;
 GRANT USAGE ON SCHEMA doorstep TO doorstep_router;
+GRANT USAGE ON SCHEMA doorstep TO doorstep_manager;
 
 --
 -- Name: FUNCTION add_confirmation_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2154,6 +2155,7 @@ REVOKE ALL ON FUNCTION doorstep.require_notifying_tenant() FROM PUBLIC;
 REVOKE ALL ON TABLE doorstep.api_keys FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.api_keys TO doorstep_owner;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.api_keys TO doorstep_admin;
+GRANT INSERT ON TABLE doorstep.api_keys TO doorstep_manager;
 
 --
 -- Name: COLUMN api_keys.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2161,6 +2163,7 @@ GRANT SELECT,INSERT,DELETE ON TABLE doorstep.api_keys TO doorstep_admin;
 
 GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_app;
 GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_router;
+GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_manager;
 
 --
 -- Name: COLUMN api_keys.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2168,12 +2171,14 @@ GRANT SELECT(tenant_id) ON TABLE doorstep.api_keys TO doorstep_router;
 
 GRANT SELECT(key_id) ON TABLE doorstep.api_keys TO doorstep_app;
 GRANT SELECT(key_id) ON TABLE doorstep.api_keys TO doorstep_router;
+GRANT SELECT(key_id) ON TABLE doorstep.api_keys TO doorstep_manager;
 
 --
 -- Name: COLUMN api_keys.kind; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT(kind) ON TABLE doorstep.api_keys TO doorstep_router;
+GRANT SELECT(kind) ON TABLE doorstep.api_keys TO doorstep_manager;
 
 --
 -- Name: COLUMN api_keys.digest; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2182,11 +2187,24 @@ GRANT SELECT(kind) ON TABLE doorstep.api_keys TO doorstep_router;
 GRANT SELECT(digest) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
+-- Name: COLUMN api_keys.hint; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(hint) ON TABLE doorstep.api_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN api_keys.created_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(created_at) ON TABLE doorstep.api_keys TO doorstep_manager;
+
+--
 -- Name: COLUMN api_keys.expires_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(expires_at) ON TABLE doorstep.api_keys TO doorstep_admin;
 GRANT SELECT(expires_at) ON TABLE doorstep.api_keys TO doorstep_router;
+GRANT SELECT(expires_at),UPDATE(expires_at) ON TABLE doorstep.api_keys TO doorstep_manager;
 
 --
 -- Name: COLUMN api_keys.revoked_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2194,24 +2212,28 @@ GRANT SELECT(expires_at) ON TABLE doorstep.api_keys TO doorstep_router;
 
 GRANT UPDATE(revoked_at) ON TABLE doorstep.api_keys TO doorstep_admin;
 GRANT SELECT(revoked_at) ON TABLE doorstep.api_keys TO doorstep_router;
+GRANT SELECT(revoked_at),UPDATE(revoked_at) ON TABLE doorstep.api_keys TO doorstep_manager;
 
 --
 -- Name: COLUMN api_keys.last_used_on; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT(last_used_on),UPDATE(last_used_on) ON TABLE doorstep.api_keys TO doorstep_app;
+GRANT SELECT(last_used_on) ON TABLE doorstep.api_keys TO doorstep_manager;
 
 --
 -- Name: COLUMN api_keys.scopes; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT(scopes) ON TABLE doorstep.api_keys TO doorstep_router;
+GRANT SELECT(scopes) ON TABLE doorstep.api_keys TO doorstep_manager;
 
 --
 -- Name: COLUMN api_keys.successor_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(successor_id) ON TABLE doorstep.api_keys TO doorstep_admin;
+GRANT SELECT(successor_id),UPDATE(successor_id) ON TABLE doorstep.api_keys TO doorstep_manager;
 
 --
 -- Name: TABLE audience_cursors; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2264,6 +2286,7 @@ GRANT UPDATE(delivery_count) ON TABLE doorstep.audience_cursors TO doorstep_app;
 REVOKE ALL ON TABLE doorstep.audit_log FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,TRIGGER ON TABLE doorstep.audit_log TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.audit_log TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.audit_log TO doorstep_manager;
 
 --
 -- Name: TABLE change_horizon; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2283,6 +2306,7 @@ GRANT SELECT ON TABLE doorstep.changes TO doorstep_router;
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.channels TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.channels TO doorstep_admin;
+GRANT SELECT,DELETE ON TABLE doorstep.channels TO doorstep_manager;
 
 --
 -- Name: TABLE clips; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2292,6 +2316,7 @@ REVOKE ALL ON TABLE doorstep.clips FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.clips TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.clips TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.clips TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.clips TO doorstep_manager;
 
 --
 -- Name: COLUMN clips.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2311,6 +2336,7 @@ GRANT SELECT(bundle_id) ON TABLE doorstep.clips TO doorstep_router;
 
 GRANT UPDATE(parent_bundle_id) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT SELECT(parent_bundle_id) ON TABLE doorstep.clips TO doorstep_router;
+GRANT UPDATE(parent_bundle_id) ON TABLE doorstep.clips TO doorstep_manager;
 
 --
 -- Name: COLUMN clips.team_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2318,6 +2344,7 @@ GRANT SELECT(parent_bundle_id) ON TABLE doorstep.clips TO doorstep_router;
 
 GRANT UPDATE(team_id) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT SELECT(team_id) ON TABLE doorstep.clips TO doorstep_router;
+GRANT UPDATE(team_id) ON TABLE doorstep.clips TO doorstep_manager;
 
 --
 -- Name: COLUMN clips.multi_business; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2325,6 +2352,7 @@ GRANT SELECT(team_id) ON TABLE doorstep.clips TO doorstep_router;
 
 GRANT UPDATE(multi_business) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT SELECT(multi_business) ON TABLE doorstep.clips TO doorstep_router;
+GRANT UPDATE(multi_business) ON TABLE doorstep.clips TO doorstep_manager;
 
 --
 -- Name: COLUMN clips.app_id_prefix; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2332,6 +2360,7 @@ GRANT SELECT(multi_business) ON TABLE doorstep.clips TO doorstep_router;
 
 GRANT UPDATE(app_id_prefix) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT SELECT(app_id_prefix) ON TABLE doorstep.clips TO doorstep_router;
+GRANT UPDATE(app_id_prefix) ON TABLE doorstep.clips TO doorstep_manager;
 
 --
 -- Name: TABLE confirmations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2339,6 +2368,7 @@ GRANT SELECT(app_id_prefix) ON TABLE doorstep.clips TO doorstep_router;
 
 GRANT INSERT ON TABLE doorstep.confirmations TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.confirmations TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.confirmations TO doorstep_manager;
 
 --
 -- Name: TABLE deliveries; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2346,6 +2376,7 @@ GRANT SELECT,DELETE ON TABLE doorstep.confirmations TO doorstep_admin;
 
 GRANT SELECT,INSERT ON TABLE doorstep.deliveries TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.deliveries TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.deliveries TO doorstep_manager;
 
 --
 -- Name: COLUMN deliveries.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2408,6 +2439,7 @@ REVOKE ALL ON TABLE doorstep.domains FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.domains TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.domains TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.domains TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.domains TO doorstep_manager;
 
 --
 -- Name: COLUMN domains.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2426,12 +2458,14 @@ GRANT SELECT(host) ON TABLE doorstep.domains TO doorstep_router;
 --
 
 GRANT UPDATE(challenge) ON TABLE doorstep.domains TO doorstep_admin;
+GRANT UPDATE(challenge) ON TABLE doorstep.domains TO doorstep_manager;
 
 --
 -- Name: COLUMN domains.claimed_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(claimed_at) ON TABLE doorstep.domains TO doorstep_admin;
+GRANT UPDATE(claimed_at) ON TABLE doorstep.domains TO doorstep_manager;
 
 --
 -- Name: COLUMN domains.proved_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2439,24 +2473,28 @@ GRANT UPDATE(claimed_at) ON TABLE doorstep.domains TO doorstep_admin;
 
 GRANT UPDATE(proved_at) ON TABLE doorstep.domains TO doorstep_admin;
 GRANT SELECT(proved_at) ON TABLE doorstep.domains TO doorstep_router;
+GRANT UPDATE(proved_at) ON TABLE doorstep.domains TO doorstep_manager;
 
 --
 -- Name: COLUMN domains.method; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(method) ON TABLE doorstep.domains TO doorstep_admin;
+GRANT UPDATE(method) ON TABLE doorstep.domains TO doorstep_manager;
 
 --
 -- Name: COLUMN domains.checked_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(checked_at) ON TABLE doorstep.domains TO doorstep_admin;
+GRANT UPDATE(checked_at) ON TABLE doorstep.domains TO doorstep_manager;
 
 --
 -- Name: COLUMN domains.lapsed_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(lapsed_at) ON TABLE doorstep.domains TO doorstep_admin;
+GRANT UPDATE(lapsed_at) ON TABLE doorstep.domains TO doorstep_manager;
 
 --
 -- Name: COLUMN domains.content; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2464,6 +2502,7 @@ GRANT UPDATE(lapsed_at) ON TABLE doorstep.domains TO doorstep_admin;
 
 GRANT UPDATE(content) ON TABLE doorstep.domains TO doorstep_admin;
 GRANT SELECT(content) ON TABLE doorstep.domains TO doorstep_router;
+GRANT UPDATE(content) ON TABLE doorstep.domains TO doorstep_manager;
 
 --
 -- Name: TABLE experiences; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2473,6 +2512,7 @@ REVOKE ALL ON TABLE doorstep.experiences FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.experiences TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.experiences TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.experiences TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.experiences TO doorstep_manager;
 
 --
 -- Name: COLUMN experiences.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2498,6 +2538,7 @@ GRANT SELECT(url) ON TABLE doorstep.experiences TO doorstep_router;
 
 GRANT UPDATE(bundle_id) ON TABLE doorstep.experiences TO doorstep_admin;
 GRANT SELECT(bundle_id) ON TABLE doorstep.experiences TO doorstep_router;
+GRANT UPDATE(bundle_id) ON TABLE doorstep.experiences TO doorstep_manager;
 
 --
 -- Name: COLUMN experiences.location_identifier; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2505,6 +2546,7 @@ GRANT SELECT(bundle_id) ON TABLE doorstep.experiences TO doorstep_router;
 
 GRANT UPDATE(location_identifier) ON TABLE doorstep.experiences TO doorstep_admin;
 GRANT SELECT(location_identifier) ON TABLE doorstep.experiences TO doorstep_router;
+GRANT UPDATE(location_identifier) ON TABLE doorstep.experiences TO doorstep_manager;
 
 --
 -- Name: COLUMN experiences.identifier_rule; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2512,18 +2554,21 @@ GRANT SELECT(location_identifier) ON TABLE doorstep.experiences TO doorstep_rout
 
 GRANT UPDATE(identifier_rule) ON TABLE doorstep.experiences TO doorstep_admin;
 GRANT SELECT(identifier_rule) ON TABLE doorstep.experiences TO doorstep_router;
+GRANT UPDATE(identifier_rule) ON TABLE doorstep.experiences TO doorstep_manager;
 
 --
 -- Name: COLUMN experiences.title; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(title) ON TABLE doorstep.experiences TO doorstep_admin;
+GRANT UPDATE(title) ON TABLE doorstep.experiences TO doorstep_manager;
 
 --
 -- Name: COLUMN experiences.subtitle; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_admin;
+GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_manager;
 
 --
 -- Name: TABLE idempotency_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2550,6 +2595,7 @@ GRANT SELECT(created_at) ON TABLE doorstep.idempotency_keys TO doorstep_router;
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.instances TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.instances TO doorstep_admin;
+GRANT SELECT,DELETE ON TABLE doorstep.instances TO doorstep_manager;
 
 --
 -- Name: COLUMN instances.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2600,6 +2646,7 @@ GRANT UPDATE(updated_at) ON TABLE doorstep.instances TO doorstep_app;
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.launches TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.launches TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.launches TO doorstep_manager;
 
 --
 -- Name: COLUMN launches.experience_url; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2633,6 +2680,7 @@ REVOKE ALL ON TABLE doorstep.locations FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.locations TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.locations TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.locations TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.locations TO doorstep_manager;
 
 --
 -- Name: COLUMN locations.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2652,6 +2700,7 @@ GRANT SELECT(identifier) ON TABLE doorstep.locations TO doorstep_router;
 
 GRANT UPDATE(name) ON TABLE doorstep.locations TO doorstep_admin;
 GRANT SELECT(name) ON TABLE doorstep.locations TO doorstep_router;
+GRANT UPDATE(name) ON TABLE doorstep.locations TO doorstep_manager;
 
 --
 -- Name: COLUMN locations.latitude; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2659,6 +2708,7 @@ GRANT SELECT(name) ON TABLE doorstep.locations TO doorstep_router;
 
 GRANT UPDATE(latitude) ON TABLE doorstep.locations TO doorstep_admin;
 GRANT SELECT(latitude) ON TABLE doorstep.locations TO doorstep_router;
+GRANT UPDATE(latitude) ON TABLE doorstep.locations TO doorstep_manager;
 
 --
 -- Name: COLUMN locations.longitude; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2666,6 +2716,7 @@ GRANT SELECT(latitude) ON TABLE doorstep.locations TO doorstep_router;
 
 GRANT UPDATE(longitude) ON TABLE doorstep.locations TO doorstep_admin;
 GRANT SELECT(longitude) ON TABLE doorstep.locations TO doorstep_router;
+GRANT UPDATE(longitude) ON TABLE doorstep.locations TO doorstep_manager;
 
 --
 -- Name: COLUMN locations.radius; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2673,12 +2724,14 @@ GRANT SELECT(longitude) ON TABLE doorstep.locations TO doorstep_router;
 
 GRANT UPDATE(radius) ON TABLE doorstep.locations TO doorstep_admin;
 GRANT SELECT(radius) ON TABLE doorstep.locations TO doorstep_router;
+GRANT UPDATE(radius) ON TABLE doorstep.locations TO doorstep_manager;
 
 --
 -- Name: COLUMN locations.metadata; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(metadata) ON TABLE doorstep.locations TO doorstep_admin;
+GRANT UPDATE(metadata) ON TABLE doorstep.locations TO doorstep_manager;
 
 --
 -- Name: COLUMN locations.details; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2693,6 +2746,7 @@ GRANT SELECT(details) ON TABLE doorstep.locations TO doorstep_router;
 
 GRANT SELECT,INSERT ON TABLE doorstep.notifications TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.notifications TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.notifications TO doorstep_manager;
 
 --
 -- Name: COLUMN notifications.skipped; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2713,12 +2767,14 @@ GRANT DELETE ON TABLE doorstep.push_tokens TO doorstep_admin;
 
 GRANT SELECT(tenant_id) ON TABLE doorstep.push_tokens TO doorstep_admin;
 GRANT SELECT(tenant_id) ON TABLE doorstep.push_tokens TO doorstep_router;
+GRANT SELECT(tenant_id) ON TABLE doorstep.push_tokens TO doorstep_manager;
 
 --
 -- Name: COLUMN push_tokens.instance_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT(instance_id) ON TABLE doorstep.push_tokens TO doorstep_admin;
+GRANT SELECT(instance_id) ON TABLE doorstep.push_tokens TO doorstep_manager;
 
 --
 -- Name: COLUMN push_tokens.kind; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2726,12 +2782,14 @@ GRANT SELECT(instance_id) ON TABLE doorstep.push_tokens TO doorstep_admin;
 
 GRANT SELECT(kind) ON TABLE doorstep.push_tokens TO doorstep_admin;
 GRANT SELECT(kind) ON TABLE doorstep.push_tokens TO doorstep_router;
+GRANT SELECT(kind) ON TABLE doorstep.push_tokens TO doorstep_manager;
 
 --
 -- Name: COLUMN push_tokens.name; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT(name) ON TABLE doorstep.push_tokens TO doorstep_admin;
+GRANT SELECT(name) ON TABLE doorstep.push_tokens TO doorstep_manager;
 
 --
 -- Name: COLUMN push_tokens.digest; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2752,6 +2810,7 @@ GRANT UPDATE(sealed) ON TABLE doorstep.push_tokens TO doorstep_app;
 GRANT UPDATE(registered_at) ON TABLE doorstep.push_tokens TO doorstep_app;
 GRANT SELECT(registered_at) ON TABLE doorstep.push_tokens TO doorstep_admin;
 GRANT SELECT(registered_at) ON TABLE doorstep.push_tokens TO doorstep_router;
+GRANT SELECT(registered_at) ON TABLE doorstep.push_tokens TO doorstep_manager;
 
 --
 -- Name: COLUMN push_tokens.retired_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2759,6 +2818,7 @@ GRANT SELECT(registered_at) ON TABLE doorstep.push_tokens TO doorstep_router;
 
 GRANT UPDATE(retired_at) ON TABLE doorstep.push_tokens TO doorstep_app;
 GRANT SELECT(retired_at) ON TABLE doorstep.push_tokens TO doorstep_admin;
+GRANT SELECT(retired_at) ON TABLE doorstep.push_tokens TO doorstep_manager;
 
 --
 -- Name: TABLE schema_migrations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2775,6 +2835,7 @@ REVOKE ALL ON TABLE doorstep.short_codes FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.short_codes TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.short_codes TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.short_codes TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.short_codes TO doorstep_manager;
 
 --
 -- Name: COLUMN short_codes.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2794,6 +2855,7 @@ GRANT SELECT(code) ON TABLE doorstep.short_codes TO doorstep_router;
 
 GRANT UPDATE(url) ON TABLE doorstep.short_codes TO doorstep_admin;
 GRANT SELECT(url) ON TABLE doorstep.short_codes TO doorstep_router;
+GRANT UPDATE(url) ON TABLE doorstep.short_codes TO doorstep_manager;
 
 --
 -- Name: TABLE tenants; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2803,6 +2865,7 @@ REVOKE ALL ON TABLE doorstep.tenants FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.tenants TO doorstep_owner;
 GRANT SELECT ON TABLE doorstep.tenants TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.tenants TO doorstep_manager;
 
 --
 -- Name: COLUMN tenants.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2821,6 +2884,7 @@ GRANT SELECT(slug) ON TABLE doorstep.tenants TO doorstep_router;
 --
 
 GRANT UPDATE(name) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT UPDATE(name) ON TABLE doorstep.tenants TO doorstep_manager;
 
 --
 -- Name: COLUMN tenants.suspended_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2862,6 +2926,7 @@ GRANT SELECT(client_burst) ON TABLE doorstep.tenants TO doorstep_router;
 --
 
 GRANT UPDATE(collapse_policy) ON TABLE doorstep.tenants TO doorstep_admin;
+GRANT UPDATE(collapse_policy) ON TABLE doorstep.tenants TO doorstep_manager;
 
 --
 -- Name: COLUMN tenants.new_instance_rate; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2923,24 +2988,28 @@ GRANT UPDATE(attempt) ON TABLE doorstep.webhook_messages TO doorstep_app;
 
 GRANT SELECT ON TABLE doorstep.webhooks TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhooks TO doorstep_manager;
 
 --
 -- Name: COLUMN webhooks.url; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(url) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(url) ON TABLE doorstep.webhooks TO doorstep_manager;
 
 --
 -- Name: COLUMN webhooks.sealed_secret; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(sealed_secret) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(sealed_secret) ON TABLE doorstep.webhooks TO doorstep_manager;
 
 --
 -- Name: COLUMN webhooks.secret_changed_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(secret_changed_at) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(secret_changed_at) ON TABLE doorstep.webhooks TO doorstep_manager;
 
 --
 -- PostgreSQL database dump complete

@@ -130,12 +130,23 @@ final class RunningServer: Sendable {
         try await send(.PUT, path, key: key, body)
     }
 
+    func patch(_ path: String, key: String, _ body: JSONValue) async throws -> Answer {
+        try await send(.PATCH, path, key: key, body, type: "application/merge-patch+json")
+    }
+
+    func delete(_ path: String, key: String) async throws -> Answer {
+        var request = HTTPClientRequest(url: address + path)
+        request.method = .DELETE
+        return try await send(request, key: key)
+    }
+
     private func send(
-        _ method: HTTPMethod, _ path: String, key: String, _ body: JSONValue
+        _ method: HTTPMethod, _ path: String, key: String, _ body: JSONValue,
+        type: String = "application/json"
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: address + path)
         request.method = method
-        request.headers.add(name: "Content-Type", value: "application/json")
+        request.headers.add(name: "Content-Type", value: type)
         request.body = .bytes(ByteBuffer(bytes: body.serialized()))
         return try await send(request, key: key)
     }

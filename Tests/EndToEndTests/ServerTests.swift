@@ -34,14 +34,16 @@ import Testing
         }
     }
 
-    /// The login of `serve` is a member of doorstep_app and doorstep_router, and of nothing more.
+    /// The login of `serve` is a member of doorstep_app, doorstep_router and doorstep_manager, and of nothing more.
     @Test func theServerNeedsNoMoreThanItsRole() async throws {
         try await Installation.lend { installation in
             let login = "serve_\(ProcessInfo.processInfo.processIdentifier)"
             let administration = try await TestServer.administration()
             try await administration.withConnection { connection in
                 _ = try await connection.execute(
-                    "CREATE ROLE \(identifier: login) LOGIN IN ROLE doorstep_app, doorstep_router")
+                    """
+                    CREATE ROLE \(identifier: login) LOGIN IN ROLE doorstep_app, doorstep_router, doorstep_manager
+                    """)
             }
             var binary = installation.binary
             binary.environment["DATABASE_URL"] = installation.databaseURL + " user=\(login)"

@@ -53,7 +53,9 @@ extension RoutingRow {
         }
     }
 
-    /// - Parameter expiresAt: microseconds since 2000-01-01 00:00 UTC.
+    /// - Parameters:
+    ///   - expiresAt: microseconds since 2000-01-01 00:00 UTC.
+    ///   - scopes: as a row has them; nil for what a key of the kind has where nothing is named.
     public static func key(
         _ tenant: TenantID, _ key: KeyID, _ digest: [UInt8], kind: KeyKind = .secret, expiresAt: Int64? = nil,
         scopes: String? = nil
@@ -65,7 +67,8 @@ extension RoutingRow {
             case .kind: Array(kind.rawValue.utf8)
             case .digest: digest
             case .expiresAt: expiresAt.map { [UInt8](bigEndian: UInt64(bitPattern: $0)) }
-            case .scopes: scopes.map { Array($0.utf8) }
+            case .scopes:
+                Array((scopes ?? kind.usualScopes.list.map(\.rawValue).joined(separator: ",")).utf8)
             }
         }
     }

@@ -7,6 +7,7 @@ public enum TestLogin: String, Sendable, CaseIterable {
     case admin = "doorstep_test_admin"
     case app = "doorstep_test_app"
     case router = "doorstep_test_router"
+    case manager = "doorstep_test_manager"
     case serve = "doorstep_test_serve"
 
     /// The roles that the login is a member of.
@@ -16,7 +17,8 @@ public enum TestLogin: String, Sendable, CaseIterable {
         case .admin: ["doorstep_admin"]
         case .app: ["doorstep_app"]
         case .router: ["doorstep_router"]
-        case .serve: ["doorstep_app", "doorstep_router"]
+        case .manager: ["doorstep_manager"]
+        case .serve: ["doorstep_app", "doorstep_router", "doorstep_manager"]
         }
     }
 

@@ -15,7 +15,7 @@ BEGIN;
 
 CREATE ROLE doorstep_migrate_login LOGIN PASSWORD :'migrate_password' IN ROLE doorstep_owner;
 CREATE ROLE doorstep_admin_login LOGIN PASSWORD :'admin_password' IN ROLE doorstep_admin, doorstep_app; -- tries lookups too
-CREATE ROLE doorstep_serve_login LOGIN PASSWORD :'serve_password' IN ROLE doorstep_app, doorstep_router;
+CREATE ROLE doorstep_serve_login LOGIN PASSWORD :'serve_password' IN ROLE doorstep_app, doorstep_router, doorstep_manager;
 
 -- The migrations make the schema; nothing of Doorstep's is in "public".
 SELECT format('GRANT CREATE ON DATABASE %I TO doorstep_owner', current_database()) \gexec

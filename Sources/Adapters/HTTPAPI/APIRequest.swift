@@ -1,3 +1,4 @@
+import Administration
 import Foundation
 import HTTPTypes
 import JSON
@@ -42,6 +43,8 @@ struct AdmittedRequest {
     var tenant: TenantID { caller.tenant }
     var client: Client { request.client }
     var query: Substring { request.query }
+    /// Who the audit log says made a change.
+    var actor: String { caller.key.actor }
 
     func parameter(_ name: Substring) -> String { String(request.parameters[name] ?? "") }
 
@@ -73,6 +76,8 @@ struct RequestFields {
     var contentType: String?
     var contentLength: String?
     var ifNoneMatch: String?
+    /// Where the router answers.
+    var ifMatch: String?
     var forwardedFor: String?
     var requestID: String?
     /// Each that came: a comma may be part of one.
@@ -84,6 +89,7 @@ extension RequestFields {
         self.init(
             authorization: fields[.authorization], contentType: fields[.contentType],
             contentLength: fields[.contentLength], ifNoneMatch: fields[.ifNoneMatch],
+            ifMatch: fields[.ifMatch],
             forwardedFor: fields[.forwardedFor], requestID: fields[.requestID],
             idempotencyKeys: fields[values: .idempotencyKey])
     }

@@ -66,13 +66,16 @@ public struct APIServer: Service {
         public var notifications: NotificationIntake?
         /// Has broadcast channels made; nil where APNs cannot be reached.
         public var channels: ChannelDirectory?
+        /// What keys manage.
+        public var catalogue: ManagedCatalogue
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
 
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
             instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
-            channels: ChannelDirectory? = nil, metrics: @escaping @Sendable () -> String
+            channels: ChannelDirectory? = nil, catalogue: ManagedCatalogue,
+            metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
             self.table = table
@@ -80,6 +83,7 @@ public struct APIServer: Service {
             self.instances = instances
             self.notifications = notifications
             self.channels = channels
+            self.catalogue = catalogue
             self.metrics = metrics
         }
     }
@@ -203,6 +207,15 @@ public struct APIServer: Service {
             + InstanceRoutes(dependencies.instances, dependencies.answers, access.limiter).routes
             + NotificationRoutes(dependencies.notifications).routes
             + ChannelRoutes(directory: dependencies.channels).routes
+            + CatalogueRoutes<LocationRecord>("/v1/locations", "identifier", dependencies.catalogue.locations)
+            .routes
+            + CatalogueRoutes<Clip>("/v1/clips", "bundleID", dependencies.catalogue.clips).routes
+            + CatalogueRoutes<ExperienceRecord>(
+                "/v1/experiences", "id", dependencies.catalogue.experiences, namesItself: true
+            ).routes
+            + CatalogueRoutes<ShortCode>("/v1/short-codes", "code", dependencies.catalogue.shortCodes).routes
+            + KeyRoutes(store: dependencies.catalogue.keys).routes
+            + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes
             + SiteAssociationRoutes(table: dependencies.table).routes
             + (settings.operations == nil ? OperationsRoutes(dependencies).routes : [])
             + [OpenAPIDocument.route]

@@ -17,7 +17,7 @@ struct AccessControl: Sendable {
 
     /// - Parameter scope: What its key must be good for.
     func admit(
-        _ request: consuming APIRequest, for scope: Scope, takesBody: Bool, at now: Date
+        _ request: consuming APIRequest, for scope: Scope, taking bodyType: BodyType?, at now: Date
     ) throws(Problem) -> AdmittedRequest {
         guard let state = table.current else { throw .unavailable }
         guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state, at: now) })
@@ -30,8 +30,8 @@ struct AccessControl: Sendable {
         do throws(Problem) {
             standing = try limiter.admit(caller, from: request.client)
             guard !caller.tenantIsSuspended else { throw .tenantSuspended }
-            guard caller.scopes.contains(scope) else { throw .keyLacksScope }
-            if takesBody { try Self.checkBody(request.fields) }
+            guard caller.scopes.contains(scope) else { throw .keyLacks(scope) }
+            if let bodyType { try Self.checkBody(request.fields, bodyType) }
         } catch {
             throw error.of(caller, standing)
         }
@@ -39,8 +39,10 @@ struct AccessControl: Sendable {
             request, of: caller, in: state.table(of: caller.tenant), standing, at: now)
     }
 
-    private static func checkBody(_ fields: RequestFields) throws(Problem) {
-        guard fields.contentType.map(isJSON) == true else { throw .unsupportedMediaType }
+    private static func checkBody(_ fields: RequestFields, _ type: BodyType) throws(Problem) {
+        guard let contentType = fields.contentType, Self.contentType(contentType, is: type) else {
+            throw .unsupportedMediaType(type)
+        }
         if let length = fields.contentLength.flatMap({ Int($0) }), length > Route.maximumBodyLength {
             throw .bodyTooLarge
         }
@@ -66,22 +68,22 @@ struct AccessControl: Sendable {
 
     private static let scheme = Array("bearer ".utf8)
 
-    /// `application/json`, with no charset or with UTF-8: RFC 8259 §8.1 knows no other encoding.
-    private static func isJSON(_ contentType: String) -> Bool {
+    /// With no charset or with UTF-8: RFC 8259 §8.1 knows no other encoding.
+    private static func contentType(_ contentType: String, is type: BodyType) -> Bool {
         let field = contentType.utf8.span
         var isFirst = true
-        var isJSON = false
+        var isOfType = false
         field.forEachPart(separatedBy: UInt8(ascii: ";")) { part in
             let part = field.extracting(part)
-            isJSON =
+            isOfType =
                 isFirst
-                ? part.isEqualIgnoringCase(to: "application/json")
+                ? part.isEqualIgnoringCase(to: type.name)
                 : part.isEqualIgnoringCase(to: "charset=utf-8")
                     || part.isEqualIgnoringCase(to: "charset=\"utf-8\"")
             isFirst = false
-            return isJSON
+            return isOfType
         }
-        return isJSON
+        return isOfType
     }
 }
 

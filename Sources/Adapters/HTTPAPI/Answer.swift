@@ -105,7 +105,7 @@ struct Answer {
     private static let privateCaching = "private, max-age=\(maximumAge)"
 
     /// The same for the same bytes on every server; 64 bits tell answers apart that nobody makes alike on purpose.
-    private static func tag(of body: [UInt8]) -> String {
+    static func tag(of body: [UInt8]) -> String {
         var hash = ByteHash(seed: 0x646F_6F72_7374_6570)
         hash.combine(body.span)
         let value = hash.value
@@ -117,14 +117,15 @@ struct Answer {
         }
     }
 
-    /// Weak comparison, which is the one for `If-None-Match` (RFC 9110 §13.1.2).
-    private static func matches(_ fields: Span<UInt8>, _ tag: String) -> Bool {
+    /// - Parameter weakly: which is for `If-None-Match` (RFC 9110 §13.1.2), and not for `If-Match` (§13.1.1).
+    static func matches(_ fields: Span<UInt8>, _ tag: String, weakly: Bool = true) -> Bool {
         let weakTag = "W/" + tag
         var isFound = false
         fields.forEachPart(separatedBy: UInt8(ascii: ",")) { candidate in
             let candidate = fields.extracting(candidate)
             isFound =
-                candidate.isEqual(to: "*") || candidate.isEqual(to: tag) || candidate.isEqual(to: weakTag)
+                candidate.isEqual(to: "*") || candidate.isEqual(to: tag)
+                || weakly && candidate.isEqual(to: weakTag)
             return !isFound
         }
         return isFound

@@ -53,7 +53,7 @@ struct Answerer: Sendable {
         let answer: Answer
         do throws(Problem) {
             guard case .memory(let scope, let handler) = route.handler else { throw .internalError }
-            let admitted = try access.admit(request, for: scope, takesBody: route.takesBody, at: Date())
+            let admitted = try access.admit(request, for: scope, taking: route.bodyType, at: Date())
             caller = admitted.caller
             answer = try admitted.answered(by: handler, body: route.takesBody ? body : nil)
         } catch {
@@ -117,7 +117,7 @@ struct Answerer: Sendable {
         waits: Bool, _ answer: (AdmittedRequest, ByteBuffer?) async throws -> Answer
     ) async throws -> Response {
         do {
-            let admitted = try access.admit(received, for: scope, takesBody: route.takesBody, at: Date())
+            let admitted = try access.admit(received, for: scope, taking: route.bodyType, at: Date())
             context.caller = admitted.caller
             guard waits else { return Response(try await answer(admitted, nil)) }
             let isClient = admitted.caller.kind == .publishable

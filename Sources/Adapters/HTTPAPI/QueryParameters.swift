@@ -12,6 +12,10 @@ struct QueryParameters {
     /// - Throws: `unknown_parameter` for another name, `invalid_parameter` for malformed percent-encoding, text that is not
     ///   UTF-8, or a repeated name: whichever comes first.
     init(_ query: Span<UInt8>, named names: String...) throws(Problem) {
+        try self.init(query, named: names)
+    }
+
+    init(_ query: Span<UInt8>, named names: [String]) throws(Problem) {
         var start = 0
         while start < query.count {
             var end = start
@@ -55,6 +59,30 @@ struct QueryParameters {
     /// - Returns: The text; nil when the parameter is not there.
     func optional(_ name: String) -> String? {
         self[name].map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// How many items a page has at most, from `limit`.
+    func pageLength() throws(Problem) -> Int {
+        guard let text = optional("limit") else { return Self.pageLength }
+        guard let limit = Int(text), Self.pageLengths.contains(limit) else {
+            throw .field(
+                "limit", code: "invalid_parameter",
+                "the parameter must be a number from \(Self.pageLengths.lowerBound) to \(Self.pageLengths.upperBound)"
+            )
+        }
+        return limit
+    }
+
+    private static let pageLength = 100
+    static let pageLengths = 1...1_000
+
+    /// True or false, which it is without the parameter.
+    func flag(_ name: String) throws(Problem) -> Bool {
+        switch optional(name) {
+        case nil, "false": return false
+        case "true": return true
+        default: throw .field(name, code: "invalid_parameter", "the parameter must be true or false")
+        }
     }
 
     /// There are never more than the route reads.

@@ -6,4 +6,6 @@ enum DatabaseRole: String {
     case admin = "doorstep_admin"
     /// The server's, too: reads what routing needs, of every tenant.
     case router = "doorstep_router"
+    /// The server's, for managing: writes one tenant's catalogue, reads its audit log and confirmations.
+    case manager = "doorstep_manager"
 }

@@ -124,7 +124,8 @@ private struct ArchiveLoad {
     private mutating func addClips() async throws {
         var count = 0
         while let (clip, _) = try archive.next(\.clip) {
-            try await transaction.add(clip)
+            let added = try await transaction.execute(clip.insertion(into: transaction.tenant))
+            guard added.affectedRows == 1 else { throw AdministrationError.clipExists(clip.bundleID) }
             count += 1
         }
         counts.append(RowCount(relation: "clips", count: count))

@@ -10,50 +10,31 @@ struct Reference: Sendable {
     let name: String
 }
 
-extension PostgresAdministrationStore {
-    /// Deletes what a tenant has under a key, and with `cascade` what refers to it, in one transaction.
-    ///
-    /// Waits for imports that are under way, whose rows may refer to it.
-    /// - Parameters:
-    ///   - subject: What it is called where it is in use.
-    ///   - unknown: What is thrown when there is no such row.
+extension TenantTransaction {
+    /// Deletes the locked row of a key, and with `cascade` what refers to it.
+    /// - Parameter subject: What it is called where it is in use.
     /// - Returns: How many rows went, by relation.
     func delete(
-        _ subject: String, from relation: String, where column: String, is key: String, of tenant: TenantID,
-        referents references: [Reference], cascade: Bool, unknown: AdministrationError
+        _ subject: String, from relation: String, where column: String, is key: String,
+        referents references: [Reference], cascade: Bool
     ) async throws -> [RowCount] {
-        try await writeMuch(tenant) { transaction in
-            try await transaction.waitForImports()
-            // Whoever is adding a row that refers to it holds it: then that row is seen below, or it comes too late.
-            let rows = try await transaction.execute(
-                """
-                SELECT FROM doorstep.\(identifier: relation)
-                WHERE tenant_id = \(tenant.uuid) AND \(identifier: column) = \(key) FOR UPDATE
-                """)
-            guard rows.count == 1 else { throw unknown }
-            var counts: [RowCount] = []
-            if cascade {
-                for reference in references {
-                    let count = try await transaction.delete(
-                        from: reference.relation, where: reference.column, is: key)
-                    if count > 0 { counts.append(RowCount(relation: reference.relation, count: count)) }
-                }
-            } else {
-                var referents: [Referents] = []
-                for reference in references {
-                    if let found = try await transaction.referents(reference, to: key) {
-                        referents.append(found)
-                    }
-                }
-                guard referents.isEmpty else { throw AdministrationError.inUse(subject, by: referents) }
+        var counts: [RowCount] = []
+        if cascade {
+            for reference in references {
+                let count = try await delete(from: reference.relation, where: reference.column, is: key)
+                if count > 0 { counts.append(RowCount(relation: reference.relation, count: count)) }
             }
-            let count = try await transaction.delete(from: relation, where: column, is: key)
-            return counts + [RowCount(relation: relation, count: count)]
+        } else {
+            var referents: [Referents] = []
+            for reference in references {
+                if let found = try await self.referents(reference, to: key) { referents.append(found) }
+            }
+            guard referents.isEmpty else { throw AdministrationError.inUse(subject, by: referents) }
         }
+        let count = try await delete(from: relation, where: column, is: key)
+        return counts + [RowCount(relation: relation, count: count)]
     }
-}
 
-extension TenantTransaction {
     /// Deletes the tenant's rows that have a value in a column; returns how many there were.
     func delete(from relation: String, where column: String, is value: String) async throws -> Int {
         try await execute(

@@ -5,26 +5,14 @@ public import Tenancy
 
 extension PostgresAdministrationStore {
     public func createExperience(_ record: ExperienceRecord, of tenant: TenantID) async throws {
-        let experience = record.experience
-        try await Self.refusing(experience) {
-            try await write(tenant) { transaction in
-                _ = try await transaction.execute(
-                    """
-                    INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, location_identifier,
-                        identifier_rule, title, subtitle)
-                    VALUES (\(tenant.uuid), \(experience.kind.rawValue), \(experience.url.canonical),
-                        \(experience.clip.text), \(experience.binding.location?.text), \(experience.binding.rule?.description),
-                        \(record.title), \(record.subtitle))
-                    """)
-            }
-        }
+        try await create(record, of: tenant, existing: .experienceExists)
     }
 
     /// - Throws: `AdministrationError.unknownExperience`.
     public func experience(
         _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID
     ) async throws -> ExperienceRecord {
-        try await read(tenant) { try await $0.experience(kind, url) }
+        try await item(ExperienceID(kind, url), of: tenant)
     }
 
     /// Changes an experience to what the closure makes of it; what identifies it stays.
@@ -32,22 +20,7 @@ extension PostgresAdministrationStore {
         _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID,
         _ change: (ExperienceRecord) throws -> ExperienceRecord
     ) async throws -> ExperienceRecord {
-        try await write(tenant) { transaction in
-            let record = try change(try await transaction.experience(kind, url, "FOR UPDATE"))
-            let experience = record.experience
-            return try await Self.refusing(experience) {
-                try await transaction.execute(
-                    """
-                    UPDATE doorstep.experiences
-                    SET bundle_id = \(experience.clip.text),
-                        location_identifier = \(experience.binding.location?.text),
-                        identifier_rule = \(experience.binding.rule?.description),
-                        title = \(record.title), subtitle = \(record.subtitle)
-                    WHERE tenant_id = \(tenant.uuid) AND kind = \(kind.rawValue) AND url = \(url.canonical)
-                    """)
-                return record
-            }
-        }
+        try await update(ExperienceID(kind, url), of: tenant, change)
     }
 
     /// Nothing refers to an experience: instances that it launched keep its URL.
@@ -55,34 +28,7 @@ extension PostgresAdministrationStore {
     public func deleteExperience(
         _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID
     ) async throws {
-        try await write(tenant) { transaction in
-            let deleted = try await transaction.execute(
-                """
-                DELETE FROM doorstep.experiences
-                WHERE tenant_id = \(tenant.uuid) AND kind = \(kind.rawValue) AND url = \(url.canonical)
-                """)
-            guard deleted.affectedRows == 1 else { throw AdministrationError.unknownExperience(kind, url) }
-        }
-    }
-
-    /// Gives what the database refuses of an experience its name.
-    private static func refusing<Result>(
-        _ experience: Experience, _ write: () async throws -> Result
-    ) async throws -> Result {
-        do {
-            return try await write()
-        } catch let error as PostgreSQLError where error.isUniqueViolation("experiences_pkey") {
-            throw AdministrationError.experienceExists
-        } catch let error as PostgreSQLError where error.isUniqueViolation("experiences_one_default_per_clip")
-        {
-            throw AdministrationError.secondDefaultExperience(experience.clip)
-        } catch let error as PostgreSQLError
-            where error.isForeignKeyViolation("experiences_tenant_id_bundle_id_fkey")
-        {
-            throw AdministrationError.unknownClip(experience.clip)
-        } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
-            throw experience.binding.location.map(AdministrationError.unknownLocation) ?? error
-        }
+        _ = try await delete(ExperienceRecord.self, ExperienceID(kind, url), of: tenant, cascade: false)
     }
 
     public func importExperiences(
@@ -104,23 +50,77 @@ extension PostgresAdministrationStore {
     }
 }
 
-extension TenantTransaction {
-    fileprivate func experience(
-        _ kind: ExperienceKind, _ url: URLPrefix, _ lock: String = ""
-    ) async throws -> ExperienceRecord {
-        let rows = try await execute(
+extension ExperienceRecord: StoredItem {
+    static func page(
+        of tenant: TenantID, after: ExperienceID?, limit: Int, where filter: [String: String]
+    ) -> Query {
+        // With the kinds listed, one URL is found by the key.
+        let kinds = filter["kind"].map { [$0] } ?? ExperienceKind.allCases.map(\.rawValue)
+        return """
+            SELECT \(unsafeSQL: columns) FROM doorstep.experiences
+            WHERE tenant_id = \(tenant.uuid) AND kind = ANY (\(kinds))
+                AND (kind, url) > (\(after?.kind.rawValue ?? ""), \(after?.url.canonical ?? ""))
+                AND (\(filter["url"])::text IS NULL OR url = \(filter["url"]))
+                AND (\(filter["clip"])::text IS NULL OR bundle_id = \(filter["clip"]))
+                AND (\(filter["location"])::text IS NULL OR location_identifier = \(filter["location"]))
+            ORDER BY kind, url LIMIT \(limit)
             """
-            SELECT \(unsafeSQL: ExperienceRecord.columns) FROM doorstep.experiences
-            WHERE tenant_id = \(tenant.uuid) AND kind = \(kind.rawValue) AND url = \(url.canonical)
-            \(unsafeSQL: lock)
-            """)
-        guard let row = rows.first else { throw AdministrationError.unknownExperience(kind, url) }
-        return try ExperienceRecord(row: row)
     }
-}
 
-extension ExperienceRecord {
-    fileprivate static let columns =
+    static func selection(_ id: ExperienceID, of tenant: TenantID, lock: String) -> Query {
+        """
+        SELECT \(unsafeSQL: columns) FROM doorstep.experiences
+        WHERE tenant_id = \(tenant.uuid) AND kind = \(id.kind.rawValue) AND url = \(id.url.canonical)
+        \(unsafeSQL: lock)
+        """
+    }
+
+    func insertion(into tenant: TenantID) -> Query {
+        """
+        INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, location_identifier,
+            identifier_rule, title, subtitle)
+        VALUES (\(tenant.uuid), \(experience.kind.rawValue), \(experience.url.canonical),
+            \(experience.clip.text), \(experience.binding.location?.text), \(experience.binding.rule?.description),
+            \(title), \(subtitle))
+        ON CONFLICT (tenant_id, kind, url) DO NOTHING
+        """
+    }
+
+    func update(of tenant: TenantID) -> Query {
+        """
+        UPDATE doorstep.experiences
+        SET bundle_id = \(experience.clip.text), location_identifier = \(experience.binding.location?.text),
+            identifier_rule = \(experience.binding.rule?.description), title = \(title), subtitle = \(subtitle)
+        WHERE tenant_id = \(tenant.uuid) AND kind = \(experience.kind.rawValue)
+            AND url = \(experience.url.canonical)
+        """
+    }
+
+    func refusal(_ error: PostgreSQLError) -> any Error {
+        if error.isUniqueViolation("experiences_one_default_per_clip") {
+            AdministrationError.secondDefaultExperience(experience.clip)
+        } else if error.isForeignKeyViolation("experiences_tenant_id_bundle_id_fkey") {
+            AdministrationError.unknownClip(experience.clip)
+        } else if error.isForeignKeyViolation(), let location = experience.binding.location {
+            AdministrationError.unknownLocation(location)
+        } else {
+            error
+        }
+    }
+
+    static func delete(
+        _ id: ExperienceID, cascade: Bool, _ transaction: TenantTransaction
+    ) async throws -> [RowCount] {
+        let deleted = try await transaction.execute(
+            """
+            DELETE FROM doorstep.experiences
+            WHERE tenant_id = \(transaction.tenant.uuid) AND kind = \(id.kind.rawValue)
+                AND url = \(id.url.canonical)
+            """)
+        return [RowCount(relation: "experiences", count: deleted.affectedRows)]
+    }
+
+    static let columns =
         "url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle"
 
     /// Takes the columns url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle.

@@ -4,13 +4,13 @@ import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore {
-    /// - Parameter scopes: what the key may do, of what its kind may; nil for all of that.
+    /// - Parameter scopes: what the key may do, of what its kind may; nil for what that has where nothing is named.
     public func createKey(
         _ key: APIKey, scopes: Scopes?, expiresAt: Date?, of tenant: TenantID
     ) async throws -> KeyRecord {
         try await write(tenant) { transaction in
             try await transaction.insert(
-                key, scopes: scopes.map { $0.list.map(\.rawValue) }, expiresAt: expiresAt)
+                key, scopes: (scopes ?? key.kind.usualScopes).list.map(\.rawValue), expiresAt: expiresAt)
         }
     }
 
@@ -27,13 +27,8 @@ extension PostgresAdministrationStore {
 
     public func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
         try await read(tenant) { transaction in
-            let rows = try await transaction.execute(
-                """
-                SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys
-                WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
-                """)
-            guard let row = rows.first else { throw AdministrationError.unknownKey }
-            return try KeyRecord(row: row)
+            guard let key = try await transaction.key(id) else { throw AdministrationError.unknownKey }
+            return key
         }
     }
 
@@ -56,16 +51,7 @@ extension PostgresAdministrationStore {
     }
 
     public func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
-        try await write(tenant) { transaction in
-            let rows = try await transaction.execute(
-                """
-                UPDATE doorstep.api_keys SET revoked_at = coalesce(revoked_at, now())
-                WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
-                RETURNING \(unsafeSQL: KeyRecord.columns)
-                """)
-            guard let row = rows.first else { throw AdministrationError.unknownKey }
-            return try KeyRecord(row: row)
-        }
+        try await write(tenant) { try await $0.revokeKey(id) }
     }
 
     /// Adds the successor, which may do the same for as long, and lets the old key expire at a time, in one step.
@@ -75,36 +61,54 @@ extension PostgresAdministrationStore {
     public func rotateKey(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
-        try await write(tenant) { transaction in
-            // An old key that expires earlier than asked for keeps its time; its successor has the same.
-            let successorID = UUID()
-            let rows = try await transaction.execute(
-                """
-                UPDATE doorstep.api_keys k
-                SET expires_at = least(k.expires_at, \(oldExpiresAt)), successor_id = \(successorID)
-                FROM (SELECT key_id, expires_at FROM doorstep.api_keys
-                      WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid) FOR UPDATE) AS old
-                WHERE k.tenant_id = \(tenant.uuid) AND k.key_id = old.key_id
-                    AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
-                    AND k.successor_id IS NULL
-                RETURNING k.kind, k.scopes, old.expires_at
-                """)
-            guard let row = rows.first else {
-                throw try await transaction.refusal(of: id)
-            }
-            let (kindText, scopes, expiry) = try row.decode(String.self, [String]?.self, Date?.self)
-            guard let kind = KeyKind(rawValue: kindText) else {
-                throw PersistenceError.unreadable("api_keys")
-            }
-            let key = successor(kind)
-            return (
-                key, try await transaction.insert(key, id: successorID, scopes: scopes, expiresAt: expiry)
-            )
-        }
+        try await write(tenant) { try await $0.rotateKey(id, to: successor, oldExpiresAt: oldExpiresAt) }
     }
 }
 
 extension TenantTransaction {
+    func key(_ id: KeyID, lock: String = "") async throws -> KeyRecord? {
+        try await execute(
+            """
+            SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys
+            WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid) \(unsafeSQL: lock)
+            """
+        ).first.map { try KeyRecord(row: $0) }
+    }
+
+    func revokeKey(_ id: KeyID) async throws -> KeyRecord {
+        let rows = try await execute(
+            """
+            UPDATE doorstep.api_keys SET revoked_at = coalesce(revoked_at, now())
+            WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
+            RETURNING \(unsafeSQL: KeyRecord.columns)
+            """)
+        guard let row = rows.first else { throw AdministrationError.unknownKey }
+        return try KeyRecord(row: row)
+    }
+
+    func rotateKey(
+        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date
+    ) async throws -> (key: APIKey, record: KeyRecord) {
+        // An old key that expires earlier than asked for keeps its time; its successor has the same.
+        let successorID = UUID()
+        let rows = try await execute(
+            """
+            UPDATE doorstep.api_keys k
+            SET expires_at = least(k.expires_at, \(oldExpiresAt)), successor_id = \(successorID)
+            FROM (SELECT key_id, expires_at FROM doorstep.api_keys
+                  WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid) FOR UPDATE) AS old
+            WHERE k.tenant_id = \(tenant.uuid) AND k.key_id = old.key_id
+                AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+                AND k.successor_id IS NULL
+            RETURNING k.kind, k.scopes, old.expires_at
+            """)
+        guard let row = rows.first else { throw try await refusal(of: id) }
+        let (kindText, scopes, expiry) = try row.decode(String.self, [String].self, Date?.self)
+        guard let kind = KeyKind(rawValue: kindText) else { throw PersistenceError.unreadable("api_keys") }
+        let key = successor(kind)
+        return (key, try await insert(key, id: successorID, scopes: scopes, expiresAt: expiry))
+    }
+
     /// Why a key is not one that is active.
     fileprivate func refusal(of id: KeyID) async throws -> AdministrationError {
         let known = try await execute(
@@ -116,8 +120,8 @@ extension TenantTransaction {
         return try row.decode(at: 0, as: UUID?.self).map { .keyRotated(KeyID($0)) } ?? .keyNotActive
     }
 
-    fileprivate func insert(
-        _ key: APIKey, id: UUID = UUID(), scopes: [String]?, expiresAt: Date?
+    func insert(
+        _ key: APIKey, id: UUID = UUID(), scopes: [String], expiresAt: Date?
     ) async throws -> KeyRecord {
         try KeyRecord(
             row: try await execute(
@@ -132,19 +136,19 @@ extension TenantTransaction {
 }
 
 extension KeyRecord {
-    fileprivate static let columns =
+    static let columns =
         "key_id, kind, scopes, hint, created_at, expires_at, revoked_at, last_used_on::text"
 
     /// Takes ``columns``.
-    fileprivate init(row: Row) throws {
+    init(row: Row) throws {
         let (id, kind, scopes, hint, createdAt, expiresAt, revokedAt, lastUsedOn) = try row.decode(
-            UUID.self, String.self, [String]?.self, String.self, Date.self, Date?.self, Date?.self,
+            UUID.self, String.self, [String].self, String.self, Date.self, Date?.self, Date?.self,
             String?.self)
         guard let kind = KeyKind(rawValue: kind) else { throw PersistenceError.unreadable("api_keys") }
         self.init(
             id: KeyID(id), kind: kind,
-            scopes: scopes.map { Scopes($0.compactMap(Scope.init).map(Scopes.init)) } ?? kind.scopes,
-            hint: hint, createdAt: createdAt, expiresAt: expiresAt, revokedAt: revokedAt,
+            scopes: Scopes(scopes.compactMap(Scope.init).map(Scopes.init)), hint: hint, createdAt: createdAt,
+            expiresAt: expiresAt, revokedAt: revokedAt,
             lastUsedOn: lastUsedOn)
     }
 }

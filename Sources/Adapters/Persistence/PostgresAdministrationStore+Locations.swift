@@ -18,36 +18,17 @@ extension PostgresAdministrationStore {
     public func locations(
         of tenant: TenantID, after: LocationIdentifier?, limit: Int
     ) async throws -> [LocationRecord] {
-        try await read(tenant) { transaction in
-            try await transaction.execute(
-                """
-                SELECT \(unsafeSQL: LocationRecord.columnList) FROM doorstep.locations
-                WHERE tenant_id = \(tenant.uuid) AND identifier > \(after?.text ?? "")
-                ORDER BY identifier LIMIT \(limit)
-                """
-            ).map { try LocationRecord(row: $0) }
-        }
+        try await items(of: tenant, after: after, limit: limit)
     }
 
     public func location(
         _ identifier: LocationIdentifier, of tenant: TenantID
     ) async throws -> LocationRecord {
-        try await read(tenant) { try await $0.location(identifier) }
+        try await item(identifier, of: tenant)
     }
 
     public func createLocation(_ record: LocationRecord, of tenant: TenantID) async throws {
-        do {
-            try await write(tenant) { transaction in
-                _ = try await transaction.execute(
-                    """
-                    INSERT INTO doorstep.locations (tenant_id, \(unsafeSQL: LocationRecord.columnList))
-                    SELECT \(tenant.uuid), \(unsafeSQL: LocationRecord.columnList)
-                    FROM jsonb_populate_record(NULL::doorstep.locations, \(record.jsonText))
-                    """)
-            }
-        } catch let error as PostgreSQLError where error.isUniqueViolation("locations_pkey") {
-            throw AdministrationError.locationExists(record.identifier)
-        }
+        try await create(record, of: tenant, existing: .locationExists(record.identifier))
     }
 
     /// Changes a location to what the closure makes of it; what identifies it stays.
@@ -55,17 +36,7 @@ extension PostgresAdministrationStore {
         _ identifier: LocationIdentifier, of tenant: TenantID,
         _ change: (LocationRecord) throws -> LocationRecord
     ) async throws -> LocationRecord {
-        try await write(tenant) { transaction in
-            let record = try change(try await transaction.location(identifier, "FOR UPDATE"))
-            try await transaction.execute(
-                """
-                UPDATE doorstep.locations SET (\(unsafeSQL: LocationRecord.changeableList)) = (
-                    SELECT \(unsafeSQL: LocationRecord.changeableList)
-                    FROM jsonb_populate_record(NULL::doorstep.locations, \(record.jsonText)))
-                WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text)
-                """)
-            return record
-        }
+        try await update(identifier, of: tenant, change)
     }
 
     /// Deletes a location; with `cascade` the experiences that are bound to it too.
@@ -74,26 +45,56 @@ extension PostgresAdministrationStore {
     public func deleteLocation(
         _ identifier: LocationIdentifier, of tenant: TenantID, cascade: Bool
     ) async throws -> [RowCount] {
-        try await delete(
-            "location '\(identifier)'", from: "locations", where: "identifier", is: identifier.text,
-            of: tenant,
-            referents: [
-                Reference(relation: "experiences", column: "location_identifier", name: "kind || ' ' || url")
-            ], cascade: cascade, unknown: .unknownLocation(identifier))
+        try await delete(LocationRecord.self, identifier, of: tenant, cascade: cascade)
     }
 }
 
-extension TenantTransaction {
-    fileprivate func location(
-        _ identifier: LocationIdentifier, _ lock: String = ""
-    ) async throws -> LocationRecord {
-        let rows = try await execute(
-            """
-            SELECT \(unsafeSQL: LocationRecord.columnList) FROM doorstep.locations
-            WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text) \(unsafeSQL: lock)
-            """)
-        guard let row = rows.first else { throw AdministrationError.unknownLocation(identifier) }
-        return try LocationRecord(row: row)
+extension LocationRecord: StoredItem {
+    static func page(
+        of tenant: TenantID, after: LocationIdentifier?, limit: Int, where filter: [String: String]
+    ) -> Query {
+        """
+        SELECT \(unsafeSQL: columnList) FROM doorstep.locations
+        WHERE tenant_id = \(tenant.uuid) AND identifier > \(after?.text ?? "")
+        ORDER BY identifier LIMIT \(limit)
+        """
+    }
+
+    static func selection(_ identifier: LocationIdentifier, of tenant: TenantID, lock: String) -> Query {
+        """
+        SELECT \(unsafeSQL: columnList) FROM doorstep.locations
+        WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text) \(unsafeSQL: lock)
+        """
+    }
+
+    func insertion(into tenant: TenantID) -> Query {
+        """
+        INSERT INTO doorstep.locations (tenant_id, \(unsafeSQL: Self.columnList))
+        SELECT \(tenant.uuid), \(unsafeSQL: Self.columnList)
+        FROM jsonb_populate_record(NULL::doorstep.locations, \(jsonText))
+        ON CONFLICT (tenant_id, identifier) DO NOTHING
+        """
+    }
+
+    func update(of tenant: TenantID) -> Query {
+        """
+        UPDATE doorstep.locations SET (\(unsafeSQL: Self.changeableList)) = (
+            SELECT \(unsafeSQL: Self.changeableList)
+            FROM jsonb_populate_record(NULL::doorstep.locations, \(jsonText)))
+        WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text)
+        """
+    }
+
+    static let canBeReferredTo = true
+
+    static func delete(
+        _ identifier: LocationIdentifier, cascade: Bool, _ transaction: TenantTransaction
+    ) async throws -> [RowCount] {
+        try await transaction.delete(
+            "location '\(identifier)'", from: "locations", where: "identifier", is: identifier.text,
+            referents: [
+                Reference(relation: "experiences", column: "location_identifier", name: "kind || ' ' || url")
+            ], cascade: cascade)
     }
 }
 
@@ -154,29 +155,12 @@ extension PostgresAdministrationStore {
         try await read(tenant) { transaction in
             try await transaction.execute(
                 """
-                SELECT at, actor, login, action, before, after FROM doorstep.audit_log
+                SELECT \(unsafeSQL: AuditEntry.columns) FROM doorstep.audit_log
                 WHERE tenant_id = \(tenant.uuid) AND relation = 'locations'
                     AND coalesce(after, before) ->> 'identifier' = \(identifier.text)
                 ORDER BY entry_id DESC LIMIT \(limit)
                 """
             ).map { try AuditEntry(row: $0) }
-        }
-    }
-}
-
-extension AuditEntry {
-    /// Columns: at, actor, login, action, before, after.
-    fileprivate init(row: Row) throws {
-        let (at, actor, login, action, before, after) = try row.decode(
-            Date.self, String.self, String.self, String.self, JSONText?.self, JSONText?.self)
-        self = try PersistenceError.reading("audit_log") {
-            guard let action = Action(rawValue: action) else {
-                throw PersistenceError.unreadable("audit_log")
-            }
-            return AuditEntry(
-                at: at, actor: actor, login: login, action: action,
-                before: try before.flatMap { try JSONValue(parsing: $0.text.utf8).objectValue },
-                after: try after.flatMap { try JSONValue(parsing: $0.text.utf8).objectValue })
         }
     }
 }

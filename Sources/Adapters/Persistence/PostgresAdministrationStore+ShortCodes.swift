@@ -12,65 +12,70 @@ extension PostgresAdministrationStore {
 
     /// By code, up to `limit`.
     public func shortCodes(of tenant: TenantID, after: String?, limit: Int) async throws -> [ShortCode] {
-        try await read(tenant) { transaction in
-            try await transaction.execute(
-                """
-                SELECT code, url FROM doorstep.short_codes
-                WHERE tenant_id = \(tenant.uuid) AND code > \(after ?? "")
-                ORDER BY code LIMIT \(limit)
-                """
-            ).map { try ShortCode(row: $0) }
-        }
+        try await items(of: tenant, after: after, limit: limit)
     }
 
     public func shortCode(_ code: String, of tenant: TenantID) async throws -> ShortCode {
-        try await read(tenant) { transaction in
-            let rows = try await transaction.execute(
-                """
-                SELECT code, url FROM doorstep.short_codes
-                WHERE tenant_id = \(tenant.uuid) AND code = \(code)
-                """)
-            guard let row = rows.first else { throw AdministrationError.unknownShortCode(code) }
-            return try ShortCode(row: row)
-        }
+        try await item(code, of: tenant)
     }
 
     public func createShortCode(_ code: ShortCode, of tenant: TenantID) async throws {
-        do {
-            try await write(tenant) { transaction in
-                _ = try await transaction.execute(
-                    """
-                    INSERT INTO doorstep.short_codes (tenant_id, code, url)
-                    VALUES (\(tenant.uuid), \(code.code), \(code.url.canonical))
-                    """)
-            }
-        } catch let error as PostgreSQLError where error.isUniqueViolation("short_codes_pkey") {
-            throw AdministrationError.shortCodeExists(code.code)
-        }
+        try await create(code, of: tenant, existing: .shortCodeExists(code.code))
     }
 
     /// Has a code that is there stand for another URL.
     public func updateShortCode(_ code: ShortCode, of tenant: TenantID) async throws {
-        try await write(tenant) { transaction in
-            let updated = try await transaction.execute(
-                """
-                UPDATE doorstep.short_codes SET url = \(code.url.canonical)
-                WHERE tenant_id = \(tenant.uuid) AND code = \(code.code)
-                """)
-            guard updated.affectedRows == 1 else { throw AdministrationError.unknownShortCode(code.code) }
-        }
+        _ = try await update(code.code, of: tenant) { (_: ShortCode) in code }
     }
 
     public func deleteShortCode(_ code: String, of tenant: TenantID) async throws {
-        try await write(tenant) { transaction in
-            guard try await transaction.delete(from: "short_codes", where: "code", is: code) == 1 else {
-                throw AdministrationError.unknownShortCode(code)
-            }
-        }
+        _ = try await delete(ShortCode.self, code, of: tenant, cascade: false)
     }
 }
 
-extension ShortCode {
+extension ShortCode: StoredItem {
+    static func page(
+        of tenant: TenantID, after: String?, limit: Int, where filter: [String: String]
+    ) -> Query {
+        """
+        SELECT code, url FROM doorstep.short_codes
+        WHERE tenant_id = \(tenant.uuid) AND code > \(after ?? "")
+        ORDER BY code LIMIT \(limit)
+        """
+    }
+
+    static func selection(_ code: String, of tenant: TenantID, lock: String) -> Query {
+        """
+        SELECT code, url FROM doorstep.short_codes
+        WHERE tenant_id = \(tenant.uuid) AND code = \(code) \(unsafeSQL: lock)
+        """
+    }
+
+    func insertion(into tenant: TenantID) -> Query {
+        """
+        INSERT INTO doorstep.short_codes (tenant_id, code, url)
+        VALUES (\(tenant.uuid), \(code), \(url.canonical))
+        ON CONFLICT (tenant_id, code) DO NOTHING
+        """
+    }
+
+    func update(of tenant: TenantID) -> Query {
+        """
+        UPDATE doorstep.short_codes SET url = \(url.canonical)
+        WHERE tenant_id = \(tenant.uuid) AND code = \(code)
+        """
+    }
+
+    static func delete(
+        _ code: String, cascade: Bool, _ transaction: TenantTransaction
+    ) async throws -> [RowCount] {
+        [
+            RowCount(
+                relation: "short_codes",
+                count: try await transaction.delete(from: "short_codes", where: "code", is: code))
+        ]
+    }
+
     /// Columns: code, url.
     init(row: Row) throws {
         let (code, url) = try row.decode(String.self, String.self)

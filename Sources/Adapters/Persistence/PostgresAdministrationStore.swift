@@ -4,25 +4,34 @@ public import PostgreSQL
 public import RateLimiting
 public import Tenancy
 
-/// Tenants and all that is theirs in PostgreSQL, changed as `doorstep_admin`.
+/// Tenants and all that is theirs in PostgreSQL, changed as `doorstep_admin`, or one tenant's as `doorstep_manager`.
 ///
 /// Each call is one transaction: it is done whole or throws and changed nothing. A refusal is an
 /// `AdministrationError`. Every change is written to the audit log under the store's actor. What it may change of each
 /// table is in `PostgresAdministrationStore+….swift`, a file a noun.
 public struct PostgresAdministrationStore: Sendable {
     private let pool: ConnectionPool
+    private let role: DatabaseRole
     private let actor: String
+    /// How long a statement may take that much may wait for or be done by.
+    private let longTimeout: Duration
 
     /// - Parameter actor: Who the audit log says made the changes, such as `operator:alice`.
     public init(_ pool: ConnectionPool, actor: String) {
+        self.init(pool, as: .admin, actor: actor, longTimeout: .seconds(3_600))
+    }
+
+    init(_ pool: ConnectionPool, as role: DatabaseRole, actor: String, longTimeout: Duration) {
         self.pool = pool
+        self.role = role
         self.actor = actor
+        self.longTimeout = longTimeout
     }
 
     func read<Result: Sendable>(
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await pool.withTenantTransaction(tenant, as: .admin, .readOnly, body)
+        try await pool.withTenantTransaction(tenant, as: role, .readOnly, body)
     }
 
     /// Reads one snapshot for as long as an export takes.
@@ -30,8 +39,8 @@ public struct PostgresAdministrationStore: Sendable {
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
         var mode = TransactionMode.snapshot
-        mode.statementTimeout = Self.longTimeout
-        return try await pool.withTenantTransaction(tenant, as: .admin, mode, body)
+        mode.statementTimeout = longTimeout
+        return try await pool.withTenantTransaction(tenant, as: role, mode, body)
     }
 
     func write<Result: Sendable>(
@@ -44,23 +53,21 @@ public struct PostgresAdministrationStore: Sendable {
     func writeMuch<Result: Sendable>(
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await write(tenant, TransactionMode(statementTimeout: Self.longTimeout), body)
+        try await write(tenant, TransactionMode(statementTimeout: longTimeout), body)
     }
-
-    private static let longTimeout = Duration.seconds(3_600)
 
     private func write<Result: Sendable>(
         _ tenant: TenantID, _ mode: TransactionMode, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
         do {
-            return try await pool.withTenantTransaction(tenant, as: .admin, actor: actor, mode, body)
+            return try await pool.withTenantTransaction(tenant, as: role, actor: actor, mode, body)
         } catch let error as PostgreSQLError where error.isOfTenantThatIsGone {
             throw AdministrationError.tenantDeleted
         }
     }
 
     func readAcrossTenants(_ query: Query) async throws -> QueryResult {
-        try await pool.withTransaction(as: .admin) { try await $0.execute(query) }
+        try await pool.withTransaction(as: role) { try await $0.execute(query) }
     }
 }
 

@@ -43,6 +43,10 @@ public actor RoutingFeed {
     }
 
     private var position: Position?
+    private var wake: AsyncStream<Void>.Continuation?
+    /// Who waits for what a transaction wrote.
+    private var waiters: [Int: (transaction: UInt64, told: CheckedContinuation<Bool, Never>)] = [:]
+    private var nextWaiter = 0
     private var isInterrupted = false
     private var nextPruning = ContinuousClock.now
 
@@ -69,6 +73,7 @@ public actor RoutingFeed {
     /// Follows the database until the task is cancelled.
     public func run() async {
         let (wakeups, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.wake = wake
         await withTaskGroup { group in
             group.addTask { await self.listen { wake.yield() } }
             group.addTask {
@@ -91,6 +96,38 @@ public actor RoutingFeed {
                 try? await Task.sleep(for: Self.shortestInterval)
             }
             group.cancelAll()
+        }
+    }
+
+    /// Waits until the table has what a transaction wrote that is committed.
+    /// - Returns: False when it has not after so long.
+    public func hasSeen(_ transaction: UInt64, within limit: Duration) async -> Bool {
+        if sees(transaction) { return true }
+        let waiter = nextWaiter
+        nextWaiter += 1
+        let timer = Task {
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
+            waiters.removeValue(forKey: waiter)?.told.resume(returning: false)
+        }
+        defer { timer.cancel() }
+        return await withCheckedContinuation { told in
+            waiters[waiter] = (transaction, told)
+            // A notification may be lost, and there is none of what routing does not read.
+            wake?.yield()
+        }
+    }
+
+    private func sees(_ transaction: UInt64) -> Bool {
+        position.flatMap { TransactionSnapshot($0.snapshot) }?.sees(transaction) == true
+    }
+
+    private func tellWaiters() {
+        guard !waiters.isEmpty, let snapshot = position.flatMap({ TransactionSnapshot($0.snapshot) }) else {
+            return
+        }
+        for (waiter, (transaction, told)) in waiters where snapshot.sees(transaction) {
+            waiters[waiter] = nil
+            told.resume(returning: true)
         }
     }
 
@@ -125,7 +162,7 @@ public actor RoutingFeed {
             try await follow(transaction, from: position, to: next, state, asOf)
             return true
         }
-        guard !isUpToDate else { return }
+        guard !isUpToDate else { return tellWaiters() }
         // In a transaction of its own, which may take longer.
         position = nil
         try await refresh()

@@ -4,8 +4,9 @@ public import PostgreSQL
 public enum Schema {
     public static let migrations = [
         Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
+        Migration(version: 2, name: "management", sql: text(PackageResources._002_management_sql)),
         Migration(
-            version: 2, name: "location_details", sql: text(PackageResources._002_location_details_sql)),
+            version: 3, name: "location_details", sql: text(PackageResources._003_location_details_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -27,6 +27,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case keyNotActive
     /// And what replaced it.
     case keyRotated(KeyID)
+    /// One key was to make another that may do more than itself, or for longer.
+    case widerKey
     case invalidHeader(reason: String)
     /// The tenant was deleted while a change of it was under way.
     case tenantDeleted
@@ -63,6 +65,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownKey: "unknown_key"
         case .keyNotActive: "key_not_active"
         case .keyRotated: "key_rotated"
+        case .widerKey: "wider_key"
         case .invalidHeader: "invalid_header"
         case .tenantDeleted: "tenant_deleted"
         case .invalidArchive: "invalid_archive"
@@ -102,6 +105,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownKey: "the tenant has no such key"
         case .keyNotActive: "the key is revoked or expired"
         case .keyRotated(let successor): "the key was replaced already, by \(successor): rotate that one"
+        case .widerKey: "a key makes none that may do more than itself, or for longer"
         case .invalidHeader(let reason): "the first line must name the columns: \(reason)"
         case .tenantDeleted: "the tenant was deleted meanwhile"
         case .invalidArchive(let line, let reason): "line \(line): \(reason)"

@@ -10,7 +10,7 @@ extension ArchiveRecord {
             case .clip(let clip): clip.json
             case .domain(let domain): domain.json
             case .location(let location): location.json
-            case .experience(let record): record.json
+            case .experience(let record): record.patchable
             case .shortCode(let code): code.json
             case .end(let count): ["records": JSONValue(count)]
             }

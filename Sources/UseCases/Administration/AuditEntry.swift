@@ -9,24 +9,31 @@ public struct AuditEntry: Sendable, Hashable {
         case delete
     }
 
+    /// Larger for what was written later.
+    public let id: Int
     public let at: Date
     /// Who the program said made the change, such as `operator:alice`.
     public let actor: String
     /// Who the database knew it to be.
     public let login: String
     public let action: Action
+    /// The row's, such as `locations`.
+    public let relation: String
     /// Nil when the row came into being.
     public let before: JSONObject?
     /// Nil when the row was deleted.
     public let after: JSONObject?
 
     public init(
-        at: Date, actor: String, login: String, action: Action, before: JSONObject?, after: JSONObject?
+        id: Int, at: Date, actor: String, login: String, action: Action, relation: String,
+        before: JSONObject?, after: JSONObject?
     ) {
+        self.id = id
         self.at = at
         self.actor = actor
         self.login = login
         self.action = action
+        self.relation = relation
         self.before = before
         self.after = after
     }
@@ -43,8 +50,9 @@ public struct AuditEntry: Sendable, Hashable {
 extension AuditEntry {
     public var json: JSONObject {
         [
-            "at": JSONValue(at), "actor": .string(actor), "login": .string(login),
-            "action": .string(action.rawValue), "before": before.map(JSONValue.object) ?? .null,
+            "id": JSONValue(id), "at": JSONValue(at), "actor": .string(actor), "login": .string(login),
+            "action": .string(action.rawValue), "relation": .string(relation),
+            "before": before.map(JSONValue.object) ?? .null,
             "after": after.map(JSONValue.object) ?? .null,
         ]
     }

@@ -1,8 +1,22 @@
 import AppSiteAssociation
 public import JSON
-import Tenancy
+public import Tenancy
 
-extension Clip {
+extension Clip: CatalogueItem {
+    public static func key(named text: String) -> BundleID? { try? BundleID(text) }
+    public static func name(of key: BundleID) -> String { key.text }
+    public static func members(of key: BundleID) -> JSONObject { ["bundleID": .string(key.text)] }
+    public static func unknown(_ key: BundleID) -> AdministrationError { .unknownClip(key) }
+    public static var defaults: JSONObject { ["multiBusiness": false] }
+    public var key: BundleID { bundleID }
+
+    /// The App IDs' prefix follows the team, unless it is one of its own.
+    public var patchable: JSONObject {
+        var members = json
+        if ownAppIDPrefix == nil { members["appIDPrefix"] = nil }
+        return members
+    }
+
     public var json: JSONObject {
         [
             "bundleID": .string(bundleID.text), "parentBundleID": .string(parentBundleID.text),
@@ -11,7 +25,7 @@ extension Clip {
         ]
     }
 
-    init(_ fields: inout JSONObjectReader) throws {
+    public init(_ fields: inout JSONObjectReader) throws {
         let (bundle, team) = (try fields.requiredString("bundleID"), try fields.requiredString("teamID"))
         let bundleID = try RowRefusal.naming("bundleID") { () throws(TenancyError) in try BundleID(bundle) }
         let teamID = try RowRefusal.naming("teamID") { () throws(TenancyError) in try TeamID(team) }

@@ -2,11 +2,36 @@ import Invocation
 public import JSON
 import Tenancy
 
-extension ExperienceRecord {
+extension ExperienceRecord: CatalogueItem {
+    public static func key(named text: String) -> ExperienceID? { ExperienceID(text) }
+    public static func name(of key: ExperienceID) -> String { key.text }
+    public static func members(of key: ExperienceID) -> JSONObject {
+        [
+            "id": .string(key.text), "kind": .string(key.kind.rawValue), "url": .string(key.url.canonical),
+        ]
+    }
+    public static func unknown(_ key: ExperienceID) -> AdministrationError {
+        .unknownExperience(key.kind, key.url)
+    }
+    public static var defaults: JSONObject { ["kind": .string(ExperienceKind.advanced.rawValue)] }
+    public static let filters: [String: @Sendable (String) -> String?] = [
+        "kind": { ExperienceKind(rawValue: $0)?.rawValue }, "url": { try? URLPrefix($0).canonical },
+        "clip": { try? BundleID($0).text }, "location": { try? LocationIdentifier($0).text },
+    ]
+    public var key: ExperienceID { ExperienceID(experience.kind, experience.url) }
+
+    /// Without the ID, which kind and URL make.
+    public var patchable: JSONObject {
+        var members = json
+        members["id"] = nil
+        return members
+    }
+
     /// What there is not, is null.
     public var json: JSONObject {
         var json: JSONObject = [
-            "url": .string(experience.url.canonical), "kind": .string(experience.kind.rawValue),
+            "id": .string(key.text), "url": .string(experience.url.canonical),
+            "kind": .string(experience.kind.rawValue),
             "clip": .string(experience.clip.text), "location": .null, "identifierRule": .null,
             "title": title.map(JSONValue.string) ?? .null,
             "subtitle": subtitle.map(JSONValue.string) ?? .null,
@@ -19,7 +44,7 @@ extension ExperienceRecord {
         return json
     }
 
-    init(_ fields: inout JSONObjectReader) throws {
+    public init(_ fields: inout JSONObjectReader) throws {
         let (clip, url) = (try fields.requiredString("clip"), try fields.requiredString("url"))
         let kind = try fields.requiredCase("kind", of: ExperienceKind.self)
         let (location, rule) = (
@@ -44,6 +69,9 @@ extension ExperienceRecord {
         self = try RowRefusal.naming({ $0 == .invalidTitle ? "title" : "subtitle" }) {
             () throws(AdministrationError) in
             try ExperienceRecord(experience, title: title, subtitle: subtitle)
+        }
+        guard try fields.optionalString("id").map({ $0 == key.text }) != false else {
+            throw RowRefusal("id", "not what kind and URL make")
         }
     }
 }

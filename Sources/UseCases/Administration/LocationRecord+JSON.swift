@@ -1,9 +1,16 @@
 import Geodesy
-import Invocation
+public import Invocation
 public import JSON
 import Routing
 
-extension LocationRecord {
+extension LocationRecord: CatalogueItem {
+    public static func key(named text: String) -> LocationIdentifier? { try? LocationIdentifier(text) }
+    public static func name(of key: LocationIdentifier) -> String { key.text }
+    public static func members(of key: LocationIdentifier) -> JSONObject { ["identifier": .string(key.text)] }
+    public static func unknown(_ key: LocationIdentifier) -> AdministrationError { .unknownLocation(key) }
+    public static var defaults: JSONObject { ["metadata": [:]] }
+    public var key: LocationIdentifier { identifier }
+
     /// Names and values are those of the columns of the table; details are left out where there are none.
     public var json: JSONObject {
         var json: JSONObject = [
@@ -16,7 +23,7 @@ extension LocationRecord {
         return json
     }
 
-    init(_ fields: inout JSONObjectReader) throws {
+    public init(_ fields: inout JSONObjectReader) throws {
         let (identifier, name) = (try fields.requiredString("identifier"), try fields.requiredString("name"))
         let (latitude, longitude) = (
             try fields.requiredDouble("latitude"), try fields.requiredDouble("longitude")

@@ -1,3 +1,5 @@
+public import JSON
+
 /// The rows of one relation that refer to something: how many there are, and the first of them by name.
 public struct Referents: Sendable, Hashable, CustomStringConvertible {
     public let rows: RowCount
@@ -10,6 +12,12 @@ public struct Referents: Sendable, Hashable, CustomStringConvertible {
     public init(_ rows: RowCount, first: [String]) {
         self.rows = rows
         self.first = first
+    }
+
+    public var json: JSONObject {
+        var members = rows.json
+        members["first"] = .array(first.map(JSONValue.string))
+        return members
     }
 
     /// `2 experiences (advanced https://example.com/a, advanced https://example.com/b)`.

@@ -1,10 +1,16 @@
 import Invocation
 public import JSON
 
-extension ShortCode {
+extension ShortCode: CatalogueItem {
+    public static func key(named text: String) -> String? { (try? LocationIdentifier(text))?.text }
+    public static func name(of key: String) -> String { key }
+    public static func members(of key: String) -> JSONObject { ["code": .string(key)] }
+    public static func unknown(_ key: String) -> AdministrationError { .unknownShortCode(key) }
+    public var key: String { code }
+
     public var json: JSONObject { ["code": .string(code), "url": .string(url.canonical)] }
 
-    init(_ fields: inout JSONObjectReader) throws {
+    public init(_ fields: inout JSONObjectReader) throws {
         let (code, text) = (try fields.requiredString("code"), try fields.requiredString("url"))
         let url = try RowRefusal.naming("url") { () throws(InvocationURLError) in try InvocationURL(text) }
         self = try RowRefusal.naming({ $0 == .invalidShortCode ? "code" : "url" }) {

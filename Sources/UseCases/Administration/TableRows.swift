@@ -66,14 +66,19 @@ public protocol ImportableRow: Sendable {
     static func read(_ fields: CSVFields) throws(RowRefusal) -> Self
 }
 
-/// Why one row was refused.
+/// Why one row was refused, or an item that is written as JSON, whose members have the names of columns.
 public struct RowRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The column's name, then what is wrong with its value.
-    public let reason: String
+    public let column: String
+    /// What is wrong with its value.
+    public let detail: String
 
-    init(_ column: String, _ reason: some CustomStringConvertible) {
-        self.reason = "\(column.escapingControlCharacters): \(reason)"
+    init(_ column: String, _ detail: some CustomStringConvertible) {
+        self.column = column
+        self.detail = "\(detail)"
     }
+
+    /// The column's name, then what is wrong with its value.
+    public var reason: String { "\(column.escapingControlCharacters): \(detail)" }
 
     public var description: String { reason }
 

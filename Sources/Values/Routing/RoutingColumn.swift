@@ -61,7 +61,7 @@ public enum KeyColumn: Int, RoutingColumn {
     case digest
     /// `timestamptz`, nullable.
     case expiresAt
-    /// Names separated by commas; null for all that the kind has.
+    /// Names separated by commas.
     case scopes
 
     public func expression(of column: String) -> String {

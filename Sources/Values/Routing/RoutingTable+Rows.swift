@@ -346,9 +346,8 @@ extension RoutingRow {
         return RateLimit(perSecond: Int(rate), burst: Int(burst)).map { .some($0) }
     }
 
-    /// Names of scopes separated by commas, or null for all that the kind has. One that is not known gives no right.
+    /// Names of scopes separated by commas. One that is not known gives no right.
     fileprivate func scopes(of kind: KeyKind) -> Scopes? {
-        if isNull(KeyColumn.scopes) { return kind.scopes }
         guard let text = text(KeyColumn.scopes) else { return nil }
         let scopes = text.split(separator: ",").compactMap { Scope(rawValue: String($0)) }
         return Scopes(scopes.map(Scopes.init)).intersection(kind.scopes)

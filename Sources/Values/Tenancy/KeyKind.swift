@@ -2,7 +2,7 @@
 public enum KeyKind: String, Sendable, CaseIterable {
     /// `dpk_…`: may ship inside an app; reaches lookups, confirmations and the registration of instances.
     case publishable
-    /// `dsk_…`: stays on servers; reaches everything of its tenant.
+    /// `dsk_…`: stays on servers; can be made for everything of its tenant.
     case secret
 
     public var prefix: String {
@@ -18,5 +18,10 @@ public enum KeyKind: String, Sendable, CaseIterable {
         case .publishable: [Scopes(.lookUp), Scopes(.confirm), Scopes(.register)]
         case .secret: .all
         }
+    }
+
+    /// What a key of this kind may do where nothing is named: those that manage are given only to keys that are made for it.
+    public var usualScopes: Scopes {
+        scopes.subtracting([Scopes(.read), Scopes(.manage), Scopes(.manageKeys)])
     }
 }

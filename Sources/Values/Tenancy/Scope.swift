@@ -7,4 +7,10 @@ public enum Scope: String, Sendable, CaseIterable {
     case register
     /// To send notifications and to follow them.
     case notify
+    /// To read what the tenant has and what became of it.
+    case read
+    /// To change what the tenant has, keys aside.
+    case manage
+    /// To create keys, and to revoke them.
+    case manageKeys = "manage_keys"
 }

@@ -26,6 +26,9 @@ extension Scope {
         case .compose: 2
         case .register: 3
         case .notify: 4
+        case .read: 5
+        case .manage: 6
+        case .manageKeys: 7
         }
     }
 }

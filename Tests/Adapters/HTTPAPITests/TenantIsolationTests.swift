@@ -287,7 +287,8 @@ import Testing
             #expect(
                 Set(operations.filter(\.needsKey).map(\.id))
                     == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation))
-                    .union(NotificationRouteTests.operations).union(ChannelRouteTests.operations))
+                    .union(NotificationRouteTests.operations).union(ChannelRouteTests.operations)
+                    .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }
     }
@@ -369,6 +370,44 @@ import Testing
                 let answer = try await send(probe, Self.instance, client.api.secret)
                 #expect([200, 204].contains(answer.status), "\(probe.operation): \(answer.text)")
             }
+        }
+    }
+
+    /// What the neighbour is told of the owner's item, and what becomes of it by the neighbour's requests: nothing.
+    @Test(arguments: CatalogueRouteTests.samples)
+    func anothersCatalogueIsAnsweredAsOneThatThereIsNot(sample: CatalogueRouteTests.Sample) async throws {
+        let fixture = try Fixture()
+        let neighbour = TestAPI.key(.secret)
+        try fixture.api.admit(neighbour, of: Self.neighbour, scopes: "read,manage")
+        try await fixture.api.test(over: [.router]) { client in
+            func ask(_ path: String) async throws -> [TestAPI.Answer] {
+                let headers: HTTPFields = [try #require(HTTPField.Name("X-Request-ID")): "probe"]
+                return [
+                    try await client.send(.get, path, key: neighbour, headers: headers),
+                    try await CatalogueRouteTests.write(
+                        .patch, path, sample.patch, client, key: neighbour, headers: headers),
+                    try await client.send(.delete, path, key: neighbour, headers: headers),
+                    try await client.send(.delete, "\(path)?cascade=true", key: neighbour, headers: headers),
+                    try await client.send(.get, sample.collection, key: neighbour, headers: headers),
+                ]
+            }
+            let before = try await ask(sample.path)
+            let created = try await CatalogueRouteTests.write(.put, sample.path, sample.body, client)
+            #expect(created.status == 201)
+            let after = try await ask(sample.path)
+            #expect(after.map(\.status) == [404, 404, 404, 404, 200])
+            for (one, other) in zip(before, after) {
+                #expect(
+                    one.text == other.text && Self.comparable(one.headers) == Self.comparable(other.headers))
+            }
+            // The same name is free for the neighbour, and the owner's stays as it is.
+            let own = try await CatalogueRouteTests.write(
+                .put, sample.path, sample.body, client, key: neighbour, headers: [.ifNoneMatch: "*"])
+            #expect(own.status == 201)
+            _ = try await CatalogueRouteTests.write(.patch, sample.path, sample.patch, client, key: neighbour)
+            _ = try await client.send(.delete, sample.path, key: neighbour)
+            let left = try await client.send(.get, sample.path, key: client.api.manager)
+            #expect(left.status == 200 && left.text == sample.answer)
         }
     }
 

@@ -38,6 +38,10 @@ struct TestAPI: Sendable {
     let suspended = Self.key(.secret)
     /// May confirm and nothing else.
     let confirmer = Self.key(.publishable)
+    /// May manage, and read what there is.
+    let manager = Self.key(.secret)
+    /// May read and nothing else.
+    let reader = Self.key(.secret)
     let table: LiveRoutingTable
     let recorder = MemoryRecorder()
     let usage = MemoryUsage()
@@ -47,6 +51,14 @@ struct TestAPI: Sendable {
     var hasInstances = true
     let notifications = MemoryNotifications()
     let channels = MemoryChannels()
+    let locations = MemoryCatalogueStore<LocationRecord>()
+    let clips = MemoryCatalogueStore<Clip>()
+    let experiences = MemoryCatalogueStore<ExperienceRecord>()
+    let shortCodes = MemoryCatalogueStore<ShortCode>()
+    let keys = MemoryKeyStore()
+    let auditLog = MemoryAuditLog()
+    /// May manage keys, and look up.
+    let keyManager = Self.key(.secret)
     /// False for a server that cannot open tokens.
     var hasNotifications = true
     /// Of the server.
@@ -115,18 +127,21 @@ struct TestAPI: Sendable {
             notifications: hasNotifications
                 ? NotificationIntake(notifications, onDecided: DecisionCounters(metrics).count) : nil,
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
+            catalogue: ManagedCatalogue(
+                clips: clips, locations: locations, experiences: experiences, shortCodes: shortCodes,
+                keys: keys, auditLog: auditLog),
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }
 
     /// Lets a key of a tenant that there is not yet in.
-    func admit(_ key: APIKey, of tenant: TenantID) throws {
+    func admit(_ key: APIKey, of tenant: TenantID, scopes: String? = nil) throws {
         guard var table = table.current?.table else { return }
         try table.set(.tenants, .tenant(tenant))
         try table.set(
             .keys,
             .key(
                 tenant, KeyID(UUID(number: 90)), Array(SHA256.hash(data: Array(key.text.utf8))),
-                kind: key.kind))
+                kind: key.kind, scopes: scopes))
         self.table.replace(by: table, from: .database, asOf: Date())
     }
 
@@ -154,7 +169,9 @@ struct TestAPI: Sendable {
         try table.set(.clips, .clip(tenant, clip, isMultiBusiness: true))
         for (number, key, tenant, scopes) in [
             (1, publishable, tenant, nil), (2, secret, tenant, nil), (3, suspended, other, nil),
-            (4, confirmer, tenant, "confirm"),
+            (4, confirmer, tenant, "confirm"), (5, manager, tenant, "read,manage"),
+            (6, reader, tenant, "read"),
+            (7, keyManager, tenant, "look_up,manage_keys"),
         ] {
             try table.set(
                 .keys,
@@ -184,7 +201,7 @@ struct TestAPI: Sendable {
         return table
     }
 
-    private static func key(_ kind: KeyKind) -> APIKey {
+    static func key(_ kind: KeyKind) -> APIKey {
         var generator = SystemRandomNumberGenerator()
         return APIKey.generate(kind, using: &generator)
     }

@@ -125,6 +125,9 @@ import Testing
                 ["scopes": "'{}'"], ["scopes": "'{other}'"], ["scopes": "'{look_up,NULL}'"],
                 ["scopes": "'{compose}'", "kind": "'publishable'"],
                 ["scopes": "'{register,notify}'", "kind": "'publishable'"],
+                ["scopes": "'{look_up,read}'", "kind": "'publishable'"],
+                ["scopes": "'{manage}'", "kind": "'publishable'"],
+                ["scopes": "'{manage_keys}'", "kind": "'publishable'"],
             ]
         ),
         "confirmations_location_length": (

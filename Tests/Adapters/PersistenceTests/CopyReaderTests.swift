@@ -43,7 +43,8 @@ import Testing
             """,
             """
             0006 \(tenant) 00000010 11111111222233334444666666666666 0000000b 7075626c69736861626c65 \
-            00000020 3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3 ffffffff ffffffff
+            00000020 3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3 ffffffff \
+            00000018 6c6f6f6b5f75702c636f6e6669726d2c7265676973746572
             """,
         ],
         .locations: [

@@ -104,6 +104,46 @@ enum Grants {
         doorstep_app UPDATE push_tokens (digest, registered_at, retired_at, sealed)
         doorstep_app UPDATE webhook_messages (attempt, due_at)
         doorstep_app USAGE doorstep
+        doorstep_manager DELETE channels
+        doorstep_manager DELETE clips
+        doorstep_manager DELETE domains
+        doorstep_manager DELETE experiences
+        doorstep_manager DELETE instances
+        doorstep_manager DELETE locations
+        doorstep_manager DELETE short_codes
+        doorstep_manager DELETE webhooks
+        doorstep_manager INSERT api_keys
+        doorstep_manager INSERT clips
+        doorstep_manager INSERT domains
+        doorstep_manager INSERT experiences
+        doorstep_manager INSERT locations
+        doorstep_manager INSERT short_codes
+        doorstep_manager INSERT webhooks
+        doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, revoked_at, scopes, successor_id, tenant_id)
+        doorstep_manager SELECT audit_log
+        doorstep_manager SELECT channels
+        doorstep_manager SELECT clips
+        doorstep_manager SELECT confirmations
+        doorstep_manager SELECT deliveries
+        doorstep_manager SELECT domains
+        doorstep_manager SELECT experiences
+        doorstep_manager SELECT instances
+        doorstep_manager SELECT launches
+        doorstep_manager SELECT locations
+        doorstep_manager SELECT notifications
+        doorstep_manager SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
+        doorstep_manager SELECT short_codes
+        doorstep_manager SELECT tenants
+        doorstep_manager SELECT webhooks
+        doorstep_manager UPDATE api_keys (expires_at, revoked_at, successor_id)
+        doorstep_manager UPDATE clips (app_id_prefix, multi_business, parent_bundle_id, team_id)
+        doorstep_manager UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, proved_at)
+        doorstep_manager UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
+        doorstep_manager UPDATE locations (details, latitude, longitude, metadata, name, radius)
+        doorstep_manager UPDATE short_codes (url)
+        doorstep_manager UPDATE tenants (collapse_policy, name)
+        doorstep_manager UPDATE webhooks (sealed_secret, secret_changed_at, url)
+        doorstep_manager USAGE doorstep
         doorstep_router EXECUTE add_confirmation_days()
         doorstep_router EXECUTE add_notification_days()
         doorstep_router EXECUTE drop_confirmation_days(integer)

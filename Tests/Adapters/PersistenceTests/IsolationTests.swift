@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func withoutATenantNothingIsVisible() async throws {
-        try await Self.withTwoTenants([.app, .admin, .migrate]) { login, pool in
+        try await Self.withTwoTenants([.app, .admin, .manager, .migrate]) { login, pool in
             var visible: [String] = []
             for table in SampleRows.tables.map(\.name) {
                 for tenant in [nil, "", UUID().uuidString] {
@@ -104,6 +104,9 @@ import Testing
                     !["confirmations", "audit_log", "changes"].contains($0)
                 },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
+                .manager: SampleRows.tables.map(\.name).filter {
+                    !["audience_cursors", "idempotency_keys", "webhook_messages", "changes"].contains($0)
+                },
                 .migrate: SampleRows.tables.map(\.name),
             ]
             for (login, tables) in tables {
@@ -120,7 +123,7 @@ import Testing
     }
 
     @Test func anotherTenantsRowsAreOutOfReach() async throws {
-        try await Self.withTwoTenants([.app, .admin]) { login, pool in
+        try await Self.withTwoTenants([.app, .admin, .manager]) { login, pool in
             for table in SampleRows.tables {
                 let name = "doorstep.\(table.name)"
                 let ofB = "tenant_id = '\(Self.b)'"
@@ -175,6 +178,7 @@ import Testing
                     "launches", "instances", "channels", "audience_cursors", "notifications", "deliveries",
                     "idempotency_keys", "webhook_messages", "webhooks",
                 ],
+                .manager: ["experiences", "short_codes", "domains", "webhooks", "instances", "channels"],
                 .app: [
                     "push_tokens", "launches", "instances", "channels", "audience_cursors",
                     "idempotency_keys",
@@ -236,7 +240,7 @@ import Testing
             "x", "*", "%", "null", "true", "' OR true --", "\(a),\(b)", "\(a) \(b)", "\(a)x", "{\(a)",
             String(a.dropLast()), "é", "(select tenant_id from doorstep.tenants)", "-1",
         ]
-        try await Self.withTwoTenants([.app, .admin]) { login, pool in
+        try await Self.withTwoTenants([.app, .admin, .manager]) { login, pool in
             for setting in settings {
                 for table in SampleRows.tables.map(\.name)
                 where (login, table) != (.admin, "tenants") {
@@ -318,7 +322,7 @@ import Testing
 
     @Test func noLoginBecomesAnotherRole() async throws {
         let roles = Set(TestLogin.allCases.flatMap(\.roles))
-        try await Self.withTwoTenants([.app, .admin, .router, .serve]) { login, pool in
+        try await Self.withTwoTenants([.app, .admin, .router, .manager, .serve]) { login, pool in
             for role in roles.subtracting(login.roles) {
                 let state = try await sqlState {
                     try await pool.withTransaction { transaction in
@@ -355,7 +359,7 @@ import Testing
                 }
             }
             // Only the router prunes.
-            for login in [TestLogin.app, .admin] {
+            for login in [TestLogin.app, .admin, .manager] {
                 try await database.withPool(as: login) { pool in
                     let pruned = try await Self.rows(
                         pool, tenant: nil, "SELECT count(*) FROM doorstep.prune_changes()")

@@ -188,7 +188,14 @@ import Testing
             let whole = try await store.createKey(
                 Self.key(.publishable, seed: 3), scopes: nil, expiresAt: nil, of: tenant)
             #expect(whole.scopes == KeyKind.publishable.scopes)
+            let usual = try await store.createKey(
+                Self.key(.secret, seed: 4), scopes: nil, expiresAt: nil, of: tenant)
+            #expect(usual.scopes.list == [.lookUp, .confirm, .compose, .register, .notify])
+            let all = try await store.createKey(
+                Self.key(.secret, seed: 5), scopes: .all, expiresAt: nil, of: tenant)
+            #expect(all.scopes == .all)
             let table = try await stores.loadTable()
+            #expect(table.holder(of: Self.key(.secret, seed: 5))?.scopes == .all)
             #expect(table.holder(of: key)?.scopes == lookUp)
             #expect(table.holder(of: next.key)?.scopes == lookUp)
             #expect(table.holder(of: Self.key(.publishable, seed: 3))?.scopes == KeyKind.publishable.scopes)

@@ -1,6 +1,7 @@
 import Foundation
 import Persistence
 import PostgreSQL
+import Tenancy
 import TestSupport
 import Testing
 
@@ -60,6 +61,57 @@ import Testing
                     #expect(try await Schema.status(pool).isCurrent)
                     let state = try await sqlState { _ = try await Schema.migrate(pool) }
                     #expect(state == "42501")
+                }
+            }
+        }
+    }
+
+    /// Also as far as the audit log says so, which is each tenant's own.
+    @Test func keysWithoutScopesKeepWhatTheyHad() async throws {
+        let tenants = (0..<2).map { _ in TenantID(UUID()) }
+        try await MigratedDatabase.withEmptyDatabase { database in
+            try await database.withPool(as: .migrate) { pool in
+                let roles = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                    .appendingPathComponent("../../../sql/roles.sql")
+                try await MigrationRunner(
+                    [Schema.migrations[0]], schema: "doorstep", lockKey: 1, role: "doorstep_owner",
+                    prelude: String(contentsOf: roles, encoding: .utf8)
+                ).migrate(on: pool)
+            }
+            try await database.withPool(as: .admin) { pool in
+                for tenant in tenants {
+                    try await pool.withTransaction { transaction in
+                        try await transaction.setTenant(tenant.description)
+                        try await transaction.execute(
+                            script: """
+                                INSERT INTO doorstep.tenants (tenant_id, slug, name)
+                                VALUES ('\(tenant)', 't' || left('\(tenant)', 8), 'T');
+                                INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, digest, hint, scopes) VALUES
+                                    ('\(tenant)', gen_random_uuid(), 'secret', sha256('1'), '1', NULL),
+                                    ('\(tenant)', gen_random_uuid(), 'publishable', sha256('2'), '2', NULL),
+                                    ('\(tenant)', gen_random_uuid(), 'secret', sha256('3'), '3', '{notify}')
+                                """)
+                    }
+                }
+            }
+            try await database.withPool(as: .migrate) { _ = try await Schema.migrate($0) }
+            try await database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    let kept = try await connection.execute(
+                        """
+                        SELECT tenant_id, string_agg(array_to_string(scopes, '+'), ' ' ORDER BY hint),
+                            (SELECT count(*) FROM doorstep.audit_log a WHERE a.tenant_id = k.tenant_id
+                                AND relation = 'api_keys' AND action = 'update' AND actor = 'migration:2')
+                        FROM doorstep.api_keys k GROUP BY tenant_id
+                        """
+                    ).map { try $0.decode(UUID.self, String.self, Int.self) }
+                    #expect(Set(kept.map(\.0)) == Set(tenants.map(\.uuid)))
+                    for (_, scopes, entries) in kept {
+                        #expect(
+                            scopes
+                                == "look_up+confirm+compose+register+notify look_up+confirm+register notify")
+                        #expect(entries == 2)
+                    }
                 }
             }
         }

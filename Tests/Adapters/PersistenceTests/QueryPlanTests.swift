@@ -87,8 +87,8 @@ import Testing
                     VALUES ('\(tenant)', 'default', 'https://example.com/default', 'com.example.MyApp.Clip');
                     INSERT INTO doorstep.short_codes
                     SELECT '\(tenant)', n, 'https://example.com/t/' || n FROM generate_series(1, \(count)) n;
-                    INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, digest, hint)
-                    SELECT '\(tenant)', gen_random_uuid(), 'secret', sha256(n::text::bytea), 'dsk_'
+                    INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, digest, hint, scopes)
+                    SELECT '\(tenant)', gen_random_uuid(), 'secret', sha256(n::text::bytea), 'dsk_', '{look_up}'
                     FROM generate_series(1, \(count)) n;
                     """)
         }

@@ -52,7 +52,7 @@ enum SampleRows {
             name: "api_keys", login: .admin,
             row: [
                 "key_id": "'00000000-0000-0000-0000-000000000001'", "kind": "'secret'",
-                "digest": "sha256('$tenant')", "hint": "'dsk_abcd'",
+                "digest": "sha256('$tenant')", "hint": "'dsk_abcd'", "scopes": "'{look_up}'",
             ],
             change: "revoked_at = now()", key: "key_id = '00000000-0000-0000-0000-000000000001'"),
         Table(

@@ -179,7 +179,8 @@ struct SchemaWalker {
             "a role that may more than work as itself",
             """
             SELECT rolname::text FROM pg_roles
-            WHERE rolname IN ('doorstep_owner', 'doorstep_app', 'doorstep_admin', 'doorstep_router')
+            WHERE rolname IN
+                    ('doorstep_owner', 'doorstep_app', 'doorstep_admin', 'doorstep_router', 'doorstep_manager')
                 AND (rolbypassrls OR rolsuper OR rolcanlogin OR rolcreatedb OR rolcreaterole OR rolreplication
                     OR EXISTS (SELECT FROM pg_auth_members m WHERE m.member = pg_roles.oid))
             """

@@ -109,6 +109,8 @@ import Testing
             (.publishable, "compose", []), (.publishable, "notify", []), (.publishable, "", []),
             (.secret, nil, [.lookUp, .confirm, .compose, .register, .notify]),
             (.secret, "compose,look_up", [.lookUp, .compose]), (.secret, "notify", [.notify]),
+            (.secret, "manage_keys,read,manage", [.read, .manage, .manageKeys]),
+            (.publishable, "read,manage,manage_keys", []),
             // Of a newer version.
             (.secret, "confirm,deliver", [.confirm]),
         ] {

@@ -82,5 +82,7 @@ import Testing
     @Test func publishableKeysReachWhatAClipDoes() {
         #expect(KeyKind.publishable.scopes.list == [.lookUp, .confirm, .register])
         #expect(KeyKind.secret.scopes.list == Scope.allCases)
+        #expect(KeyKind.publishable.usualScopes == KeyKind.publishable.scopes)
+        #expect(KeyKind.secret.usualScopes.list == [.lookUp, .confirm, .compose, .register, .notify])
     }
 }

@@ -3,6 +3,7 @@ import Hummingbird
 import Invocation
 import JSON
 import Routing
+import Tenancy
 
 /// A refusal as RFC 9457 describes it, with the stable `code` that clients branch on.
 ///
@@ -67,11 +68,17 @@ extension Problem {
     static let unauthorized = Problem(
         .unauthorized, "unauthorized", "send a valid key as 'Authorization: Bearer dpk_…' or 'dsk_…'",
         headers: [.wwwAuthenticate: "Bearer"])
-    static let keyLacksScope = Problem(
-        .forbidden, "forbidden", "this key does not reach this route; a secret key does")
+    static func keyLacks(_ scope: Scope) -> Problem {
+        Problem(
+            .forbidden, "forbidden", "this key has not the scope \(scope.rawValue), which this route asks for"
+        )
+    }
     static let tenantSuspended = Problem(.forbidden, "forbidden", "the tenant is suspended")
-    static let unsupportedMediaType = Problem(
-        .unsupportedMediaType, "unsupported_media_type", "send the body as 'Content-Type: application/json'")
+    static func unsupportedMediaType(_ expected: BodyType) -> Problem {
+        Problem(
+            .unsupportedMediaType, "unsupported_media_type",
+            "send the body as 'Content-Type: \(expected.name)'")
+    }
     static let bodyTooLarge = Problem(
         .contentTooLarge, "body_too_large", "a body is at most \(Route.maximumBodyLength) bytes")
     static let notAnObject = Problem(.badRequest, "invalid_json", "the body must be a JSON object")

@@ -32,7 +32,7 @@ struct ProblemType: Sendable {
 
     static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
 
-    static let all = reading + admission + places + notifications + server
+    static let all = reading + admission + places + catalogue + notifications + server
 
     /// What cannot be read as the request that it should be.
     private static let reading: [ProblemType] = [
@@ -54,8 +54,11 @@ struct ProblemType: Sendable {
             remedy: "Send less in one request."),
         ProblemType(
             "unsupported_media_type", .unsupportedMediaType, title: "The body is not announced as JSON",
-            cause: "The request has another `Content-Type` than `application/json`, or none.",
-            remedy: "Send `Content-Type: application/json`, in UTF-8."),
+            cause: """
+                The request has another `Content-Type` than `application/json`, or, with `PATCH`, than \
+                `application/merge-patch+json`; or it has none.
+                """,
+            remedy: "Send the one that the detail names, in UTF-8."),
         ProblemType(
             "invalid_json", .badRequest, title: "The body is not a JSON object",
             cause: "The body cannot be read as JSON, or is no object; `reason` says what is wrong.",
@@ -67,7 +70,7 @@ struct ProblemType: Sendable {
             cause: "The body lacks a member that the route needs; `field` names it.",
             remedy: "Add it, as `/openapi.json` describes it."),
         ProblemType(
-            "invalid_field", .badRequest, title: "A field has the wrong value",
+            "invalid_field", .badRequest, .unprocessableContent, title: "A field has the wrong value",
             cause: """
                 A member of the body, or a part of the path, is of the wrong kind or out of its range; \
                 `field` names it, and `detail` says what it must be.
@@ -85,8 +88,12 @@ struct ProblemType: Sendable {
             cause: "The query lacks a parameter that the route needs; `field` names it.",
             remedy: "Add it to the query, percent-encoded."),
         ProblemType(
-            "invalid_parameter", .badRequest, title: "A parameter has the wrong value",
-            cause: "A parameter of the query comes twice, or is not percent-encoded UTF-8.",
+            "invalid_parameter", .badRequest, .unprocessableContent,
+            title: "A parameter has the wrong value",
+            cause: """
+                A parameter of the query comes twice, is not percent-encoded UTF-8, or has a value that the \
+                route does not know; `field` names it.
+                """,
             remedy: """
                 Send it once and percent-encoded, all of it: an invocation URL's own `&`, `?` and `#` too.
                 """),
@@ -186,7 +193,7 @@ struct ProblemType: Sendable {
                 Add the location (`doorstep location create`), or correct the URL that was printed.
                 """),
         ProblemType(
-            "unknown_clip", .unprocessableContent, title: "The App Clip is unknown",
+            "unknown_clip", .notFound, .unprocessableContent, title: "The App Clip is unknown",
             cause: "The tenant has no App Clip of this bundle ID.",
             remedy: """
                 Register it with `doorstep clip create`, or correct the bundle ID: it ends in the clip's \
@@ -219,6 +226,59 @@ struct ProblemType: Sendable {
                 another place; `reason` says which.
                 """,
             remedy: "Send the receipt of the last confirmation, within ten minutes, and as it came."),
+    ]
+
+    /// What a tenant manages.
+    private static let catalogue: [ProblemType] = [
+        ProblemType(
+            "unknown_location", .notFound, .unprocessableContent, title: "The location is unknown",
+            cause: "The tenant has no location of this identifier, which is compared byte by byte.",
+            remedy: "Create it with `PUT /v1/locations/{identifier}`, or correct the identifier."),
+        ProblemType(
+            "unknown_experience", .notFound, title: "The experience is unknown",
+            cause: "The tenant has no experience of this ID, which is made of its kind and its URL.",
+            remedy: "`GET /v1/experiences?url=` finds it by its URL."),
+        ProblemType(
+            "unknown_short_code", .notFound, title: "The short code is unknown",
+            cause: "The tenant has no short code of this text.",
+            remedy: "Create it with `PUT /v1/short-codes/{code}`, or correct the code."),
+        ProblemType(
+            "unknown_key", .notFound, title: "The key is unknown",
+            cause: "The tenant has no key of this ID.",
+            remedy: "`GET /v1/keys` lists them; the ID of a key is no part of the key itself."),
+        ProblemType(
+            "exists", .conflict, title: "There is one already, and it is otherwise",
+            cause: "There is an experience of this kind and URL, with other members than these.",
+            remedy: "Change that one with `PUT` or `PATCH`, whose ID `GET /v1/experiences?url=` tells."),
+        ProblemType(
+            "in_use", .conflict, title: "Something refers to it",
+            cause: "What is to be deleted is referred to; `by` says by how much of what, and by which first.",
+            remedy: "Delete that first, or all of it together with `?cascade=true`."),
+        ProblemType(
+            "precondition_failed", .preconditionFailed, title: "It is no longer what was read",
+            cause:
+                "`If-Match` names another state than there is, or `If-None-Match: *` came and there is one.",
+            remedy: "Read it again, and make the change to what it is now."),
+        ProblemType(
+            "second_default_experience", .unprocessableContent,
+            title: "The clip has a default experience already",
+            cause: "A clip has one default experience, and this would be its second.",
+            remedy: "Delete the other one first, or register this one as an advanced experience."),
+        ProblemType(
+            "key_not_active", .conflict, title: "The key is not active",
+            cause: "The key is revoked or expired, so that it has no successor.",
+            remedy: "Make a new key with `POST /v1/keys`."),
+        ProblemType(
+            "key_rotated", .conflict, title: "The key has a successor",
+            cause: "The key was rotated before; `successor` is the ID of the key that takes its place.",
+            remedy: "Use the successor, or rotate that one."),
+        ProblemType(
+            "wider_key", .forbidden, title: "The key would be wider than the one that makes it",
+            cause: "A key makes none that can do more than itself, or for longer.",
+            remedy: """
+                Name fewer scopes and an earlier end, or use a key that has what the new one is to have; \
+                `doorstep key create` makes any.
+                """),
     ]
 
     /// What is to be sent to devices.

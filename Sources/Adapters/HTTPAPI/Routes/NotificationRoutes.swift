@@ -55,23 +55,15 @@ struct NotificationRoutes: Sendable {
             }
             return DeliveryID(uuid)
         }
-        let limit = try parameters.optional("limit").map { text throws(Problem) in
-            guard let limit = Int(text), NotificationTrace.pageLengths.contains(limit) else {
-                throw .field(
-                    "limit", code: "invalid_parameter", "the parameter must be a number from 1 to 1000")
-            }
-            return limit
-        }
+        let limit = try parameters.pageLength()
         guard let uuid = UUID(text: request.parameter("id")),
             let trace = try await notifications.trace(
-                NotificationID(uuid), of: request.tenant, after: last, limit: limit ?? Self.pageLength)
+                NotificationID(uuid), of: request.tenant, after: last, limit: limit)
         else {
             throw Problem(.notFound, "unknown_notification", "there is no notification of this ID")
         }
         return Answer(uncached: JSONValue.object(trace.json).serialized())
     }
-
-    private static let pageLength = 100
 }
 
 extension Answer {

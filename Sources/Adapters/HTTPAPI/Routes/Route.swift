@@ -28,10 +28,34 @@ struct Route: Sendable {
     }
 
     /// Whether there must be JSON in the body.
-    var takesBody: Bool { method == .post || method == .put }
+    var takesBody: Bool { bodyType != nil }
+
+    /// What the body must be.
+    var bodyType: BodyType? {
+        switch method {
+        case .post, .put: .json
+        case .patch: .mergePatch
+        default: nil
+        }
+    }
 
     /// The largest body that is read, 64 KiB: sixteen times the largest payload APNs takes.
     static let maximumBodyLength = 65_536
+}
+
+/// A media type of JSON.
+enum BodyType {
+    case json
+    /// RFC 7396.
+    case mergePatch
+
+    /// In lower case.
+    var name: StaticString {
+        switch self {
+        case .json: "application/json"
+        case .mergePatch: "application/merge-patch+json"
+        }
+    }
 }
 
 extension [Route] {

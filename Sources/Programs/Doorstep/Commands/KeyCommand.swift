@@ -20,10 +20,11 @@ struct KeyCommand: AsyncParsableCommand {
             abstract: "Create a key and show it, this once.",
             discussion: """
                 A publishable key may ship in an app and reaches lookups, confirmations and the registration of \
-                instances; a secret key stays on servers and reaches everything of its tenant.
+                instances; a secret key stays on servers, composes and sends notifications too, and manages where that is \
+                named.
 
-                Of the scopes, look_up, confirm and register are for keys of both kinds, compose and notify for \
-                secret keys only.
+                Of the scopes, look_up, confirm and register are for keys of both kinds; compose, notify, read, manage and \
+                manage_keys for secret keys only, of which the last three must be named.
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -31,7 +32,10 @@ struct KeyCommand: AsyncParsableCommand {
         @Option(help: "What the key is for.") var kind: KeyKind
         @Option(
             name: .customLong("scope"),
-            help: "What the key may do, of what its kind may; can be repeated. (default: all of that)")
+            help: """
+                What the key may do, of what its kind may; can be repeated. (default: all of that but read, manage and \
+                manage_keys)
+                """)
         var scopes: [Scope] = []
         @OptionGroup var expiry: ExpiryOptions
 

@@ -10,7 +10,7 @@ struct ServeCommand: AsyncParsableCommand {
             Answers come from memory: what all tenants have registered is read at the start and follows the database \
             within a second. While the database does not answer, the server goes on with what it knows. Requests under \
             way are answered before it ends. The database must be migrated; DATABASE_URL's login needs to be a member \
-            of doorstep_app and doorstep_router and nothing more.
+            of doorstep_app, doorstep_router and doorstep_manager and nothing more.
 
             'doorstep settings' lists all settings, and those that are in the environment alone: the secrets \
             DOORSTEP_SIGNING_SECRET, by which signed places in URLs are checked, and DOORSTEP_TOKEN_SECRET, by which \
@@ -20,6 +20,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup(title: "Listening") var listening: ListenOptions
     @Option(Settings.poolSize) var poolSize: Int?
+    @Option(Settings.managementPoolSize) var managementPoolSize: Int?
     @Option(Settings.tableFile) var tableFile: String?
     @Option(Settings.tableMaximumAge) var tableMaximumAge: TableAge?
     @Option(Settings.confirmationRetention) var confirmationRetention: Int?
@@ -47,6 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
         let tableAge = try Settings.tableMaximumAge.value(tableMaximumAge)
         return Server(
             api: api, poolSize: try Settings.poolSize.value(poolSize),
+            managementPoolSize: try Settings.managementPoolSize.value(managementPoolSize),
             tableFile: try Settings.tableFile.value(tableFile).map { path in
                 TableFile(path: path, maximumAge: tableAge.maximum)
             },

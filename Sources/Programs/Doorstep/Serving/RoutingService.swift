@@ -10,7 +10,7 @@ import ServiceLifecycle
 struct RoutingService: Service {
     let table: LiveRoutingTable
     private let pool: ConnectionPool
-    private let feed: RoutingFeed
+    let feed: RoutingFeed
     private let file: TableFile?
     private let logger: Logger
 

@@ -1,4 +1,5 @@
 import APNsClient
+import Administration
 import HTTPAPI
 import Logging
 import Metrics
@@ -15,8 +16,9 @@ import UnixSignals
 /// The server with all its parts: the one place where adapters and the use cases that they serve are tied together.
 struct Server {
     let api: APIServer.Settings
-    /// Connections to PostgreSQL, besides those that deliver.
+    /// Connections to PostgreSQL, besides those that deliver and those that manage.
     let poolSize: Int
+    let managementPoolSize: Int
     let tableFile: TableFile?
     /// In days, like the two below.
     let confirmationRetention: Int
@@ -44,11 +46,12 @@ struct Server {
         let sender = try apns.map { try APNsClient($0.settings, keys: $0.keys.keys(), logger: logger) }
         // However many requests wait for the database, what has been accepted is sent.
         try await database.withPools(
-            maximumConnections: (poolSize, sender == nil ? 1 : Self.deliveryConnections), trapsSignals: false,
+            maximumConnections: (poolSize, sender == nil ? 1 : Self.deliveryConnections, managementPoolSize),
+            trapsSignals: false,
             onUnprepared: { [logger] in
                 logger.notice("the database is behind a pooler: statements are not prepared any more")
             }
-        ) { pool, deliveryPool in
+        ) { pool, deliveryPool, managementPool in
             let routing = RoutingService(
                 pool, trusting: .signed(signatures), file: tableFile, logger: logger)
             try await routing.start()
@@ -74,6 +77,7 @@ struct Server {
                     instances: sealingKeys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
                     notifications: delivery?.intake,
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
+                    catalogue: ManagedCatalogue(managementPool, followedBy: routing.feed),
                     metrics: {
                         figures.update()
                         delivery?.updateFigures()

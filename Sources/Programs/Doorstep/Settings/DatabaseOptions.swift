@@ -26,16 +26,19 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// Lends two pools, so that what waits for one does not wait for the other.
+    /// Lends three pools, so that what waits for one does not wait for another.
     /// - Parameter onUnprepared: Called once for each that finds a pooler before its database.
     func withPools<Result: Sendable>(
-        maximumConnections: (Int, Int), trapsSignals: Bool, onUnprepared: @escaping @Sendable () -> Void,
-        _ body: (ConnectionPool, ConnectionPool) async throws -> Result
+        maximumConnections: (Int, Int, Int), trapsSignals: Bool, onUnprepared: @escaping @Sendable () -> Void,
+        _ body: (ConnectionPool, ConnectionPool, ConnectionPool) async throws -> Result
     ) async throws -> Result {
         try await withConnectionString(trapsSignals: trapsSignals) { conninfo in
             try await Self.withPool(conninfo, maximumConnections.0, onUnprepared: onUnprepared) { first in
                 try await Self.withPool(conninfo, maximumConnections.1, onUnprepared: onUnprepared) {
-                    try await body(first, $0)
+                    second in
+                    try await Self.withPool(conninfo, maximumConnections.2, onUnprepared: onUnprepared) {
+                        try await body(first, second, $0)
+                    }
                 }
             }
         }

@@ -85,7 +85,11 @@ enum Settings {
 
     static let poolSize = Setting(
         "pool-size", "DOORSTEP_POOL_SIZE", default: 4, in: 1...1_000,
-        "Connections to PostgreSQL at most, besides one that listens and those that deliver")
+        "Connections to PostgreSQL at most, besides one that listens, those that deliver and those that manage"
+    )
+    static let managementPoolSize = Setting(
+        "management-pool-size", "DOORSTEP_MANAGEMENT_POOL_SIZE", default: 2, in: 1...100,
+        "Connections to PostgreSQL at most for requests that manage a tenant's catalogue")
     static let tableFile = Setting<String, Void>(
         "table-file", "DOORSTEP_TABLE_FILE", value: "file",
         "Keep what answers are given from in this file, so that the server can start while the database is away"
@@ -187,8 +191,9 @@ enum Settings {
         databaseURL.description, embeddedPostgres.description, tenant.description, host.description,
         port.description, operationsPort.description, operationsHost.description, tlsCertificate.description,
         tlsKey.description, maximumConnections.description,
-        shutdownTimeout.description, trustedProxies.description, poolSize.description, tableFile.description,
-        tableMaximumAge.description, confirmationRetention.description, instanceRetention.description,
+        shutdownTimeout.description, trustedProxies.description, poolSize.description,
+        managementPoolSize.description, tableFile.description, tableMaximumAge.description,
+        confirmationRetention.description, instanceRetention.description,
         notificationRetention.description, keyLimit.description, clientLimit.description,
         newInstanceLimit.description, clientNewInstanceLimit.description, receiptKeys.description,
         receiptIssuer.description, apnsKeys.description, apnsConnections.description, apnsTimeout.description,

@@ -15,5 +15,5 @@ CREATE OR REPLACE TRIGGER record_routing_update AFTER UPDATE ON doorstep.locatio
     FOR EACH STATEMENT
     EXECUTE FUNCTION doorstep.record_routing_change('identifier', 'name, latitude, longitude, radius, details');
 
-GRANT UPDATE (details) ON doorstep.locations TO doorstep_admin;
+GRANT UPDATE (details) ON doorstep.locations TO doorstep_admin, doorstep_manager;
 GRANT SELECT (details) ON doorstep.locations TO doorstep_router;

@@ -1,0 +1,48 @@
+import Administration
+import HTTPTypes
+import JSON
+import Tenancy
+
+extension Problem {
+    /// A parameter that could be read, and which nothing can answer.
+    static func noSuchValue(_ parameter: String, _ detail: String) -> Problem {
+        Problem(
+            .unprocessableContent, "invalid_parameter", detail, members: ["field": .string(parameter)])
+    }
+
+    /// Gives what is refused of managing its status.
+    /// - Parameter missing: That there is nothing where the request's path leads.
+    static func managing<Result>(
+        _ missing: AdministrationError?, _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as JSONFieldError {
+            throw Problem(error)
+        } catch let refusal as RowRefusal {
+            // It could be read, and breaks a rule of ours.
+            throw Problem(
+                .unprocessableContent, "invalid_field", refusal.detail,
+                members: ["field": .string(refusal.column)])
+        } catch let error as AdministrationError {
+            switch error {
+            case .inUse(_, let referents):
+                throw Problem(
+                    .conflict, error.code, error.description,
+                    members: ["by": .array(referents.map { .object($0.json) })])
+            case .keyNotActive: throw Problem(.conflict, error)
+            case .keyRotated(let successor):
+                throw Problem(
+                    .conflict, error.code, error.description,
+                    members: ["successor": .string(successor.description)])
+            case .widerKey: throw Problem(.forbidden, error)
+            case .tenantDeleted: throw Problem.unauthorized
+            default: throw Problem(error == missing ? .notFound : .unprocessableContent, error)
+            }
+        }
+    }
+
+    init(_ status: HTTPResponse.Status, _ error: AdministrationError) {
+        self.init(status, error.code, error.description)
+    }
+}

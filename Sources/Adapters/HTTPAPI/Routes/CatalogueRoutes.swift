@@ -1,0 +1,192 @@
+import Administration
+import Encodings
+import Foundation
+import HTTPTypes
+import JSON
+import Tenancy
+
+/// The routes by which one kind of item is managed: lists, and each item by its key.
+///
+/// What is written is compared with what there is while nobody else can change it, so that no change is lost.
+struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
+    private let path: String
+    /// The path's parameter.
+    private let name: String
+    private let store: any CatalogueStore<Item>
+    private let namesItself: Bool
+
+    /// - Parameter namesItself: whether an item says its own key, and is created without one in the path.
+    init(_ path: String, _ name: String, _ store: any CatalogueStore<Item>, namesItself: Bool = false) {
+        self.path = path
+        self.name = name
+        self.store = store
+        self.namesItself = namesItself
+    }
+
+    var routes: [Route] {
+        let item = "\(path)/{\(name)}"
+        return [
+            Route(.get, path, .stored(.read, list)), Route(.get, item, .stored(.read, show)),
+            Route(.put, item, .stored(.manage, put)), Route(.patch, item, .stored(.manage, patch)),
+            Route(.delete, item, .stored(.manage, delete)),
+        ] + (namesItself ? [Route(.post, path, .stored(.manage, create))] : [])
+    }
+
+    // MARK: Reading
+
+    private func list(_ request: AdmittedRequest) async throws -> Answer {
+        let parameters = try QueryParameters(
+            request.query.utf8.span, named: ["after", "limit"] + Item.filters.keys)
+        let limit = try parameters.pageLength()
+        let after = try parameters.cursor { Item.key(named: $0) }
+        var filter: [String: String] = [:]
+        for (name, written) in Item.filters {
+            guard let text = parameters.optional(name) else { continue }
+            guard let value = written(text) else {
+                throw Problem.noSuchValue(name, "nothing can have this value")
+            }
+            filter[name] = value
+        }
+        let items = try await store.items(
+            of: request.tenant, after: after, limit: limit + 1, where: filter)
+        return Answer(page: items, limit: limit, \.json) { Item.name(of: $0.key) }
+    }
+
+    private func show(_ request: AdmittedRequest) async throws -> Answer {
+        let key = try self.key(of: request)
+        guard let item = try await store.item(key, of: request.tenant) else {
+            throw Problem(.notFound, Item.unknown(key))
+        }
+        let answer = Answer(.ok, showing: item)
+        let isKnown = request.request.fields.ifNoneMatch.map {
+            Answer.matches($0.utf8.span, Answer.tag(of: item))
+        }
+        guard isKnown != true else {
+            var unchanged = Answer(.notModified)
+            unchanged.headers = answer.headers
+            return unchanged
+        }
+        return answer
+    }
+
+    // MARK: Writing
+
+    private func put(_ request: AdmittedRequest) async throws -> Answer {
+        let key = try self.key(of: request)
+        return try await Problem.managing(Item.unknown(key)) {
+            let item = try Item.read(request.body, as: key)
+            return try await change(key, request) { current in
+                try request.checkConditions(on: current)
+                return item
+            }
+        }
+    }
+
+    private func patch(_ request: AdmittedRequest) async throws -> Answer {
+        let key = try self.key(of: request)
+        return try await Problem.managing(Item.unknown(key)) {
+            try await change(key, request) { current in
+                guard let current else { throw Item.unknown(key) }
+                try request.checkConditions(on: current)
+                return try current.patched(by: request.body)
+            }
+        }
+    }
+
+    private func create(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        return try await Problem.managing(nil) {
+            let item = try Item.read(request.body)
+            return try await change(item.key, request) { current in
+                guard current == nil || current == item else {
+                    throw Problem(
+                        .conflict, "exists", "there is one of this name that is otherwise",
+                        members: ["id": .string(Item.name(of: item.key))])
+                }
+                return item
+            }
+        }
+    }
+
+    private func change(
+        _ key: Item.Key, _ request: AdmittedRequest, _ make: @Sendable (Item?) throws -> Item
+    ) async throws -> Answer {
+        let change = try await store.change(key, of: request.tenant, by: request.actor, make)
+        guard change.isVisible else { return .notVisible }
+        var answer = Answer(change.before == nil ? .created : .ok, showing: change.after)
+        if change.before == nil { answer.headers[.location] = place(of: key) }
+        return answer
+    }
+
+    private func delete(_ request: AdmittedRequest) async throws -> Answer {
+        let parameters = try QueryParameters(request.query.utf8.span, named: "cascade")
+        let cascade = try parameters.flag("cascade")
+        let key = try self.key(of: request, hasParameters: true)
+        return try await Problem.managing(Item.unknown(key)) {
+            let isVisible = try await store.delete(
+                key, of: request.tenant, by: request.actor, cascade: cascade
+            ) { try request.checkConditions(on: $0) }
+            return isVisible ? Answer(.noContent) : .notVisible
+        }
+    }
+
+    // MARK: Keys
+
+    private func key(of request: AdmittedRequest, hasParameters: Bool = false) throws(Problem) -> Item.Key {
+        if !hasParameters { try request.refuseParameters() }
+        guard let text = request.parameter(Substring(name)).removingPercentEncoding,
+            let key = Item.key(named: text)
+        else { throw Problem(.notFound, "not_found", "nothing can have this name") }
+        return key
+    }
+
+    private func place(of key: Item.Key) -> String? {
+        Item.name(of: key).addingPercentEncoding(withAllowedCharacters: .unreserved).map { "\(path)/\($0)" }
+    }
+}
+
+extension CharacterSet {
+    /// RFC 3986 §2.3.
+    fileprivate static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}
+
+extension AdmittedRequest {
+    func refuseParameters() throws(Problem) {
+        _ = try QueryParameters(query.utf8.span, named: [])
+    }
+
+    /// What the request is to be done for (RFC 9110 §13.1): an item as it was read, or one that there is not.
+    fileprivate func checkConditions(on current: (some CatalogueItem)?) throws(Problem) {
+        let tag = current.map { Answer.tag(of: $0) }
+        if let field = request.fields.ifMatch {
+            guard let tag, Answer.matches(field.utf8.span, tag, weakly: false) else { throw .isOtherwise }
+        }
+        if let field = request.fields.ifNoneMatch, let tag, Answer.matches(field.utf8.span, tag) {
+            throw .isOtherwise
+        }
+    }
+}
+
+extension Answer {
+    fileprivate static func tag(of item: some CatalogueItem) -> String {
+        tag(of: JSONValue.object(item.json).serialized())
+    }
+
+    fileprivate init(_ status: HTTPResponse.Status, showing item: some CatalogueItem) {
+        let body = JSONValue.object(item.json).serialized()
+        self.init(status, uncached: body)
+        headers[.eTag] = Self.tag(of: body)
+    }
+
+    /// A change that is made, and which this server's lookups do not know of yet.
+    static var notVisible: Answer {
+        Answer(.accepted, uncached: JSONValue.object(["visible": false]).serialized())
+    }
+}
+
+extension Problem {
+    fileprivate static let isOtherwise = Problem(
+        .preconditionFailed, "precondition_failed",
+        "what is there is not what If-Match or If-None-Match asks for: read it again")
+}

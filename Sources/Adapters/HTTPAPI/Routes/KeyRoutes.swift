@@ -1,0 +1,130 @@
+import Administration
+import Foundation
+import HTTPTypes
+import JSON
+import Routing
+import Tenancy
+
+/// The routes by which keys make keys: none that may do more than itself, or for longer.
+struct KeyRoutes: Sendable {
+    let store: any KeyStore
+
+    var routes: [Route] {
+        [
+            Route(.get, "/v1/keys", .stored(.manageKeys, list)),
+            Route(.post, "/v1/keys", .stored(.manageKeys, create)),
+            Route(.get, "/v1/keys/{id}", .stored(.manageKeys, show)),
+            Route(.delete, "/v1/keys/{id}", .stored(.manageKeys, revoke)),
+            Route(.post, "/v1/keys/{id}/rotate", .stored(.manageKeys, rotate)),
+        ]
+    }
+
+    private func list(_ request: AdmittedRequest) async throws -> Answer {
+        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
+        let limit = try parameters.pageLength()
+        let after = try parameters.cursor { UUID(text: $0).map(KeyID.init(_:)) }
+        let keys = try await store.keys(of: request.tenant, after: after, limit: limit + 1)
+        return Answer(page: keys, limit: limit) {
+            $0.json(at: request.now)
+        } name: {
+            $0.id.description
+        }
+    }
+
+    private func show(_ request: AdmittedRequest) async throws -> Answer {
+        let id = try self.id(of: request)
+        guard let key = try await store.key(id, of: request.tenant) else { throw Problem.unknownKey }
+        return Answer(uncached: JSONValue.object(key.json(at: request.now)).serialized())
+    }
+
+    private func create(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        return try await Problem.managing(nil) {
+            var body = JSONObjectReader(request.body)
+            let kind = try body.requiredCase("kind", of: KeyKind.self)
+            let scopes = try body.optionalScopes("scopes", of: kind)
+            let expiresAt = try body.optionalDate("expiresAt")
+            try body.finish()
+            guard expiresAt.map({ $0 > request.now && $0 <= request.now + Self.longestTime }) != false else {
+                throw JSONFieldError.invalid(path: "expiresAt", reason: "must be in the next hundred years")
+            }
+            let key = Self.key(kind)
+            let record = try await store.create(
+                key, scopes: scopes, expiresAt: expiresAt, by: request.caller.key, of: request.tenant)
+            return Answer(showing: key, record, at: request.now)
+        }
+    }
+
+    private func rotate(_ request: AdmittedRequest) async throws -> Answer {
+        let id = try self.id(of: request)
+        return try await Problem.managing(.unknownKey) {
+            var body = JSONObjectReader(request.body)
+            let overlap = try body.optionalDouble("overlapHours") ?? Self.overlap
+            try body.finish()
+            guard Self.overlaps.contains(overlap) else {
+                throw JSONFieldError.invalid(path: "overlapHours", reason: "must be from 0 to 8760")
+            }
+            let (key, record) = try await store.rotate(
+                id, to: Self.key, oldExpiresAt: request.now + overlap * 3_600, by: request.caller.key,
+                of: request.tenant)
+            return Answer(showing: key, record, at: request.now)
+        }
+    }
+
+    private func revoke(_ request: AdmittedRequest) async throws -> Answer {
+        let id = try self.id(of: request)
+        return try await Problem.managing(.unknownKey) {
+            let isVisible = try await store.revoke(id, by: request.caller.key, of: request.tenant)
+            return isVisible ? Answer(.noContent) : .notVisible
+        }
+    }
+
+    private func id(of request: AdmittedRequest) throws(Problem) -> KeyID {
+        try request.refuseParameters()
+        guard let uuid = UUID(text: request.parameter("id")) else { throw .unknownKey }
+        return KeyID(uuid)
+    }
+
+    @Sendable private static func key(_ kind: KeyKind) -> APIKey {
+        var generator = SystemRandomNumberGenerator()
+        return APIKey.generate(kind, using: &generator)
+    }
+
+    /// In seconds: 36,500 days.
+    private static let longestTime = 36_500.0 * 86_400
+    /// For how long a key and its successor are both good, in hours.
+    private static let overlap = 24.0
+    private static let overlaps = 0.0...8_760
+}
+
+extension Answer {
+    /// The only time that a key is shown.
+    fileprivate init(showing key: APIKey, _ record: KeyRecord, at now: Date) {
+        var json = record.json(at: now)
+        json["key"] = .string(key.text)
+        self.init(.created, uncached: JSONValue.object(json).serialized())
+        headers[.location] = "/v1/keys/\(record.id)"
+    }
+}
+
+extension Problem {
+    fileprivate static let unknownKey = Problem(.notFound, AdministrationError.unknownKey)
+}
+
+extension JSONObjectReader {
+    /// Those that a key of the kind can have, one at least.
+    fileprivate mutating func optionalScopes(
+        _ key: String, of kind: KeyKind
+    ) throws(JSONFieldError) -> Scopes? {
+        guard let values = try optionalArray(key) else { return nil }
+        let names = values.prefix(Scope.allCases.count + 1).compactMap(\.stringValue)
+        let scopes = names.compactMap(Scope.init)
+        guard !scopes.isEmpty, scopes.count == values.count,
+            kind.scopes.isSuperset(of: Scopes(scopes.map(Scopes.init)))
+        else {
+            let all = kind.scopes.list.map(\.rawValue).joined(separator: ", ")
+            throw .invalid(path: path(of: key), reason: "must be some of \(all), each once")
+        }
+        return Scopes(scopes.map(Scopes.init))
+    }
+}

@@ -1,0 +1,63 @@
+import Notifications
+import PostgreSQL
+import Tenancy
+
+/// One tenant's rows at a time, read and written as `doorstep_manager`, by the same steps as an operator's.
+///
+/// What the database does not answer is `NotificationStoreError.unavailable`.
+struct ManagerAccess: Sendable {
+    let pool: ConnectionPool
+    /// Keeps the table that this server's lookups are answered from.
+    let feed: RoutingFeed
+
+    /// How long a statement may take, such as one that waits for an import. [ours]
+    private static let statementTimeout = Duration.seconds(30)
+    /// How long the server's own table may lag behind. [ours]
+    private static let visibilityTimeout = Duration.seconds(30)
+
+    func read<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await store("").read(tenant, body)
+        } catch {
+            throw Self.unavailability(error)
+        }
+    }
+
+    /// - Parameter actor: who the audit log says did it.
+    /// - Returns: What the closure does, and whether this server's lookups know of what it wrote.
+    func write<Result: Sendable>(
+        _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> (result: Result, isVisible: Bool) {
+        let written: (result: Result, transaction: UInt64?)
+        do {
+            written = try await store(actor).writeMuch(tenant) { transaction in
+                let result = try await body(transaction)
+                return (result, try await transaction.number())
+            }
+        } catch {
+            throw Self.unavailability(error)
+        }
+        guard let transaction = written.transaction else { return (written.result, true) }
+        return (written.result, await feed.hasSeen(transaction, within: Self.visibilityTimeout))
+    }
+
+    private static func unavailability(_ error: any Error) -> any Error {
+        (error as? PostgreSQLError)?.isNoAnswer == true ? NotificationStoreError.unavailable : error
+    }
+
+    private func store(_ actor: String) -> PostgresAdministrationStore {
+        PostgresAdministrationStore(
+            pool, as: .manager, actor: actor, longTimeout: Self.statementTimeout)
+    }
+}
+
+extension TenantTransaction {
+    /// Nil for a transaction that has locked and written nothing.
+    fileprivate func number() async throws -> UInt64? {
+        let text = try await execute("SELECT pg_current_xact_id_if_assigned()::text").one()
+            .decode(at: 0, as: String?.self)
+        return text.flatMap { UInt64($0) }
+    }
+}

@@ -1,0 +1,46 @@
+import Administration
+import Foundation
+import JSON
+import PostgreSQL
+import Tenancy
+
+/// The audit log of one tenant at a time, for keys.
+struct PostgresAuditLog: AuditLog {
+    let access: ManagerAccess
+
+    func entries(
+        of tenant: TenantID, before: Int?, limit: Int, where filter: [String: String]
+    ) async throws -> [AuditEntry] {
+        try await access.read(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT \(unsafeSQL: AuditEntry.columns) FROM doorstep.audit_log
+                WHERE tenant_id = \(tenant.uuid) AND entry_id < \(before ?? .max)
+                    AND (\(filter["relation"])::text IS NULL OR relation = \(filter["relation"]))
+                    AND (\(filter["actor"])::text IS NULL OR actor = \(filter["actor"]))
+                ORDER BY entry_id DESC LIMIT \(limit)
+                """
+            ).map { try AuditEntry(row: $0) }
+        }
+    }
+}
+
+extension AuditEntry {
+    static let columns = "entry_id, at, actor, login, action, relation, before, after"
+
+    /// Takes ``columns``.
+    init(row: Row) throws {
+        let (id, at, actor, login, action, relation, before, after) = try row.decode(
+            Int.self, Date.self, String.self, String.self, String.self, String.self, JSONText?.self,
+            JSONText?.self)
+        self = try PersistenceError.reading("audit_log") {
+            guard let action = Action(rawValue: action) else {
+                throw PersistenceError.unreadable("audit_log")
+            }
+            return AuditEntry(
+                id: id, at: at, actor: actor, login: login, action: action, relation: relation,
+                before: try before.flatMap { try JSONValue(parsing: $0.text.utf8).objectValue },
+                after: try after.flatMap { try JSONValue(parsing: $0.text.utf8).objectValue })
+        }
+    }
+}

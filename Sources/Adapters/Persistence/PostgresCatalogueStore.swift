@@ -1,0 +1,71 @@
+public import Administration
+public import PostgreSQL
+import Tenancy
+
+/// A tenant's items of one kind, for keys. A change is answered for when this server's lookups know of it.
+struct PostgresCatalogueStore<Item: StoredItem>: CatalogueStore {
+    let access: ManagerAccess
+
+    func items(
+        of tenant: TenantID, after: Item.Key?, limit: Int, where filter: [String: String]
+    ) async throws -> [Item] {
+        try await access.read(tenant) { try await $0.items(after: after, limit: limit, where: filter) }
+    }
+
+    func item(_ key: Item.Key, of tenant: TenantID) async throws -> Item? {
+        try await access.read(tenant) { try await $0.item(key) }
+    }
+
+    func change(
+        _ key: Item.Key, of tenant: TenantID, by actor: String,
+        _ make: @Sendable (Item?) throws -> Item
+    ) async throws -> CatalogueChange<Item> {
+        let ((before, after), isVisible) = try await access.write(tenant, by: actor) {
+            try await $0.change(key, make)
+        }
+        return CatalogueChange(before: before, after: after, isVisible: isVisible)
+    }
+
+    func delete(
+        _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
+        _ check: @Sendable (Item) throws -> Void
+    ) async throws -> Bool {
+        try await access.write(tenant, by: actor) { transaction in
+            _ = try await transaction.delete(key, cascade: cascade, check)
+        }.isVisible
+    }
+}
+
+extension TenantTransaction {
+    /// - Returns: What the item was and is.
+    fileprivate func change<Item: StoredItem>(
+        _ key: Item.Key, _ make: (Item?) throws -> Item
+    ) async throws -> (before: Item?, after: Item) {
+        while true {
+            let before: Item? = try await item(key, lock: "FOR UPDATE")
+            let after = try make(before)
+            if before == after { return (before, after) }
+            if before != nil {
+                try await replace(by: after)
+            } else if try await !add(after) {
+                // Somebody else has added one, which is seen now.
+                continue
+            }
+            return (before, after)
+        }
+    }
+}
+
+extension ManagedCatalogue {
+    /// In PostgreSQL, as `doorstep_manager`.
+    /// - Parameter feed: keeps the table that this server's lookups are answered from.
+    public init(_ pool: ConnectionPool, followedBy feed: RoutingFeed) {
+        let access = ManagerAccess(pool: pool, feed: feed)
+        self.init(
+            clips: PostgresCatalogueStore<Clip>(access: access),
+            locations: PostgresCatalogueStore<LocationRecord>(access: access),
+            experiences: PostgresCatalogueStore<ExperienceRecord>(access: access),
+            shortCodes: PostgresCatalogueStore<ShortCode>(access: access),
+            keys: PostgresKeyStore(access: access), auditLog: PostgresAuditLog(access: access))
+    }
+}

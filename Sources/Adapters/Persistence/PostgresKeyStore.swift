@@ -1,0 +1,66 @@
+import Administration
+import Foundation
+import PostgreSQL
+import Tenancy
+
+/// The keys of one tenant at a time, for keys.
+struct PostgresKeyStore: KeyStore {
+    let access: ManagerAccess
+
+    func keys(of tenant: TenantID, after: KeyID?, limit: Int) async throws -> [KeyRecord] {
+        try await access.read(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys
+                WHERE tenant_id = \(tenant.uuid) AND (\(after?.uuid)::uuid IS NULL OR key_id > \(after?.uuid))
+                ORDER BY key_id LIMIT \(limit)
+                """
+            ).map { try KeyRecord(row: $0) }
+        }
+    }
+
+    func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord? {
+        try await access.read(tenant) { try await $0.key(id) }
+    }
+
+    func create(
+        _ key: APIKey, scopes: Scopes?, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+    ) async throws -> KeyRecord {
+        try await access.write(tenant, by: maker.actor) { transaction in
+            let (scopes, expiresAt) = try await transaction.maker(maker)
+                .grant(to: key.kind, scopes: scopes, expiresAt: expiresAt)
+            return try await transaction.insert(
+                key, scopes: scopes.list.map(\.rawValue), expiresAt: expiresAt)
+        }.result
+    }
+
+    func rotate(
+        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: KeyID,
+        of tenant: TenantID
+    ) async throws -> (key: APIKey, record: KeyRecord) {
+        try await access.write(tenant, by: maker.actor) { transaction in
+            let maker = try await transaction.maker(maker)
+            guard let old = try await transaction.key(id, lock: "FOR UPDATE") else {
+                throw AdministrationError.unknownKey
+            }
+            guard maker.covers(old.scopes, until: old.expiresAt) else { throw AdministrationError.widerKey }
+            return try await transaction.rotateKey(id, to: successor, oldExpiresAt: oldExpiresAt)
+        }.result
+    }
+
+    func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool {
+        try await access.write(tenant, by: maker.actor) { try await $0.revokeKey(id) }.isVisible
+    }
+}
+
+extension TenantTransaction {
+    /// The key that asks for another, as it is now: it may have been revoked a moment ago.
+    ///
+    /// Not locked: two keys that are rotated by each other would wait for each other.
+    fileprivate func maker(_ id: KeyID) async throws -> KeyRecord {
+        guard let maker = try await key(id), maker.status(at: Date()) == .active else {
+            throw AdministrationError.keyNotActive
+        }
+        return maker
+    }
+}

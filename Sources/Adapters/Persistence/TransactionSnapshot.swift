@@ -1,0 +1,24 @@
+/// Which transactions a snapshot of PostgreSQL sees as committed (PostgreSQL, "System Information Functions",
+/// `pg_snapshot`).
+struct TransactionSnapshot {
+    /// All before it have ended.
+    private let xmin: UInt64
+    /// None from it on has.
+    private let xmax: UInt64
+    /// Those between that were under way.
+    private let underWay: Set<UInt64>
+
+    /// Nil for a text that is none, such as `10:20:10,14,15`.
+    init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let xmin = UInt64(parts[0]), let xmax = UInt64(parts[1]) else { return nil }
+        self.xmin = xmin
+        self.xmax = xmax
+        underWay = Set(parts[2].split(separator: ",").compactMap { UInt64($0) })
+    }
+
+    /// Of a transaction that was committed.
+    func sees(_ transaction: UInt64) -> Bool {
+        transaction < xmin || (transaction < xmax && !underWay.contains(transaction))
+    }
+}

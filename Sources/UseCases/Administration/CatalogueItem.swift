@@ -1,0 +1,70 @@
+public import JSON
+
+/// Something of a tenant's catalogue that is managed one by one: read, written and deleted by its key.
+public protocol CatalogueItem: Sendable, Equatable {
+    associatedtype Key: Sendable
+
+    /// The key that a path names; nil for a text that can be no item's.
+    static func key(named text: String) -> Key?
+    static func name(of key: Key) -> String
+    /// The members by which an item's JSON says its key.
+    static func members(of key: Key) -> JSONObject
+    /// That there is none of this key.
+    static func unknown(_ key: Key) -> AdministrationError
+    /// What a new one has where nothing is said of it.
+    static var defaults: JSONObject { get }
+    /// By what lists can be narrowed: a name, and how a value is written where items are kept; nil for one that none can have.
+    static var filters: [String: @Sendable (String) -> String?] { get }
+
+    var key: Key { get }
+    var json: JSONObject { get }
+    /// What a merge patch is applied to: the JSON without what follows from the rest of it.
+    var patchable: JSONObject { get }
+
+    /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
+    init(_ fields: inout JSONObjectReader) throws
+}
+
+extension CatalogueItem {
+    public static var defaults: JSONObject { [:] }
+    public static var filters: [String: @Sendable (String) -> String?] { [:] }
+    public var patchable: JSONObject { json }
+
+    /// Reads an item as somebody writes it. A member that is null is one that is not there.
+    /// - Parameter key: whose item it is, which need not be said again and cannot be said otherwise; nil where the item says it.
+    /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
+    public static func read(_ json: JSONObject, as key: Key? = nil) throws -> Self {
+        var members = defaults
+        for (name, value) in json where value != .null { members[name] = value }
+        if let key {
+            for (name, value) in Self.members(of: key) {
+                guard members[name] == nil || members[name] == value else {
+                    throw JSONFieldError.invalid(path: name, reason: "must be what the path says")
+                }
+                members[name] = value
+            }
+        }
+        var fields = JSONObjectReader(members)
+        let item = try Self(&fields)
+        try fields.finish()
+        try item.refuseUnknown(json)
+        return item
+    }
+
+    /// The item after a merge patch (RFC 7396), which cannot change its key.
+    public func patched(by patch: JSONObject) throws -> Self {
+        guard case .object(let members) = JSONValue.object(patchable).merging(.object(patch)) else {
+            return self
+        }
+        try refuseUnknown(patch)
+        return try Self.read(members, as: key)
+    }
+
+    /// A name that nothing reads is refused with null, too: an item's JSON has all its members.
+    private func refuseUnknown(_ members: JSONObject) throws(JSONFieldError) {
+        let known = json
+        for (name, value) in members where value == .null && known[name] == nil {
+            throw .unknown(path: JSONPath.member(name, of: ""))
+        }
+    }
+}

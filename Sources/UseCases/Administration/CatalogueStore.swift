@@ -1,0 +1,72 @@
+public import Tenancy
+
+/// Where tenants' items of one kind are kept, for those who manage them.
+///
+/// What the database refuses is an `AdministrationError`.
+public protocol CatalogueStore<Item>: Sendable {
+    associatedtype Item: CatalogueItem
+
+    /// By key, after one, up to `limit`: whatever comes and goes meanwhile, an item that stays is in one page.
+    /// - Parameter filter: values by their names, as ``CatalogueItem/filters`` writes them.
+    func items(
+        of tenant: TenantID, after: Item.Key?, limit: Int, where filter: [String: String]
+    ) async throws -> [Item]
+
+    func item(_ key: Item.Key, of tenant: TenantID) async throws -> Item?
+
+    /// Makes of an item what the closure makes of it, of nil a new one; nobody else changes it in between.
+    /// - Parameters:
+    ///   - actor: who the audit log says did it.
+    ///   - make: may be called again, where somebody else creates the item at the same moment.
+    func change(
+        _ key: Item.Key, of tenant: TenantID, by actor: String,
+        _ make: @Sendable (Item?) throws -> Item
+    ) async throws -> CatalogueChange<Item>
+
+    /// Deletes an item, with `cascade` all that refers to it too.
+    /// - Parameter check: throws for an item that is to stay as it is.
+    /// - Returns: Whether this server's lookups know of it.
+    /// - Throws: `AdministrationError.inUse`, and that there is no such item.
+    func delete(
+        _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
+        _ check: @Sendable (Item) throws -> Void
+    ) async throws -> Bool
+}
+
+/// What became of an item.
+public struct CatalogueChange<Item: CatalogueItem>: Sendable {
+    /// Nil for one that is new.
+    public let before: Item?
+    public let after: Item
+    /// Whether this server's lookups know of it.
+    public let isVisible: Bool
+
+    public init(before: Item?, after: Item, isVisible: Bool) {
+        self.before = before
+        self.after = after
+        self.isVisible = isVisible
+    }
+}
+
+/// All that keys manage of a tenant's.
+public struct ManagedCatalogue: Sendable {
+    public let clips: any CatalogueStore<Clip>
+    public let locations: any CatalogueStore<LocationRecord>
+    public let experiences: any CatalogueStore<ExperienceRecord>
+    public let shortCodes: any CatalogueStore<ShortCode>
+    public let keys: any KeyStore
+    public let auditLog: any AuditLog
+
+    public init(
+        clips: any CatalogueStore<Clip>, locations: any CatalogueStore<LocationRecord>,
+        experiences: any CatalogueStore<ExperienceRecord>, shortCodes: any CatalogueStore<ShortCode>,
+        keys: any KeyStore, auditLog: any AuditLog
+    ) {
+        self.clips = clips
+        self.locations = locations
+        self.experiences = experiences
+        self.shortCodes = shortCodes
+        self.keys = keys
+        self.auditLog = auditLog
+    }
+}

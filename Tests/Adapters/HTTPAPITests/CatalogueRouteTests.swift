@@ -1,0 +1,330 @@
+import Administration
+import Foundation
+import HTTPTypes
+import JSON
+import NIOCore
+import Notifications
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct CatalogueRouteTests {
+    /// Those that this suite holds to their tenants.
+    static let operations = Set(
+        [
+            ("Location", "location", "Locations"), ("Clip", "clip", "Clips"),
+            ("Experience", "experience", "Experiences"), ("ShortCode", "shortCode", "ShortCodes"),
+        ].flatMap { name, one, many in [one, "put\(name)", "patch\(name)", "delete\(name)", "list\(many)"] }
+            + ["createExperience"])
+
+    /// An item of each kind: its path, what is put there, and what is answered.
+    struct Sample: Sendable, CustomTestStringConvertible {
+        let path: String
+        let body: JSONValue
+        let answer: String
+        let patch: JSONValue
+        let patched: String
+        var testDescription: String { path }
+
+        var collection: String { String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) }
+    }
+
+    static let experience = "exp_YWV4YW1wbGUuY29tL2E"
+
+    static let samples = [
+        Sample(
+            path: "/v1/locations/caf%C3%A9%2F1",
+            body: ["name": "Caf\u{e9}", "latitude": 1.5, "longitude": -2, "radius": 100],
+            answer: """
+                {"identifier":"caf\u{e9}/1","latitude":1.5,"longitude":-2,"metadata":{},"name":"Caf\u{e9}","radius":100}
+                """, patch: ["radius": 50, "metadata": ["a": "b", "c": .null]],
+            patched: """
+                {"identifier":"caf\u{e9}/1","latitude":1.5,"longitude":-2,"metadata":{"a":"b"},"name":"Caf\u{e9}","radius":50}
+                """),
+        Sample(
+            path: "/v1/clips/com.example.New.Clip", body: ["teamID": "ABCDE12345"],
+            answer: """
+                {"appIDPrefix":"ABCDE12345","bundleID":"com.example.New.Clip","multiBusiness":false,\
+                "parentBundleID":"com.example.New","teamID":"ABCDE12345"}
+                """, patch: ["teamID": "ZYXWV98765"],
+            patched: """
+                {"appIDPrefix":"ZYXWV98765","bundleID":"com.example.New.Clip","multiBusiness":false,\
+                "parentBundleID":"com.example.New","teamID":"ZYXWV98765"}
+                """),
+        Sample(
+            path: "/v1/experiences/\(experience)",
+            body: ["clip": "com.example.MyApp.Clip", "location": "restaurant_a", "title": .null],
+            answer: """
+                {"clip":"com.example.MyApp.Clip","id":"\(experience)","identifierRule":null,"kind":"advanced",\
+                "location":"restaurant_a","subtitle":null,"title":null,"url":"https://example.com/a"}
+                """, patch: ["location": .null, "identifierRule": "path:1", "title": "T"],
+            patched: """
+                {"clip":"com.example.MyApp.Clip","id":"\(experience)","identifierRule":"path:1","kind":"advanced",\
+                "location":null,"subtitle":null,"title":"T","url":"https://example.com/a"}
+                """),
+        Sample(
+            path: "/v1/short-codes/lunch", body: ["url": "https://Example.com/a/"],
+            answer: #"{"code":"lunch","url":"https://example.com/a"}"#,
+            patch: ["url": "https://example.com/b"],
+            patched: #"{"code":"lunch","url":"https://example.com/b"}"#),
+    ]
+
+    static func write(
+        _ method: HTTPRequest.Method, _ path: String, _ body: JSONValue, _ client: TestAPI.Client,
+        key: APIKey? = nil, headers: HTTPFields = [:]
+    ) async throws -> TestAPI.Answer {
+        var headers = headers
+        headers[.contentType] = method == .patch ? "application/merge-patch+json" : "application/json"
+        return try await client.send(
+            method, path, key: key ?? client.api.manager, headers: headers,
+            body: ByteBuffer(bytes: body.serialized()))
+    }
+
+    // MARK: An item
+
+    @Test(arguments: samples) func isCreatedReadChangedAndDeleted(sample: Sample) async throws {
+        let api = TestAPI()
+        try await api.test(over: [.connection]) { client in
+            let created = try await Self.write(.put, sample.path, sample.body, client)
+            #expect(created.status == 201 && created.text == sample.answer, "\(created.text)")
+            #expect(created.headers[.location] == sample.path)
+            let tag = try #require(created.headers[.eTag])
+            #expect(created.headers[.cacheControl] == "no-store")
+
+            let again = try await Self.write(.put, sample.path, sample.body, client)
+            #expect(again.status == 200 && again.text == sample.answer && again.headers[.eTag] == tag)
+            // What was read can be sent back as it is.
+            let back = try await Self.write(.put, sample.path, try #require(created.json), client)
+            #expect(back.status == 200 && back.text == sample.answer)
+
+            let read = try await client.send(.get, sample.path, key: api.reader)
+            #expect(read.status == 200 && read.text == sample.answer && read.headers[.eTag] == tag)
+            let known = try await client.send(
+                .get, sample.path, key: api.reader, headers: [.ifNoneMatch: "W/\(tag)"])
+            #expect(known.status == 304 && known.text.isEmpty && known.headers[.eTag] == tag)
+
+            let patched = try await Self.write(.patch, sample.path, sample.patch, client)
+            #expect(patched.status == 200 && patched.text == sample.patched, "\(patched.text)")
+            #expect(patched.headers[.eTag] != tag)
+
+            let page = try await client.send(.get, sample.collection, key: api.reader)
+            #expect(page.text == #"{"data":[\#(sample.patched)],"next":null}"#)
+
+            let deleted = try await client.send(.delete, sample.path, key: api.manager)
+            #expect(deleted.status == 204 && deleted.text.isEmpty)
+            for method in [HTTPRequest.Method.get, .delete] {
+                let gone = try await client.send(method, sample.path, key: api.manager)
+                #expect(gone.status == 404 && gone.code?.hasPrefix("unknown_") == true)
+            }
+            let gone = try await Self.write(.patch, sample.path, sample.patch, client)
+            #expect(gone.status == 404)
+        }
+        let actors = api.locations.actors + api.clips.actors + api.experiences.actors + api.shortCodes.actors
+        #expect(actors == Array(repeating: "key:\(KeyID(UUID(number: 5)))", count: 3))
+    }
+
+    @Test(arguments: samples) func isChangedOnlyAsItWasRead(sample: Sample) async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            func put(_ headers: HTTPFields) async throws -> Int {
+                try await Self.write(.put, sample.path, sample.body, client, headers: headers).status
+            }
+            #expect(try await put([.ifMatch: "*"]) == 412)
+            #expect(try await put([.ifNoneMatch: "*"]) == 201)
+            #expect(try await put([.ifNoneMatch: "*"]) == 412)
+            let old = try #require(try await client.send(.get, sample.path, key: api.reader).headers[.eTag])
+            #expect(try await put([.ifMatch: old]) == 200)
+            #expect(try await put([.ifMatch: "W/\(old)"]) == 412)
+            #expect(try await put([.ifMatch: "\"0\", \(old)"]) == 200)
+            let changed = try await Self.write(
+                .patch, sample.path, sample.patch, client, headers: [.ifMatch: old])
+            #expect(changed.status == 200)
+            let late = try await Self.write(
+                .patch, sample.path, sample.patch, client, headers: [.ifMatch: old])
+            #expect(late.status == 412 && late.code == "precondition_failed")
+            let lateDeletion = try await client.send(
+                .delete, sample.path, key: api.manager, headers: [.ifMatch: old])
+            #expect(lateDeletion.status == 412)
+            let new = try #require(changed.headers[.eTag])
+            let deletion = try await client.send(
+                .delete, sample.path, key: api.manager, headers: [.ifMatch: new])
+            #expect(deletion.status == 204)
+        }
+    }
+
+    @Test func keysNeedTheScope() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            for sample in Self.samples {
+                for key in [api.publishable, api.secret, api.confirmer, api.reader] {
+                    let written = try await Self.write(.put, sample.path, sample.body, client, key: key)
+                    let patched = try await Self.write(.patch, sample.path, sample.patch, client, key: key)
+                    let deleted = try await client.send(.delete, sample.path, key: key)
+                    let read = try await client.send(.get, sample.path, key: key)
+                    let listed = try await client.send(.get, sample.collection, key: key)
+                    for refused in [written, patched, deleted] { #expect(refused.status == 403) }
+                    let isReader = key.text == api.reader.text
+                    #expect(read.status == (isReader ? 404 : 403))
+                    #expect(listed.status == (isReader ? 200 : 403))
+                }
+            }
+        }
+    }
+
+    @Test func whatIsWrongIsNamed() async throws {
+        let api = TestAPI()
+        let good: JSONObject = ["name": "A", "latitude": 1, "longitude": 2, "radius": 3]
+        @Sendable func with(_ name: String, _ value: JSONValue?) -> JSONValue {
+            var members = good
+            members[name] = value
+            return .object(members)
+        }
+        try await api.test(over: [.router]) { client in
+            for (body, status, code, field) in [
+                (with("radius", nil), 400, "missing_field", "radius"),
+                (with("radius", .null), 400, "missing_field", "radius"),
+                (with("radius", "3"), 400, "invalid_field", "radius"),
+                (with("colour", "red"), 400, "unknown_field", "colour"),
+                (with("colour", .null), 400, "unknown_field", "colour"),
+                (with("identifier", "b"), 400, "invalid_field", "identifier"),
+                (with("radius", 501), 422, "invalid_field", "radius"),
+                (with("name", ""), 422, "invalid_field", "name"),
+                (with("metadata", ["a": 1]), 422, "invalid_field", "metadata"),
+            ] {
+                let answer = try await Self.write(.put, "/v1/locations/a", body, client)
+                #expect(
+                    answer.status == status && answer.code == code && answer.field == field, "\(answer.text)")
+            }
+            _ = try await Self.write(.put, "/v1/locations/a", .object(good), client)
+            for (patch, status, field) in [
+                (["identifier": "b"], 400, "identifier"), (["name": .null], 400, "name"),
+                (["latitude": 91], 422, "latitude"), (["x": 1], 400, "x"),
+                (["x": .null], 400, "x"),
+            ] as [(JSONValue, Int, String)] {
+                let answer = try await Self.write(.patch, "/v1/locations/a", patch, client)
+                #expect(answer.status == status && answer.field == field, "\(answer.text)")
+            }
+            let json = try await client.send(
+                .patch, "/v1/locations/a", key: api.manager, headers: [.contentType: "application/json"],
+                body: ByteBuffer(string: "{}"))
+            #expect(json.status == 415)
+            let patch = try await client.send(
+                .put, "/v1/locations/a", key: api.manager,
+                headers: [.contentType: "application/merge-patch+json"], body: ByteBuffer(string: "{}"))
+            #expect(patch.status == 415)
+            for (path, status, field) in [
+                ("/v1/locations?limit=0", 400, "limit"), ("/v1/locations?limit=1001", 400, "limit"),
+                ("/v1/locations?limit=x", 400, "limit"), ("/v1/locations?name=a", 400, "name"),
+                ("/v1/locations?after=%25", 422, "after"), ("/v1/locations?after=AA", 422, "after"),
+                ("/v1/experiences?kind=other", 422, "kind"), ("/v1/experiences?url=x", 422, "url"),
+                ("/v1/locations/a?limit=1", 400, "limit"),
+            ] {
+                let answer = try await client.send(.get, path, key: api.manager)
+                #expect(answer.status == status && answer.field == field, "\(path): \(answer.text)")
+            }
+            let cascade = try await client.send(.delete, "/v1/locations/a?cascade=1", key: api.manager)
+            #expect(cascade.status == 400 && cascade.field == "cascade")
+            for path in ["/v1/locations/%00", "/v1/locations/%FF", "/v1/clips/clip", "/v1/experiences/exp_x"]
+            {
+                let answer = try await client.send(.get, path, key: api.manager)
+                #expect(answer.status == 404 && answer.code == "not_found", "\(path)")
+            }
+        }
+    }
+
+    @Test func aPageFollowsTheOther() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            func put(_ code: String) async throws {
+                _ = try await Self.write(
+                    .put, "/v1/short-codes/\(code)", ["url": "https://example.com/"], client)
+            }
+            for code in ["b", "d", "f", "h"] { try await put(code) }
+            var seen: [String] = []
+            var path = "/v1/short-codes?limit=2"
+            while true {
+                let page = try await client.send(.get, path, key: api.reader)
+                seen += try #require(page["data"]?.arrayValue).compactMap {
+                    $0.objectValue?["code"]?.stringValue
+                }
+                guard let next = page["next"]?.stringValue else { break }
+                path = "/v1/short-codes?limit=2&after=\(next)"
+                // Whatever comes and goes before and behind, what stays is seen once; the last one may go too.
+                try await put("a")
+                try await put("e")
+                _ = try await client.send(.delete, "/v1/short-codes/d", key: api.manager)
+            }
+            #expect(seen == ["b", "d", "e", "f", "h"])
+        }
+    }
+
+    @Test func experiencesAreFoundByWhatTheyHave() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            for (url, location) in [("https://example.com/a", "a"), ("https://example.com/b", "b")] {
+                let created = try await client.post(
+                    "/v1/experiences", key: api.manager,
+                    ["clip": "com.example.MyApp.Clip", "url": .string(url), "location": .string(location)])
+                #expect(created.status == 201)
+            }
+            for (query, count) in [
+                ("", 2), ("?location=b", 1), ("?url=https%3A%2F%2FExample.com%2Fb%2F", 1), ("?kind=demo", 0),
+                ("?clip=com.example.MyApp.Clip&location=a", 1), ("?clip=com.example.Other.Clip", 0),
+            ] {
+                let page = try await client.send(.get, "/v1/experiences\(query)", key: api.reader)
+                #expect(page["data"]?.arrayValue?.count == count, "\(query)")
+            }
+        }
+    }
+
+    @Test func whatIsCreatedIsThereAlikeOrOtherwise() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            let body: JSONObject = ["clip": "com.example.MyApp.Clip", "url": "https://example.com/a"]
+            let created = try await client.post("/v1/experiences", key: api.manager, .object(body))
+            #expect(created.status == 201 && created["id"] == .string(Self.experience))
+            #expect(created.headers[.location] == "/v1/experiences/\(Self.experience)")
+            let again = try await client.post("/v1/experiences", key: api.manager, .object(body))
+            #expect(again.status == 200 && again.text == created.text)
+            var other = body
+            other["title"] = "T"
+            let otherwise = try await client.post("/v1/experiences", key: api.manager, .object(other))
+            #expect(otherwise.status == 409 && otherwise.code == "exists")
+            #expect(otherwise["id"] == .string(Self.experience))
+            other["id"] = "exp_x"
+            let misnamed = try await client.post("/v1/experiences", key: api.manager, .object(other))
+            #expect(misnamed.status == 422 && misnamed.field == "id")
+        }
+    }
+
+    @Test func whatIsRefusedHasItsStatus() async throws {
+        let api = TestAPI()
+        let sample = Self.samples[0]
+        try await api.test(over: [.router]) { client in
+            _ = try await Self.write(.put, sample.path, sample.body, client)
+            let referents = Referents(RowCount(relation: "experiences", count: 4), first: ["a", "b", "c"])
+            api.locations.refuse(AdministrationError.inUse("location 'x'", by: [referents]))
+            let inUse = try await client.send(.delete, sample.path, key: api.manager)
+            #expect(inUse.status == 409 && inUse.code == "in_use")
+            let by: JSONValue = [["relation": "experiences", "rows": 4, "first": ["a", "b", "c"]]]
+            #expect(inUse["by"] == by)
+            for (error, status, code) in [
+                (AdministrationError.unknownClip(try BundleID("a.b.c")), 422, "unknown_clip"),
+                (AdministrationError.tenantDeleted, 401, "unauthorized"),
+                (NotificationStoreError.unavailable, 503, "unavailable"),
+            ] as [(any Error, Int, String)] {
+                api.locations.refuse(error)
+                let answer = try await Self.write(.patch, sample.path, sample.patch, client)
+                #expect(answer.status == status && answer.code == code)
+            }
+            api.locations.refuse(nil)
+            api.locations.lagBehind(true)
+            let late = try await Self.write(.patch, sample.path, sample.patch, client)
+            #expect(late.status == 202 && late.text == #"{"visible":false}"#)
+            let lateDeletion = try await client.send(.delete, "\(sample.path)?cascade=true", key: api.manager)
+            #expect(lateDeletion.status == 202)
+        }
+    }
+}

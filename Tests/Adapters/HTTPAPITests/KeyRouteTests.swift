@@ -1,0 +1,156 @@
+import Administration
+import Foundation
+import HTTPTypes
+import JSON
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+@Suite struct KeyRouteTests {
+    /// Those that this suite holds to their tenants.
+    static let operations: Set = ["listKeys", "createKey", "key", "revokeKey", "rotateKey", "listAuditLog"]
+
+    private static let tenant = TenantID(number: 1)
+    private static let neighbour = TenantID(number: 3)
+    private static let lookUp: JSONValue = ["look_up"]
+    private static let maker = KeyID(UUID(number: 7))
+
+    private static func record(
+        _ id: KeyID, _ scopes: [Scope], expiresAt: Date? = nil, kind: KeyKind = .secret
+    ) -> KeyRecord {
+        KeyRecord(
+            id: id, kind: kind, scopes: Scopes(scopes.map(Scopes.init)), hint: "dsk_abcd",
+            createdAt: Date(timeIntervalSince1970: 0), expiresAt: expiresAt, revokedAt: nil, lastUsedOn: nil)
+    }
+
+    private static func api(expiresAt: Date? = nil) -> TestAPI {
+        let api = TestAPI()
+        api.keys.add(record(maker, [.lookUp, .manageKeys], expiresAt: expiresAt), of: tenant)
+        return api
+    }
+
+    @Test func aKeyIsShownOnceAndFoundByItsID() async throws {
+        let api = Self.api()
+        try await api.test(over: [.router]) { client in
+            let created = try await client.post(
+                "/v1/keys", key: api.keyManager, ["kind": "secret", "scopes": ["look_up"]])
+            #expect(
+                created.status == 201 && created["scopes"] == Self.lookUp && created["expiresAt"] == .null)
+            let text = try #require(created["key"]?.stringValue)
+            #expect((try? APIKey(text))?.kind == .secret)
+            let place = try #require(created.headers[.location])
+            let read = try await client.send(.get, place, key: api.keyManager)
+            #expect(read.status == 200 && read["key"] == nil && read["id"] == created["id"])
+            let page = try await client.send(.get, "/v1/keys?limit=1", key: api.keyManager)
+            let next = try #require(page["next"]?.stringValue)
+            let last = try await client.send(.get, "/v1/keys?limit=1&after=\(next)", key: api.keyManager)
+            #expect(last["data"]?.arrayValue?.count == 1 && last["next"] == .null)
+            #expect(!(page.text + last.text).contains(text))
+            #expect(try await client.send(.delete, place, key: api.keyManager).status == 204)
+            #expect(try await client.send(.delete, place, key: api.keyManager).status == 404)
+        }
+    }
+
+    @Test func noneIsWiderThanWhatMakesIt() async throws {
+        let end = Date(timeIntervalSinceNow: 3_600)
+        let api = Self.api(expiresAt: end)
+        let wide = KeyID(UUID(number: 50))
+        let lasting = KeyID(UUID(number: 51))
+        let narrow = KeyID(UUID(number: 52))
+        api.keys.add(Self.record(wide, [.lookUp, .notify], expiresAt: end), of: Self.tenant)
+        api.keys.add(Self.record(lasting, [.lookUp]), of: Self.tenant)
+        api.keys.add(Self.record(narrow, [.lookUp], expiresAt: end), of: Self.tenant)
+        try await api.test(over: [.router]) { client in
+            func create(_ scopes: JSONValue?, _ expiresAt: Date?) async throws -> TestAPI.Answer {
+                var body: JSONObject = ["kind": "secret"]
+                body["scopes"] = scopes
+                body["expiresAt"] = expiresAt.map { JSONValue($0) }
+                return try await client.post("/v1/keys", key: api.keyManager, .object(body))
+            }
+            // As long as its maker, where nothing is said.
+            let usual = try await create(nil, nil)
+            #expect(
+                usual.status == 201 && usual["scopes"] == Self.lookUp && usual["expiresAt"] == JSONValue(end))
+            #expect(try await create(["manage_keys"], end - 60).status == 201)
+            for (scopes, expiresAt) in [
+                (["notify"], nil), (["look_up", "manage"], nil), (["look_up"], end + 60),
+            ] as [(JSONValue, Date?)] {
+                let answer = try await create(scopes, expiresAt)
+                #expect(answer.status == 403 && answer.code == "wider_key", "\(answer.text)")
+            }
+            for id in [wide, lasting] {
+                let answer = try await client.post("/v1/keys/\(id)/rotate", key: api.keyManager, [:])
+                #expect(answer.status == 403 && answer.code == "wider_key", "\(answer.text)")
+            }
+            let rotated = try await client.post(
+                "/v1/keys/\(narrow)/rotate", key: api.keyManager, ["overlapHours": 0.5])
+            #expect(rotated.status == 201 && rotated["scopes"] == Self.lookUp)
+        }
+    }
+
+    @Test func whatIsWrongIsNamed() async throws {
+        let api = Self.api()
+        try await api.test(over: [.router]) { client in
+            for (body, field) in [
+                ([:], "kind"), (["kind": "master"], "kind"), (["kind": "secret", "scopes": []], "scopes"),
+                (["kind": "secret", "scopes": ["other"]], "scopes"),
+                (["kind": "secret", "scopes": [1]], "scopes"),
+                (["kind": "publishable", "scopes": ["read"]], "scopes"), (["kind": "secret", "x": 1], "x"),
+                (["kind": "secret", "expiresAt": "2020-01-01T00:00:00Z"], "expiresAt"),
+                (["kind": "secret", "expiresAt": "9999-01-01T00:00:00Z"], "expiresAt"),
+            ] as [(JSONValue, String)] {
+                let answer = try await client.post("/v1/keys", key: api.keyManager, body)
+                #expect(answer.status == 400 && answer.field == field, "\(answer.text)")
+            }
+            let path = "/v1/keys/\(Self.maker)/rotate"
+            let answer = try await client.post(path, key: api.keyManager, ["overlapHours": 8_761])
+            #expect(answer.status == 400 && answer.field == "overlapHours")
+            #expect(try await client.send(.get, "/v1/keys/x", key: api.keyManager).status == 404)
+        }
+    }
+
+    @Test func keysNeedTheScopeAndAreTheirTenantsOwn() async throws {
+        let api = Self.api()
+        let neighbour = TestAPI.key(.secret)
+        try api.admit(neighbour, of: Self.neighbour, scopes: "read,manage_keys")
+        api.auditLog.add(
+            AuditEntry(
+                id: 1, at: Date(timeIntervalSince1970: 0), actor: "key:1", login: "l", action: .insert,
+                relation: "locations", before: nil, after: ["identifier": "a"]), of: Self.tenant)
+        try await api.test(over: [.router]) { client in
+            let path = "/v1/keys/\(Self.maker)"
+            for key in [api.publishable, api.secret, api.manager, api.reader] {
+                for (method, path) in [
+                    (HTTPRequest.Method.get, "/v1/keys"), (.get, path), (.delete, path), (.post, "/v1/keys"),
+                    (.post, "\(path)/rotate"),
+                ] {
+                    let answer = try await client.send(
+                        method, path, key: key, headers: [.contentType: "application/json"])
+                    #expect(answer.status == 403, "\(method) \(path)")
+                }
+            }
+            #expect(try await client.send(.get, path, key: neighbour).status == 404)
+            #expect(try await client.send(.delete, path, key: neighbour).status == 404)
+            #expect(try await client.post("\(path)/rotate", key: neighbour, [:]).status == 404)
+            let listed = try await client.send(.get, "/v1/keys", key: neighbour)
+            #expect(listed.text == #"{"data":[],"next":null}"#)
+            #expect(try await client.send(.get, path, key: api.keyManager).status == 200)
+
+            #expect(try await client.send(.get, "/v1/audit-log", key: api.keyManager).status == 403)
+            let log = try await client.send(.get, "/v1/audit-log", key: neighbour)
+            #expect(log.text == #"{"data":[],"next":null}"#)
+            let own = try await client.send(.get, "/v1/audit-log?relation=locations", key: api.reader)
+            #expect(
+                own.text == """
+                    {"data":[{"action":"insert","actor":"key:1","after":{"identifier":"a"},"at":"1970-01-01T00:00:00Z",\
+                    "before":null,"id":1,"login":"l","relation":"locations"}],"next":null}
+                    """)
+            let none = try await client.send(.get, "/v1/audit-log?actor=key%3A2", key: api.reader)
+            #expect(none.text == #"{"data":[],"next":null}"#)
+            let wrong = try await client.send(.get, "/v1/audit-log?action=insert", key: api.reader)
+            #expect(wrong.status == 400 && wrong.field == "action")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Administration
+import JSON
+import Synchronization
+import Tenancy
+
+/// Keeps items of the catalogue in memory.
+final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore {
+    private struct State {
+        var items: [TenantID: [String: Item]] = [:]
+        var actors: [String] = []
+        var refusal: (any Error)?
+        var isVisible = true
+    }
+
+    private let state = Mutex(State())
+
+    /// Who made each change.
+    var actors: [String] { state.withLock { $0.actors } }
+
+    /// From now on each change is refused so.
+    func refuse(_ error: (any Error)?) { state.withLock { $0.refusal = error } }
+
+    /// From now on no change is seen by lookups, or again.
+    func lagBehind(_ lags: Bool) { state.withLock { $0.isVisible = !lags } }
+
+    func items(
+        of tenant: TenantID, after: Item.Key?, limit: Int, where filter: [String: String]
+    ) async throws -> [Item] {
+        state.withLock { state in
+            let after = after.map(Item.name) ?? ""
+            return (state.items[tenant] ?? [:]).filter { name, item in
+                name > after && filter.allSatisfy { item.json[$0.key] == .string($0.value) }
+            }.sorted { $0.key < $1.key }.prefix(limit).map(\.value)
+        }
+    }
+
+    func item(_ key: Item.Key, of tenant: TenantID) async throws -> Item? {
+        state.withLock { $0.items[tenant]?[Item.name(of: key)] }
+    }
+
+    func change(
+        _ key: Item.Key, of tenant: TenantID, by actor: String, _ make: @Sendable (Item?) throws -> Item
+    ) async throws -> CatalogueChange<Item> {
+        try state.withLock { state in
+            let before = state.items[tenant]?[Item.name(of: key)]
+            let after = try make(before)
+            if let refusal = state.refusal { throw refusal }
+            if before != after {
+                state.items[tenant, default: [:]][Item.name(of: key)] = after
+                state.actors.append(actor)
+            }
+            return CatalogueChange(before: before, after: after, isVisible: state.isVisible)
+        }
+    }
+
+    func delete(
+        _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
+        _ check: @Sendable (Item) throws -> Void
+    ) async throws -> Bool {
+        try state.withLock { state in
+            guard let item = state.items[tenant]?[Item.name(of: key)] else { throw Item.unknown(key) }
+            try check(item)
+            if let refusal = state.refusal, !cascade { throw refusal }
+            state.items[tenant]?[Item.name(of: key)] = nil
+            state.actors.append(actor)
+            return state.isVisible
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Administration
+import Foundation
+import JSON
+import Synchronization
+import Tenancy
+
+/// Keeps records of keys in memory.
+final class MemoryKeyStore: KeyStore {
+    private let records = Mutex<[TenantID: [KeyID: KeyRecord]]>([:])
+
+    func add(_ record: KeyRecord, of tenant: TenantID) {
+        records.withLock { $0[tenant, default: [:]][record.id] = record }
+    }
+
+    func keys(of tenant: TenantID, after: KeyID?, limit: Int) async throws -> [KeyRecord] {
+        records.withLock { records in
+            (records[tenant] ?? [:]).values.sorted { $0.id.description < $1.id.description }
+                .filter { $0.id.description > after?.description ?? "" }.prefix(limit).map(\.self)
+        }
+    }
+
+    func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord? {
+        records.withLock { $0[tenant]?[id] }
+    }
+
+    func create(
+        _ key: APIKey, scopes: Scopes?, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+    ) async throws -> KeyRecord {
+        guard let maker = try await self.key(maker, of: tenant) else {
+            throw AdministrationError.keyNotActive
+        }
+        let grant = try maker.grant(to: key.kind, scopes: scopes, expiresAt: expiresAt)
+        let record = KeyRecord(
+            id: KeyID(UUID()), kind: key.kind, scopes: grant.scopes, hint: key.hint,
+            createdAt: Date(timeIntervalSince1970: 0), expiresAt: grant.expiresAt, revokedAt: nil,
+            lastUsedOn: nil)
+        add(record, of: tenant)
+        return record
+    }
+
+    func rotate(
+        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: KeyID,
+        of tenant: TenantID
+    ) async throws -> (key: APIKey, record: KeyRecord) {
+        guard let old = try await self.key(id, of: tenant) else { throw AdministrationError.unknownKey }
+        guard let maker = try await self.key(maker, of: tenant),
+            maker.covers(old.scopes, until: old.expiresAt)
+        else {
+            throw AdministrationError.widerKey
+        }
+        let key = successor(old.kind)
+        return (
+            key,
+            try await create(key, scopes: old.scopes, expiresAt: old.expiresAt, by: maker.id, of: tenant)
+        )
+    }
+
+    func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool {
+        try records.withLock { records in
+            guard records[tenant]?.removeValue(forKey: id) != nil else {
+                throw AdministrationError.unknownKey
+            }
+            return true
+        }
+    }
+}
+
+/// Has the entries that a test names.
+final class MemoryAuditLog: AuditLog {
+    private let entries = Mutex<[TenantID: [AuditEntry]]>([:])
+
+    func add(_ entry: AuditEntry, of tenant: TenantID) {
+        entries.withLock { $0[tenant, default: []].append(entry) }
+    }
+
+    func entries(
+        of tenant: TenantID, before: Int?, limit: Int, where filter: [String: String]
+    ) async throws -> [AuditEntry] {
+        entries.withLock { entries in
+            (entries[tenant] ?? []).reversed().filter { entry in
+                entry.id < before ?? .max && filter.allSatisfy { entry.json[$0.key] == .string($0.value) }
+            }.prefix(limit).map(\.self)
+        }
+    }
+}

@@ -1,0 +1,227 @@
+import Administration
+import Foundation
+import Geodesy
+import Invocation
+import JSON
+import PostgreSQL
+import Routing
+import Tenancy
+import TestSupport
+import Testing
+
+@testable import Persistence
+
+/// The catalogue as keys manage it, by a login that may do no more than that.
+@Suite struct CatalogueStoreTests {
+    private struct Fixture {
+        let stores: Stores
+        let tenant: TenantID
+        let catalogue: ManagedCatalogue
+        let live: LiveRoutingTable
+
+        var locations: any CatalogueStore<LocationRecord> { catalogue.locations }
+        var table: TenantTable? { live.current?.table(of: tenant) }
+    }
+
+    /// Lends a catalogue whose changes a table follows, with an hour between polls.
+    private static func withCatalogue(_ body: (Fixture) async throws -> Void) async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.database.withPool(as: .manager, { $0.maximumConnections = 8 }) { pool in
+                let followed = FollowedTable(stores.routerPool)
+                try await followed.running {
+                    try await body(
+                        Fixture(
+                            stores: stores, tenant: tenant,
+                            catalogue: ManagedCatalogue(pool, followedBy: followed.feed),
+                            live: followed.live))
+                }
+            }
+        }
+    }
+
+    private static func id(_ text: String) throws -> LocationIdentifier { try LocationIdentifier(text) }
+
+    @Test(.timeLimit(.minutes(5))) func aChangeIsSeenWhenItIsAnswered() async throws {
+        try await Self.withCatalogue { fixture in
+            let (store, tenant) = (fixture.locations, fixture.tenant)
+            let a = try LocationRecord.sample("a", metadata: ["k": "v"])
+            let created = try await store.change(a.key, of: tenant, by: "key:1") { before in
+                #expect(before == nil)
+                return a
+            }
+            #expect(created.before == nil && created.after == a && created.isVisible)
+            #expect(fixture.table?.location(a.identifier)?.region.radius.meters == 100)
+            #expect(try await store.item(a.key, of: tenant) == a)
+
+            // The same again writes nothing.
+            let again = try await store.change(a.key, of: tenant, by: "key:2") { _ in a }
+            #expect(again.before == a && again.isVisible)
+
+            let wide = try LocationRecord.sample("a", radius: 200)
+            let changed = try await store.change(a.key, of: tenant, by: "key:3") { before in
+                #expect(before == a)
+                return wide
+            }
+            #expect(changed.before == a && changed.after == wide && changed.isVisible)
+            #expect(fixture.table?.location(a.identifier)?.region.radius.meters == 200)
+            // What lookups do not read is seen, too: there is nothing to wait for.
+            let quiet = try LocationRecord.sample("a", radius: 200, metadata: ["q": "1"])
+            #expect(try await store.change(a.key, of: tenant, by: "key:4") { _ in quiet }.isVisible)
+
+            #expect(try await store.delete(a.key, of: tenant, by: "key:5", cascade: false) { _ in })
+            #expect(fixture.table?.location(a.identifier) == nil)
+            let history = try await fixture.stores.administration.history(of: a.key, of: tenant, limit: 9)
+            #expect(history.map(\.actor) == ["key:5", "key:4", "key:3", "key:1"])
+            #expect(history.allSatisfy { $0.login == TestLogin.manager.rawValue })
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func noUpdateIsLost() async throws {
+        try await Self.withCatalogue { fixture in
+            let (store, tenant) = (fixture.locations, fixture.tenant)
+            let writers = 8
+            let rounds = 10
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<writers {
+                    group.addTask {
+                        for round in 0..<rounds {
+                            // The first of all create it, at one moment.
+                            _ = try await store.change(Self.id("n"), of: tenant, by: "key:\(writer)") {
+                                before in
+                                var metadata = before?.metadata ?? [:]
+                                metadata["\(writer)-\(round)"] = "x"
+                                return try .sample("n", metadata: metadata)
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let item = try await store.item(Self.id("n"), of: tenant)
+            #expect(item?.metadata.count == writers * rounds)
+        }
+    }
+
+    @Test func aRefusalChangesNothing() async throws {
+        struct Refused: Error {}
+        try await Self.withCatalogue { fixture in
+            let (store, tenant) = (fixture.locations, fixture.tenant)
+            let a = try LocationRecord.sample("a")
+            await #expect(throws: Refused.self) {
+                try await store.change(a.key, of: tenant, by: "") { _ in throw Refused() }
+            }
+            #expect(try await store.item(a.key, of: tenant) == nil)
+            _ = try await store.change(a.key, of: tenant, by: "") { _ in a }
+            await #expect(throws: Refused.self) {
+                try await store.delete(a.key, of: tenant, by: "", cascade: true) { _ in throw Refused() }
+            }
+            #expect(try await store.item(a.key, of: tenant) == a)
+            let b = try Self.id("b")
+            await #expect(throws: AdministrationError.unknownLocation(b)) {
+                try await store.delete(b, of: tenant, by: "", cascade: true) { _ in }
+            }
+        }
+    }
+
+    @Test func whatRefersToAnItemIsInItsWay() async throws {
+        try await Self.withCatalogue { fixture in
+            let (catalogue, tenant) = (fixture.catalogue, fixture.tenant)
+            let clip = try Clip(
+                bundleID: BundleID("com.example.MyApp.Clip"), teamID: TeamID("ABCDE12345"),
+                isMultiBusiness: true)
+            let a = try LocationRecord.sample("a")
+            let experience = try ExperienceRecord.sample("https://example.com/a", location: "a")
+            await #expect(throws: AdministrationError.unknownClip(clip.bundleID)) {
+                try await catalogue.experiences.change(experience.key, of: tenant, by: "") { _ in experience }
+            }
+            _ = try await catalogue.clips.change(clip.key, of: tenant, by: "") { _ in clip }
+            await #expect(throws: AdministrationError.unknownLocation(a.key)) {
+                try await catalogue.experiences.change(experience.key, of: tenant, by: "") { _ in experience }
+            }
+            _ = try await catalogue.locations.change(a.key, of: tenant, by: "") { _ in a }
+            _ = try await catalogue.experiences.change(experience.key, of: tenant, by: "") { _ in experience }
+            let bound = [
+                Referents(
+                    RowCount(relation: "experiences", count: 1), first: ["advanced https://example.com/a"])
+            ]
+            await #expect(throws: AdministrationError.inUse("location 'a'", by: bound)) {
+                try await catalogue.locations.delete(a.key, of: tenant, by: "", cascade: false) { _ in }
+            }
+            await #expect(throws: AdministrationError.inUse("clip \(clip.bundleID)", by: bound)) {
+                try await catalogue.clips.delete(clip.key, of: tenant, by: "", cascade: false) { _ in }
+            }
+            #expect(try await catalogue.clips.delete(clip.key, of: tenant, by: "", cascade: true) { _ in })
+            #expect(try await catalogue.experiences.item(experience.key, of: tenant) == nil)
+            #expect(try await catalogue.locations.item(a.key, of: tenant) == a)
+        }
+    }
+
+    @Test func pagesAreInOrderAndNarrowed() async throws {
+        try await Self.withCatalogue { fixture in
+            let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
+            try await stores.createClip(of: tenant)
+            try await stores.createClip("com.example.Other.Clip", of: tenant)
+            try await stores.importLocations(["a", "b", "B", "\u{e9}"].map { try .sample($0) }, of: tenant)
+            var names: [String] = []
+            var last: LocationIdentifier?
+            while let item = try await catalogue.locations.items(
+                of: tenant, after: last, limit: 1, where: [:]
+            ).first {
+                names.append(item.identifier.text)
+                last = item.identifier
+            }
+            #expect(names == ["B", "a", "b", "\u{e9}"])
+
+            let records: [ExperienceRecord] = try [
+                .sample("https://example.com/a", location: "a"),
+                .sample("https://example.com/b", location: "b"),
+                .sample("https://example.com/a", kind: .demo),
+                .sample("https://example.com/c", clip: "com.example.Other.Clip", location: "a"),
+            ]
+            try await stores.importExperiences(records, of: tenant)
+            for (filter, indices) in [
+                ([:], [0, 1, 3, 2]), (["url": "https://example.com/a"], [0, 2]), (["kind": "demo"], [2]),
+                (["location": "a"], [0, 3]), (["clip": "com.example.Other.Clip"], [3]),
+                (["location": "a", "clip": "com.example.MyApp.Clip"], [0]), (["location": "x"], []),
+            ] as [([String: String], [Int])] {
+                let found = try await catalogue.experiences.items(
+                    of: tenant, after: nil, limit: 9, where: filter)
+                #expect(found == indices.map { records[$0] }, "\(filter)")
+            }
+            let rest = try await catalogue.experiences.items(
+                of: tenant, after: records[1].key, limit: 9, where: [:])
+            #expect(rest == [records[3], records[2]])
+        }
+    }
+
+    @Test func anothersItemsAreOutOfReach() async throws {
+        try await Self.withCatalogue { fixture in
+            let (store, tenant) = (fixture.locations, fixture.tenant)
+            let other = try await fixture.stores.createTenant("other")
+            let a = try LocationRecord.sample("a")
+            _ = try await store.change(a.key, of: tenant, by: "") { _ in a }
+            #expect(try await store.item(a.key, of: other) == nil)
+            #expect(try await store.items(of: other, after: nil, limit: 9, where: [:]).isEmpty)
+            await #expect(throws: AdministrationError.unknownLocation(a.key)) {
+                try await store.delete(a.key, of: other, by: "", cascade: true) { _ in }
+            }
+            let theirs = try LocationRecord.sample("a", radius: 7)
+            _ = try await store.change(a.key, of: other, by: "") { before in
+                #expect(before == nil)
+                return theirs
+            }
+            #expect(try await store.item(a.key, of: tenant) == a)
+            await #expect(throws: AdministrationError.tenantDeleted) {
+                try await store.change(a.key, of: TenantID(UUID()), by: "") { _ in a }
+            }
+        }
+    }
+
+    @Test func aSnapshotSeesWhatHadEnded() throws {
+        let snapshot = try #require(TransactionSnapshot("10:20:10,14"))
+        #expect([9, 11, 13, 19].allSatisfy(snapshot.sees))
+        #expect(![10, 14, 20, 21].contains(where: snapshot.sees))
+        #expect(try #require(TransactionSnapshot("10:10:")).sees(9))
+        #expect(TransactionSnapshot("10:20") == nil && TransactionSnapshot("") == nil)
+    }
+}

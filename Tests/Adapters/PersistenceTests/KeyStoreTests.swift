@@ -1,0 +1,102 @@
+import Administration
+import Foundation
+import Routing
+import Tenancy
+import TestSupport
+import Testing
+
+@testable import Persistence
+
+/// Keys that are made by keys, by a login that may do no more than manage one tenant.
+@Suite struct KeyStoreTests {
+    private static func withKeys(
+        scopes: Scopes = .all, expiresAt: Date? = nil,
+        _ body: (ManagedCatalogue, Stores, TenantID, KeyRecord, LiveRoutingTable) async throws -> Void
+    ) async throws {
+        try await Stores.withTenant { stores, tenant in
+            let maker = try await stores.administration.createKey(
+                KeyTests.key(seed: 1), scopes: scopes, expiresAt: expiresAt, of: tenant)
+            try await stores.database.withPool(as: .manager) { pool in
+                let followed = FollowedTable(stores.routerPool)
+                try await followed.running {
+                    try await body(
+                        ManagedCatalogue(pool, followedBy: followed.feed), stores, tenant, maker,
+                        followed.live)
+                }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aKeyIsGoodWhenItIsAnswered() async throws {
+        try await Self.withKeys { catalogue, stores, tenant, maker, live in
+            let keys = catalogue.keys
+            let key = KeyTests.key(seed: 2)
+            let record = try await keys.create(key, scopes: nil, expiresAt: nil, by: maker.id, of: tenant)
+            #expect(record.scopes == KeyKind.secret.usualScopes)
+            #expect(live.current?.table.holder(of: key)?.scopes == record.scopes)
+            #expect(try await keys.key(record.id, of: tenant) == record)
+            let (next, successor) = try await keys.rotate(
+                record.id, to: { KeyTests.key($0, seed: 3) }, oldExpiresAt: .distantFuture, by: maker.id,
+                of: tenant)
+            #expect(live.current?.table.holder(of: next)?.key == successor.id)
+            #expect(try await keys.revoke(record.id, by: maker.id, of: tenant))
+            #expect(live.current?.table.holder(of: key) == nil)
+            let ids = try await keys.keys(of: tenant, after: nil, limit: 9).map(\.id)
+            #expect(Set(ids) == [maker.id, record.id, successor.id])
+            #expect(
+                try await keys.keys(of: tenant, after: ids[0], limit: 9).map(\.id) == Array(ids.dropFirst()))
+
+            let entries = try await catalogue.auditLog.entries(
+                of: tenant, before: nil, limit: 9, where: ["relation": "api_keys", "actor": maker.id.actor])
+            #expect(entries.map(\.action) == [.update, .insert, .update, .insert])
+            #expect(entries.map(\.id) == entries.map(\.id).sorted(by: >))
+            let older = try await catalogue.auditLog.entries(
+                of: tenant, before: entries[1].id, limit: 1, where: [:])
+            #expect(older == [entries[2]])
+            let other = try await stores.createTenant("other")
+            #expect(
+                try await catalogue.auditLog.entries(of: other, before: nil, limit: 9, where: [:])
+                    .allSatisfy { $0.relation == "tenants" })
+        }
+    }
+
+    @Test func noneIsWiderThanWhatMakesIt() async throws {
+        let end = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 3_600)
+        let scopes: Scopes = [Scopes(.lookUp), Scopes(.manageKeys)]
+        try await Self.withKeys(scopes: scopes, expiresAt: end) { catalogue, stores, tenant, maker, _ in
+            let keys = catalogue.keys
+            let key = KeyTests.key(seed: 2)
+            for (scopes, expiresAt) in [
+                (Scopes(.notify), end), (.all, end), (Scopes(.lookUp), end + 1),
+            ] as [(Scopes, Date)] {
+                await #expect(throws: AdministrationError.widerKey) {
+                    try await keys.create(key, scopes: scopes, expiresAt: expiresAt, by: maker.id, of: tenant)
+                }
+            }
+            let usual = try await keys.create(key, scopes: nil, expiresAt: nil, by: maker.id, of: tenant)
+            #expect(usual.scopes == Scopes(.lookUp) && usual.expiresAt == end)
+            let wide = try await stores.administration.createKey(
+                KeyTests.key(seed: 3), scopes: .all, expiresAt: end, of: tenant)
+            let lasting = try await stores.administration.createKey(
+                KeyTests.key(seed: 4), scopes: Scopes(.lookUp), expiresAt: nil, of: tenant)
+            for id in [wide.id, lasting.id] {
+                await #expect(throws: AdministrationError.widerKey) {
+                    try await keys.rotate(
+                        id, to: { KeyTests.key($0, seed: 5) }, oldExpiresAt: end, by: maker.id, of: tenant)
+                }
+            }
+            #expect(try await keys.key(wide.id, of: tenant) == wide)
+            let other = try await stores.createTenant("other")
+            await #expect(throws: AdministrationError.unknownKey) {
+                try await keys.revoke(maker.id, by: maker.id, of: other)
+            }
+            await #expect(throws: AdministrationError.keyNotActive) {
+                try await keys.create(key, scopes: nil, expiresAt: nil, by: maker.id, of: other)
+            }
+            _ = try await stores.administration.revokeKey(maker.id, of: tenant)
+            await #expect(throws: AdministrationError.keyNotActive) {
+                try await keys.create(key, scopes: nil, expiresAt: nil, by: maker.id, of: tenant)
+            }
+        }
+    }
+}
