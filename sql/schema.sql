@@ -2738,6 +2738,7 @@ GRANT UPDATE(metadata) ON TABLE doorstep.locations TO doorstep_manager;
 --
 
 GRANT UPDATE(details) ON TABLE doorstep.locations TO doorstep_admin;
+GRANT UPDATE(details) ON TABLE doorstep.locations TO doorstep_manager;
 GRANT SELECT(details) ON TABLE doorstep.locations TO doorstep_router;
 
 --

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 public import IPAddresses
+public import Locations
 public import Logging
 import Metrics
 import NIOCore
@@ -68,6 +69,8 @@ public struct APIServer: Service {
         public var channels: ChannelDirectory?
         /// What keys manage.
         public var catalogue: ManagedCatalogue
+        /// What keys read of confirmations.
+        public var confirmations: any ConfirmationHistory
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
 
@@ -75,6 +78,7 @@ public struct APIServer: Service {
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
             instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
             channels: ChannelDirectory? = nil, catalogue: ManagedCatalogue,
+            confirmations: any ConfirmationHistory,
             metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
@@ -84,6 +88,7 @@ public struct APIServer: Service {
             self.notifications = notifications
             self.channels = channels
             self.catalogue = catalogue
+            self.confirmations = confirmations
             self.metrics = metrics
         }
     }
@@ -215,6 +220,7 @@ public struct APIServer: Service {
             ).routes
             + CatalogueRoutes<ShortCode>("/v1/short-codes", "code", dependencies.catalogue.shortCodes).routes
             + KeyRoutes(store: dependencies.catalogue.keys).routes
+            + ConfirmationRoutes(history: dependencies.confirmations).routes
             + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes
             + SiteAssociationRoutes(table: dependencies.table).routes
             + (settings.operations == nil ? OperationsRoutes(dependencies).routes : [])

@@ -15,13 +15,21 @@ extension QueryParameters {
 }
 
 extension Answer {
+    /// A page ends early where its items are long, so that no answer holds much memory until it is read.
     /// - Parameter items: one more than the page has, where there is a next one.
     init<Item>(page items: [Item], limit: Int, _ json: (Item) -> JSONObject, name: (Item) -> String) {
-        let page = items.prefix(limit)
-        let next = items.count > limit ? page.last.map { Base64URL.text(name($0).utf8) } : nil
-        self.init(
-            uncached: JSONValue.object([
-                "data": .array(page.map { .object(json($0)) }), "next": next.map(JSONValue.string) ?? .null,
-            ]).serialized())
+        var bytes = Array(#"{"data":["#.utf8)
+        var count = 0
+        for item in items.prefix(limit) where count == 0 || bytes.count < Self.pageSize {
+            if count > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes += JSONValue.object(json(item)).serialized()
+            count += 1
+        }
+        let next = items.count > count ? JSONValue.string(Base64URL.text(name(items[count - 1]).utf8)) : .null
+        bytes += Array(#"],"next":"#.utf8) + next.serialized() + [UInt8(ascii: "}")]
+        self.init(uncached: bytes)
     }
+
+    /// After how many bytes a page takes no further item, 1 MiB [ours].
+    private static let pageSize = 1_048_576
 }

@@ -28,6 +28,8 @@ actor BoundHosts {
     private static let lifetime = Duration.seconds(60)
     /// How many hosts nobody is asking are kept.
     private static let maximumIdleCount = 64
+    /// How many of a host's addresses are tried.
+    private static let maximumTries = 4
 
     private let settings: OutboundClient.Settings
     private let resolver: Resolver
@@ -121,9 +123,9 @@ actor BoundHosts {
         let literal = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         let addresses = IPAddress(literal) == nil ? try await resolver(host) : [literal]
         guard let first = addresses.first else { throw OutboundError.noAddress }
-        let permitted = addresses.filter(permits)
+        let permitted = addresses.filter(permits).prefix(Self.maximumTries)
         guard !permitted.isEmpty else { throw OutboundError.notPublic(first) }
-        return permitted
+        return Array(permitted)
     }
 
     private func permits(_ text: String) -> Bool {

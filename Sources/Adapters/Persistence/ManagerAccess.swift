@@ -12,6 +12,9 @@ struct ManagerAccess: Sendable {
 
     /// How long a statement may take, such as one that waits for an import. [ours]
     private static let statementTimeout = Duration.seconds(30)
+    /// How long a row or an import may be waited for: there are few connections, and one that waits is another tenant's
+    /// too. [ours]
+    private static let lockTimeout = "2s"
     /// How long the server's own table may lag behind. [ours]
     private static let visibilityTimeout = Duration.seconds(30)
 
@@ -33,6 +36,8 @@ struct ManagerAccess: Sendable {
         let written: (result: Result, transaction: UInt64?)
         do {
             written = try await store(actor).writeMuch(tenant) { transaction in
+                try await transaction.execute(
+                    "SELECT set_config('lock_timeout', \(Self.lockTimeout), true)")
                 let result = try await body(transaction)
                 return (result, try await transaction.number())
             }
@@ -44,7 +49,10 @@ struct ManagerAccess: Sendable {
     }
 
     private static func unavailability(_ error: any Error) -> any Error {
-        (error as? PostgreSQLError)?.isNoAnswer == true ? NotificationStoreError.unavailable : error
+        guard let error = error as? PostgreSQLError, error.isNoAnswer || error.isLockTimeout else {
+            return error
+        }
+        return NotificationStoreError.unavailable
     }
 
     private func store(_ actor: String) -> PostgresAdministrationStore {

@@ -42,9 +42,10 @@ extension TenantTransaction {
         _ key: Item.Key, _ make: (Item?) throws -> Item
     ) async throws -> (before: Item?, after: Item) {
         while true {
-            let before: Item? = try await item(key, lock: "FOR UPDATE")
+            let before: Item? = try await item(key, lock: "FOR NO KEY UPDATE")
             let after = try make(before)
-            if before == after { return (before, after) }
+            // By bytes: texts that Swift takes for equal may be written otherwise.
+            if let before, before.json == after.json { return (before, before) }
             if before != nil {
                 try await replace(by: after)
             } else if try await !add(after) {

@@ -1,32 +1,57 @@
 import Foundation
 import Invocation
 public import Locations
+import Notifications
 public import PostgreSQL
 import Receipts
 public import Tenancy
 
-/// What was recorded of confirmations, as long as it is kept: read from PostgreSQL as `doorstep_admin`.
+/// What was recorded of confirmations, as long as it is kept: read from PostgreSQL as `doorstep_admin`, or for keys as
+/// `doorstep_manager`.
 ///
 /// Each call is a transaction of its own, so that a long listing does not keep old days from being dropped.
-public struct PostgresConfirmationHistory {
+public struct PostgresConfirmationHistory: ConfirmationHistory {
     private let pool: ConnectionPool
-
-    /// Counting may take a while.
-    private static let mode = TransactionMode(isReadOnly: true, statementTimeout: .seconds(600))
+    private let role: DatabaseRole
+    private let mode: TransactionMode
 
     public init(_ pool: ConnectionPool) {
-        self.pool = pool
+        self.init(pool, as: .admin, timeout: .seconds(600))
     }
 
-    /// The newest first, up to `limit`.
+    /// As `doorstep_manager`, for requests, which do not wait as long as a command.
+    public init(managing pool: ConnectionPool) {
+        self.init(pool, as: .manager, timeout: .seconds(30))
+    }
+
+    /// - Parameter timeout: Counting may take a while.
+    private init(_ pool: ConnectionPool, as role: DatabaseRole, timeout: Duration) {
+        self.pool = pool
+        self.role = role
+        mode = TransactionMode(isReadOnly: true, statementTimeout: timeout)
+    }
+
     public func latest(
-        _ selection: ConfirmationSelection, of tenant: TenantID, limit: Int
+        _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationPlace? = nil,
+        limit: Int
     ) async throws -> [RecordedConfirmation] {
-        try await records(
+        guard let last else {
+            return try await records(
+                of: tenant,
+                """
+                SELECT confirmation_id, location_identifier, outcome, source, minute FROM doorstep.confirmations
+                WHERE tenant_id = \(tenant.uuid) AND minute >= \(selection.start) AND minute < \(selection.end)
+                    AND \(selection)
+                ORDER BY minute DESC, confirmation_id DESC LIMIT \(limit)
+                """)
+        }
+        // The row comparison alone would not tell which days are in question.
+        return try await records(
             of: tenant,
             """
             SELECT confirmation_id, location_identifier, outcome, source, minute FROM doorstep.confirmations
             WHERE tenant_id = \(tenant.uuid) AND minute >= \(selection.start) AND minute < \(selection.end)
+                AND minute <= \(last.minute) AND (minute, confirmation_id) < (\(last.minute), \(last.id))
                 AND \(selection)
             ORDER BY minute DESC, confirmation_id DESC LIMIT \(limit)
             """)
@@ -49,11 +74,10 @@ public struct PostgresConfirmationHistory {
             """)
     }
 
-    /// How many of each outcome there were on each day of UTC that had any, the newest first.
     public func counts(
         _ selection: ConfirmationSelection, of tenant: TenantID
     ) async throws -> [ConfirmationCounts] {
-        let rows = try await pool.withTenantTransaction(tenant, as: .admin, Self.mode) { transaction in
+        let rows = try await transaction(of: tenant) { transaction in
             try await transaction.execute(
                 """
                 SELECT date_trunc('day', minute, 'UTC') AS day, outcome, count(*) FROM doorstep.confirmations
@@ -73,8 +97,19 @@ public struct PostgresConfirmationHistory {
         return counts.sorted { $0.key > $1.key }.map { ConfirmationCounts(day: $0.key, counts: $0.value) }
     }
 
+    /// For keys, what the database does not answer is `NotificationStoreError.unavailable`.
+    private func transaction<Result: Sendable>(
+        of tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await pool.withTenantTransaction(tenant, as: role, mode, body)
+        } catch let error as PostgreSQLError where role == .manager && error.isNoAnswer {
+            throw NotificationStoreError.unavailable
+        }
+    }
+
     private func records(of tenant: TenantID, _ query: Query) async throws -> [RecordedConfirmation] {
-        try await pool.withTenantTransaction(tenant, as: .admin, Self.mode) { transaction in
+        try await transaction(of: tenant) { transaction in
             try await transaction.execute(query).map { row in
                 let (id, location, outcome, source, minute) = try row.decode(
                     UUID.self, String?.self, String.self, String.self, Date.self)

@@ -142,6 +142,9 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         return constraint == nil || error.constraint == constraint
     }
 
+    /// Whether a lock was waited for longer than `lock_timeout` says.
+    public var isLockTimeout: Bool { serverError?.sqlState == "55P03" }
+
     /// Whether a row pointed to one that does not exist, or was still pointed to.
     public func isForeignKeyViolation(_ constraint: String? = nil) -> Bool {
         guard let error = serverError, error.sqlState == "23503" else { return false }

@@ -13,6 +13,8 @@ public protocol CatalogueItem: Sendable, Equatable {
     static func unknown(_ key: Key) -> AdministrationError
     /// What a new one has where nothing is said of it.
     static var defaults: JSONObject { get }
+    /// The members that an item's JSON leaves out where there is nothing to say.
+    static var omitted: Set<String> { get }
     /// By what lists can be narrowed: a name, and how a value is written where items are kept; nil for one that none can have.
     static var filters: [String: @Sendable (String) -> String?] { get }
 
@@ -27,6 +29,7 @@ public protocol CatalogueItem: Sendable, Equatable {
 
 extension CatalogueItem {
     public static var defaults: JSONObject { [:] }
+    public static var omitted: Set<String> { [] }
     public static var filters: [String: @Sendable (String) -> String?] { [:] }
     public var patchable: JSONObject { json }
 
@@ -34,7 +37,7 @@ extension CatalogueItem {
     /// - Parameter key: whose item it is, which need not be said again and cannot be said otherwise; nil where the item says it.
     /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
     public static func read(_ json: JSONObject, as key: Key? = nil) throws -> Self {
-        var members = defaults
+        var members: JSONObject = [:]
         for (name, value) in json where value != .null { members[name] = value }
         if let key {
             for (name, value) in Self.members(of: key) {
@@ -44,6 +47,7 @@ extension CatalogueItem {
                 members[name] = value
             }
         }
+        for (name, value) in defaults where members[name] == nil { members[name] = value }
         var fields = JSONObjectReader(members)
         let item = try Self(&fields)
         try fields.finish()
@@ -60,10 +64,11 @@ extension CatalogueItem {
         return try Self.read(members, as: key)
     }
 
-    /// A name that nothing reads is refused with null, too: an item's JSON has all its members.
+    /// A name that nothing reads is refused with null, too.
     private func refuseUnknown(_ members: JSONObject) throws(JSONFieldError) {
         let known = json
-        for (name, value) in members where value == .null && known[name] == nil {
+        for (name, value) in members
+        where value == .null && known[name] == nil && !Self.omitted.contains(name) {
             throw .unknown(path: JSONPath.member(name, of: ""))
         }
     }

@@ -9,6 +9,7 @@ extension LocationRecord: CatalogueItem {
     public static func members(of key: LocationIdentifier) -> JSONObject { ["identifier": .string(key.text)] }
     public static func unknown(_ key: LocationIdentifier) -> AdministrationError { .unknownLocation(key) }
     public static var defaults: JSONObject { ["metadata": [:]] }
+    public static var omitted: Set<String> { ["details"] }
     public var key: LocationIdentifier { identifier }
 
     /// Names and values are those of the columns of the table; details are left out where there are none.

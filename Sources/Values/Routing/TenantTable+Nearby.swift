@@ -42,9 +42,9 @@ extension TenantTable {
 
         /// Whether a URL leads to the location by the clip.
         func take(_ text: String?, _ identifier: LocationIdentifier, _ distance: Distance) -> Bool {
-            guard let text else { return false }
             locations.spend(LocationsByDistance.stepsOfTry)
-            guard let url = try? InvocationURL(text), case .found(let experience, let location) = lookUp(url),
+            guard let text, let url = try? InvocationURL(text),
+                case .found(let experience, let location) = lookUp(url),
                 experience.clip == bundleID, location.identifier == identifier, !location.isEncodedInURL
             else { return false }
             found.append(NearbyLocation(location: location, distance: distance, url: url))

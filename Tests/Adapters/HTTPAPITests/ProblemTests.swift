@@ -135,7 +135,7 @@ import Testing
                 #expect(codes[status.code]?.contains(type.code) == true, "\(type.code) with \(status.code)")
             }
         }
-        let members: Set = ["reason", "field", "limit"]
+        let members: Set = ["reason", "field", "limit", "successor"]
         for (status, named) in codes {
             for code in named.subtracting(members) {
                 #expect(ProblemType.byCode[code] != nil, "\(code), \(status)")

@@ -288,7 +288,8 @@ import Testing
                 Set(operations.filter(\.needsKey).map(\.id))
                     == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation))
                     .union(NotificationRouteTests.operations).union(ChannelRouteTests.operations)
-                    .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations))
+                    .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations)
+                    .union(ConfirmationHistoryRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }
     }

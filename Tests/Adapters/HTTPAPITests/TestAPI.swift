@@ -57,6 +57,7 @@ struct TestAPI: Sendable {
     let shortCodes = MemoryCatalogueStore<ShortCode>()
     let keys = MemoryKeyStore()
     let auditLog = MemoryAuditLog()
+    let confirmations = MemoryConfirmationHistory()
     /// May manage keys, and look up.
     let keyManager = Self.key(.secret)
     /// False for a server that cannot open tokens.
@@ -130,6 +131,7 @@ struct TestAPI: Sendable {
             catalogue: ManagedCatalogue(
                 clips: clips, locations: locations, experiences: experiences, shortCodes: shortCodes,
                 keys: keys, auditLog: auditLog),
+            confirmations: confirmations,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }
 

@@ -41,7 +41,7 @@ import Testing
 
     private static func date(_ text: String) throws -> Date { try Date(text, strategy: .iso8601) }
 
-    /// Lends the rows of one tenant, beside the same ones of another.
+    /// Lends the rows of one tenant, beside the same ones of another: to an operator, then to who manages the tenant.
     private static func withHistory(
         _ body: (PostgresConfirmationHistory, TenantID) async throws -> Void
     ) async throws {
@@ -49,6 +49,9 @@ import Testing
             let other = try await stores.createTenant("other")
             for tenant in [tenant, other] { try await insert(rows, of: tenant, in: stores) }
             try await body(PostgresConfirmationHistory(stores.adminPool), tenant)
+            try await stores.database.withPool(as: .manager) { pool in
+                try await body(PostgresConfirmationHistory(managing: pool), tenant)
+            }
         }
     }
 
@@ -60,6 +63,11 @@ import Testing
             #expect(all[0].record.location?.text == "a" && all[0].record.source == .qrCode)
             let first = try await history.latest(ConfirmationSelection(), of: tenant, limit: 2)
             #expect(first == Array(all.prefix(2)))
+            for index in all.indices {
+                let rest = try await history.latest(
+                    ConfirmationSelection(), of: tenant, before: all[index].place, limit: 100)
+                #expect(rest == Array(all.dropFirst(index + 1)))
+            }
         }
     }
 

@@ -78,6 +78,7 @@ struct Server {
                     notifications: delivery?.intake,
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
                     catalogue: ManagedCatalogue(managementPool, followedBy: routing.feed),
+                    confirmations: PostgresConfirmationHistory(managing: managementPool),
                     metrics: {
                         figures.update()
                         delivery?.updateFigures()

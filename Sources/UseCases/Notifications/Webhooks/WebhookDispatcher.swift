@@ -46,7 +46,8 @@ public final class WebhookDispatcher: Sendable {
         loop = LeaseLoop(
             LeaseSettings(
                 total: Self.messages, share: Self.messagesPerTenant, batch: Self.messagesPerTenant,
-                isInTurn: false, foundAtOnce: Self.tenants, settlers: 8, settlingRest: .seconds(2),
+                isInTurn: false, foundAtOnce: Self.tenants, settlers: 8,
+                settlingRest: WebhookSchedule.rest(afterFailure: 1),
                 patience: 30, pollInterval: .seconds(1), cutsOff: true, lastTries: 1),
             clock: clock)
     }

@@ -1,0 +1,74 @@
+import Encodings
+import Foundation
+import HTTPTypes
+import Invocation
+import JSON
+import Locations
+import Tenancy
+
+/// Where a tenant reads what was recorded of its confirmations.
+struct ConfirmationRoutes: Sendable {
+    let history: any ConfirmationHistory
+
+    var routes: [Route] {
+        [
+            Route(.get, "/v1/confirmations", .stored(.read, list)),
+            Route(.get, "/v1/confirmations/summary", .stored(.read, summarize)),
+        ]
+    }
+
+    private static let filters = ["location", "from", "to"]
+
+    private func list(_ request: AdmittedRequest) async throws -> Answer {
+        let parameters = try QueryParameters(
+            request.query.utf8.span, named: ["after", "limit"] + Self.filters)
+        let limit = try parameters.pageLength()
+        let last = try parameters.cursor { ConfirmationPlace(name: $0) }
+        let confirmations = try await history.latest(
+            parameters.selection(), of: request.tenant, before: last, limit: limit + 1)
+        return Answer(page: confirmations, limit: limit, \.json) { $0.place.name }
+    }
+
+    private func summarize(_ request: AdmittedRequest) async throws -> Answer {
+        let parameters = try QueryParameters(request.query.utf8.span, named: Self.filters)
+        let counts = try await history.counts(parameters.selection(), of: request.tenant)
+        return Answer(
+            uncached: JSONValue.object(["data": .array(counts.map { .object($0.json) })]).serialized())
+    }
+}
+
+extension QueryParameters {
+    /// Whole days of UTC, the last one included.
+    fileprivate func selection() throws(Problem) -> ConfirmationSelection {
+        var selection = ConfirmationSelection()
+        if let text = optional("location") {
+            guard let location = try? LocationIdentifier(text) else {
+                throw .noSuchValue("location", "nothing can have this value")
+            }
+            selection.location = location
+        }
+        if let start = try day("from") { selection.start = start }
+        if let last = try day("to") { selection.end = last.addingTimeInterval(86_400) }
+        return selection
+    }
+
+    private func day(_ name: String) throws(Problem) -> Date? {
+        guard let text = optional(name) else { return nil }
+        guard let day = Date(rfc3339: text + "T00:00:00Z") else {
+            throw .field(name, code: "invalid_parameter", "the parameter must be a day such as 2026-03-01")
+        }
+        return day
+    }
+}
+
+extension ConfirmationPlace {
+    fileprivate var name: String { "\(minute.rfc3339) \(id.uuidString.lowercased())" }
+
+    fileprivate init?(name: String) {
+        let parts = name.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 2, let minute = Date(rfc3339: String(parts[0])),
+            let id = UUID(text: String(parts[1]))
+        else { return nil }
+        self.init(minute: minute, id: id)
+    }
+}

@@ -1,0 +1,31 @@
+public import Foundation
+public import Tenancy
+
+/// What was recorded of tenants' confirmations, as long as it is kept.
+public protocol ConfirmationHistory: Sendable {
+    /// The newest first, from before one on, up to `limit`.
+    func latest(
+        _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationPlace?, limit: Int
+    ) async throws -> [RecordedConfirmation]
+
+    /// How many of each outcome there were on each day of UTC that had any, the newest first.
+    func counts(
+        _ selection: ConfirmationSelection, of tenant: TenantID
+    ) async throws -> [ConfirmationCounts]
+}
+
+/// Where a confirmation stands among a tenant's.
+public struct ConfirmationPlace: Sendable, Hashable {
+    public let minute: Date
+    /// Tells those of one minute apart.
+    public let id: UUID
+
+    public init(minute: Date, id: UUID) {
+        self.minute = minute
+        self.id = id
+    }
+}
+
+extension RecordedConfirmation {
+    public var place: ConfirmationPlace { ConfirmationPlace(minute: record.minute, id: id) }
+}
