@@ -175,7 +175,10 @@ import Testing
                 #expect(first.status == 0 && first.output.hasPrefix(start), "\(first.output)")
                 let imported = try await binary.run(
                     [noun, "import", "-", "--format", "json"] + tenant, input: first.output)
-                #expect(try imported.json() == ["added": 0, "changed": 0, "unchanged": JSONValue(length)])
+                #expect(
+                    try imported.json() == [
+                        "added": 0, "changed": 0, "removed": 0, "unchanged": JSONValue(length),
+                    ])
                 try await Self.withFile { path in
                     let second = try await binary.run([noun, "export", "--output", path] + tenant)
                     #expect(second.errors == "\(length) \(noun)s in \(path)\n")

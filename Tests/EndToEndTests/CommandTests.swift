@@ -174,14 +174,14 @@ import Testing
                 "\u{FEFF}name,identifier,radius,longitude,latitude,note\r\n\"Caf\u{E9}, \"\"Nord\"\"\",nord,50,2.347,48.8816,\"two\r\nlines\"\r\n"
             let first = try await installation.binary.succeed(
                 "location", "import", "--tenant", Installation.tenant, "-", "--format", "json", input: csv)
-            #expect(try first.json() == ["added": 1, "changed": 0, "unchanged": 0])
+            #expect(try first.json() == ["added": 1, "changed": 0, "removed": 0, "unchanged": 0])
             let second = try await installation.binary.succeed(
                 "location", "import", "--tenant", Installation.tenant, "-", "--format", "json", input: csv)
-            #expect(try second.json() == ["added": 0, "changed": 0, "unchanged": 1])
+            #expect(try second.json() == ["added": 0, "changed": 0, "removed": 0, "unchanged": 1])
             let changed = try await installation.binary.succeed(
                 "location", "import", "--tenant", Installation.tenant, "-", "--format", "json",
                 input: csv.replacing("50,", with: "60,"))
-            #expect(try changed.json() == ["added": 0, "changed": 1, "unchanged": 0])
+            #expect(try changed.json() == ["added": 0, "changed": 1, "removed": 0, "unchanged": 0])
             let listed = try await installation.binary.succeed(
                 "location", "list", "--tenant", Installation.tenant, "--format", "json"
             ).json()

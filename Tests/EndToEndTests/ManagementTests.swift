@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import NIOHTTP1
 import Testing
 
 /// A catalogue that is managed by HTTP alone.
@@ -66,6 +67,82 @@ import Testing
             let actor = "key:\(try #require(made.objectValue?["id"]?.stringValue))"
             #expect(history.arrayValue?.count == 22)
             #expect(history.arrayValue?.allSatisfy { $0.objectValue?["actor"] == .string(actor) } == true)
+        }
+    }
+
+    /// Whole collections by HTTP and by the command; and a body that breaks off.
+    @Test func aWholeCollectionIsWrittenAtOnce() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            let made = try await binary.succeed(
+                ["key", "create", "--tenant", Installation.tenant, "--kind", "secret"]
+                    + ["look_up", "read", "manage"].flatMap { ["--scope", $0] }
+            ).json()
+            let key = try #require(made.objectValue?["key"]?.stringValue)
+            let exporting = ["location", "export", "--tenant", Installation.tenant]
+            let before = try await binary.succeed(exporting).output
+            let (_, status) = try await RunningServer.lend(binary) { server in
+                func send(
+                    _ method: HTTPMethod, _ path: String, _ body: String
+                ) async throws
+                    -> RunningServer.Answer
+                {
+                    // One that broke off may not be given up yet.
+                    while true {
+                        let answer = try await server.send(method, path, key: key, body, type: "text/csv")
+                        if answer["code"] != "conflict" { return answer }
+                    }
+                }
+                // 2,000 more; what was there stays by being sent again.
+                let more = before + (0..<2_000).map { "p\($0),Place \($0),1,2,100\n" }.joined()
+                let (total, there) = (2_000, before.split { $0.isNewline }.count - 1)
+                let counts: JSONObject = [
+                    "added": JSONValue(total), "changed": 0, "removed": 0, "unchanged": JSONValue(there),
+                ]
+                let plan = try await send(.PUT, "/v1/locations?dry_run=true", more)
+                #expect(plan.status == 200 && plan["added"] == JSONValue(total), "\(plan)")
+                #expect(plan["plan"]?.objectValue?["added"]?.arrayValue?.count == 100)
+                #expect(try await binary.succeed(exporting).output == before)
+
+                // It breaks off: in a row, with a length that is not reached, and in a chunk.
+                let head =
+                    "PUT /v1/locations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(key)\r\n"
+                    + "Content-Type: text/csv\r\n"
+                for end in [
+                    "Content-Length: \(more.utf8.count + 1)\r\n\r\n\(more)",
+                    "Transfer-Encoding: chunked\r\n\r\n\(String(more.utf8.count, radix: 16))\r\n\(more)\r\n",
+                ] {
+                    try await RawConnection(server.address).sendAndClose(Array((head + end).utf8))
+                }
+                let bad = try await send(.PUT, "/v1/locations", more + "last,Last,91,0,1\n")
+                #expect(bad.status == 422 && bad["code"] == "invalid_rows" && bad["count"] == 1)
+                #expect(bad["rows"]?.arrayValue?.first?.objectValue?["line"] == JSONValue(there + total + 2))
+                #expect(try await binary.succeed(exporting).output == before)
+
+                let done = try await send(.PUT, "/v1/locations", more)
+                #expect(done.status == 200 && done.json == .object(counts), "\(done)")
+                let again = try await send(.PATCH, "/v1/locations", more)
+                #expect(again["unchanged"] == JSONValue(there + total))
+                let after = try await binary.succeed(exporting).output
+                #expect(after.split { $0.isNewline }.count == there + total + 1)
+
+                // By the command as by HTTP.
+                let planned = try await binary.succeed(
+                    ["location", "import", "--tenant", Installation.tenant, "-", "--dry-run", "--prune"]
+                        + ["--format", "json"], input: before)
+                let wouldGo = try await send(.PUT, "/v1/locations?dry_run=true", before)
+                #expect(try planned.json() == wouldGo.json && wouldGo["removed"] == 2_000)
+                let tooMany = try await send(.PUT, "/v1/locations", before)
+                #expect(tooMany.status == 409 && tooMany["code"] == "too_many_removals")
+                let pruning = ["location", "import", "--tenant", Installation.tenant, "-", "--prune"]
+                let refused = try await binary.run(pruning, input: before)
+                #expect(refused.status == 1 && refused.errors.contains("2000 of \(there + total)"))
+                let pruned = try await binary.succeed(
+                    pruning + ["--allow-removals", "2000"], input: before)
+                #expect(pruned.output == "0 added, 0 changed, 2000 removed, \(there) unchanged\n")
+                #expect(try await binary.succeed(exporting).output == before)
+            }
+            #expect(status == 0)
         }
     }
 }

@@ -22,6 +22,11 @@ struct RawConnection: Sendable {
         try await channel.channel.writeAndFlush(ByteBuffer(bytes: bytes))
     }
 
+    func sendAndClose(_ bytes: [UInt8]) async throws {
+        try await channel.executeThenClose { _, outbound in try await outbound.write(ByteBuffer(bytes: bytes))
+        }
+    }
+
     /// What the server sends until it closes.
     func receiveToEnd() async throws -> String {
         try await channel.executeThenClose { inbound, _ in

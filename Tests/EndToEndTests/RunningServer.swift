@@ -144,10 +144,17 @@ final class RunningServer: Sendable {
         _ method: HTTPMethod, _ path: String, key: String, _ body: JSONValue,
         type: String = "application/json"
     ) async throws -> Answer {
+        try await send(
+            method, path, key: key, String(decoding: body.serialized(), as: UTF8.self), type: type)
+    }
+
+    func send(
+        _ method: HTTPMethod, _ path: String, key: String, _ body: String, type: String
+    ) async throws -> Answer {
         var request = HTTPClientRequest(url: address + path)
         request.method = method
         request.headers.add(name: "Content-Type", value: type)
-        request.body = .bytes(ByteBuffer(bytes: body.serialized()))
+        request.body = .bytes(ByteBuffer(string: body))
         return try await send(request, key: key)
     }
 

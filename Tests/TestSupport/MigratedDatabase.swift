@@ -123,7 +123,7 @@ public struct MigratedDatabase: Sendable {
                 for grant: Query in [
                     "REVOKE ALL ON DATABASE \(identifier: name) FROM PUBLIC",
                     "GRANT CREATE ON DATABASE \(identifier: name) TO doorstep_owner",
-                    "GRANT TEMPORARY ON DATABASE \(identifier: name) TO doorstep_admin",
+                    "GRANT TEMPORARY ON DATABASE \(identifier: name) TO doorstep_admin, doorstep_manager",
                     "GRANT CONNECT ON DATABASE \(identifier: name) TO \(unsafeSQL: logins)",
                 ] {
                     try await transaction.execute(grant)

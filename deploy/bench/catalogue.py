@@ -163,8 +163,8 @@ def import_file(options, subject, path, expected):
 
 def import_twice(options, subject, path, rows):
     """Prints what the two imports took; the second must change nothing."""
-    first = import_file(options, subject, path, {"added": rows, "changed": 0, "unchanged": 0})
-    again = import_file(options, subject, path, {"added": 0, "changed": 0, "unchanged": rows})
+    first = import_file(options, subject, path, {"added": rows, "changed": 0, "removed": 0, "unchanged": 0})
+    again = import_file(options, subject, path, {"added": 0, "changed": 0, "removed": 0, "unchanged": rows})
     print(
         f"- {subject} import: {rows:,} rows added in {first:.2f} s ({rows / first:,.0f} rows/s); the same file again:"
         f" 0 added, 0 changed in {again:.2f} s",

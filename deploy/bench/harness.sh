@@ -74,6 +74,11 @@ run() {
                 shift
                 ;;
             --results) is_kept=true ;;
+            --http)
+                # What is measured is another thing.
+                results=deploy/bench/results/$bench-http.md
+                arguments+=("$1")
+                ;;
             --help | -h)
                 usage
                 exit 0

@@ -1,4 +1,5 @@
-"""Measures an import of locations beside `psql \\copy` into the same table.
+"""Measures an import of locations beside `psql \\copy` into the same table, by the command or, with --http, by a PUT to a
+server, which meanwhile answers lookups.
 
 Started by the command `import`, with DATABASE_URL naming a private PostgreSQL that is empty. Progress goes to standard
 error, the result to standard output. Ends with status 1 when an import does not do what it should; a goal that is missed
@@ -7,13 +8,18 @@ is printed.
 
 import argparse
 import csv
+import http.client
 import json
 import os
 import pathlib
 import shutil
+import socket
 import statistics
 import subprocess
+import threading
 import time
+import urllib.parse
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from reporting import circumstances, fail, print_facts, say
@@ -22,6 +28,10 @@ TENANT = "places"
 COLUMNS = ("identifier", "name", "latitude", "longitude", "radius")
 RATIO_GOAL = 3
 MEMORY_GOAL = 200  # MB, of 1,000,000 bytes
+SERVER_MEMORY_GOAL = 64  # MB more than when the rows come by a copy
+LOOKUP_GOAL = 1.5  # p99, in times that during a copy
+LOOKUPS_PER_SECOND = 200
+PROBE = "https://example.com/probe"
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,23 @@ class Run:
     megabytes: float
     status: int
     errors: str
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server while rows come: how long that took, until lookups knew of the last, its most memory, lookups' p99."""
+
+    seconds: float
+    seen_seconds: float
+    megabytes: float
+    p99_milliseconds: float
+
+
+@dataclass(frozen=True)
+class HTTPResult:
+    rows: int
+    puts: list[Served]
+    copies: list[Served]
 
 
 @dataclass(frozen=True)
@@ -81,7 +108,7 @@ class Database:
         return succeed([self.psql, "-Xq", "-v", "ON_ERROR_STOP=1", "-c", command, self.url], settings)
 
     def count(self) -> int:
-        return int(self.ask("SELECT count(*) FROM doorstep.locations"))
+        return int(self.ask(f"SELECT count(*) FROM doorstep.locations WHERE tenant_id = '{self.tenant}'"))
 
     def empty(self) -> None:
         """As it was before the first run, so that no run finds the table of another."""
@@ -144,6 +171,146 @@ def measure(options: argparse.Namespace) -> Result:
     )
 
 
+class Server:
+    """`doorstep serve` on a port of its own, with a key that manages the tenant, and a place whose lookups are timed."""
+
+    def __init__(self, doorstep: str, rows: int) -> None:
+        tenant = ["--tenant", TENANT]
+        clip = "com.example.Places.Clip"
+        # The clip outlives the rounds, and the server's key is made anew in each.
+        run([doorstep, "clip", "create", *tenant, "--team-id", "ABCDE12345", "--bundle-id", clip])
+        succeed([doorstep, "experience", "create", *tenant, "--clip", clip, "--url", PROBE, "--identifier-rule", "path:1"])
+        scopes = [word for scope in ("look_up", "read", "manage") for word in ("--scope", scope)]
+        made = subprocess.run(
+            [doorstep, "key", "create", *tenant, "--kind", "secret", *scopes], stdout=subprocess.PIPE, check=True
+        )
+        self.headers = {"Authorization": "Bearer " + json.loads(made.stdout)["key"]}
+        self.last = f"{PROBE}/place-{rows - 1}"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        limit = ["--key-limit", "1000000:1000000"]
+        self.process = subprocess.Popen(
+            [doorstep, "serve", "--host", "127.0.0.1", "--port", str(self.port), *limit], stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 60
+        while not self.is_ready():
+            if time.monotonic() > deadline:
+                fail("the server did not start")
+            time.sleep(0.05)
+
+    def is_ready(self) -> bool:
+        try:
+            return self.get(http.client.HTTPConnection("127.0.0.1", self.port), "/readyz") == 200
+        except OSError:
+            return False
+
+    def get(self, connection: http.client.HTTPConnection, path: str) -> int:
+        connection.request("GET", path, headers=self.headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+
+    def look_up(self, connection: http.client.HTTPConnection, url: str) -> int:
+        return self.get(connection, "/v1/lookup?url=" + urllib.parse.quote(url, safe=""))
+
+    def put(self, file: pathlib.Path, rows: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, blocksize=65_536)
+        headers = self.headers | {"Content-Type": "text/csv", "Content-Length": str(file.stat().st_size)}
+        with file.open("rb") as body:
+            connection.request("PUT", "/v1/locations", body=body, headers=headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status not in (200, 202) or json.loads(text)["added"] != rows:
+            fail(f"the PUT was answered with {answer.status}: {text[:500]!r}")
+
+    def peak_megabytes(self) -> float:
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024 / 1e6
+
+    def serve(self, work: Callable[[], object]) -> Served:
+        """Times lookups, at a steady pace, while rows come, and until the last is found."""
+        done = threading.Event()
+        milliseconds: list[float] = []
+
+        def time_lookups() -> None:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port)
+            due = time.monotonic()
+            while not done.is_set():
+                # From when it was due: one that waits for those before it is late.
+                if self.look_up(connection, PROBE + "/nowhere") != 404:
+                    fail("a lookup was not answered")
+                milliseconds.append((time.monotonic() - due) * 1_000)
+                due += 1 / LOOKUPS_PER_SECOND
+                time.sleep(max(0, due - time.monotonic()))
+
+        lookups = threading.Thread(target=time_lookups, daemon=True)
+        lookups.start()
+        start = time.monotonic()
+        work()
+        seconds = time.monotonic() - start
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        while self.look_up(connection, self.last) != 200:
+            if time.monotonic() > start + 1_200:
+                fail("lookups do not know of the rows")
+            time.sleep(0.01)
+        seen = time.monotonic() - start
+        done.set()
+        lookups.join()
+        return Served(seconds, seen, self.peak_megabytes(), statistics.quantiles(milliseconds, n=100)[98])
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(60)
+
+
+def measure_http(options: argparse.Namespace) -> HTTPResult:
+    database = Database(options.doorstep)
+    say(f"writing {options.rows:,} rows")
+    good, _, copied = write_files(options.rows, database.tenant, pathlib.Path(options.scratch))
+    puts, copies = [], []
+    for number in range(options.rounds):
+        for name, runs in (("PUT", puts), ("copy", copies)):
+            database.empty()
+            server = Server(options.doorstep, options.rows)
+            try:
+                put, copy = (lambda: server.put(good, options.rows)), (lambda: database.copy(copied))
+                runs.append(server.serve(put if name == "PUT" else copy))
+            finally:
+                server.stop()
+            served = runs[-1]
+            say(
+                f"round {number + 1}: {name} {served.seconds:.1f} s, seen after {served.seen_seconds:.1f} s, "
+                f"{served.megabytes:.0f} MB, lookups' p99 {served.p99_milliseconds:.2f} ms"
+            )
+            if database.count() != options.rows:
+                fail(f"after the {name} there are {database.count()} rows")
+    return HTTPResult(options.rows, puts, copies)
+
+
+def print_http_markdown(facts: dict[str, str], result: HTTPResult) -> None:
+    def middle(runs: list[Served], name: str) -> float:
+        return statistics.median(getattr(run, name) for run in runs)
+
+    print_facts(facts)
+    print(f"\n| {result.rows:,} locations | answered | seen by lookups | server's most memory | lookups' p99 |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for name, runs in (("`PUT /v1/locations`", result.puts), ("`psql \\copy` into the same table", result.copies)):
+        print(
+            f"| {name} | {middle(runs, 'seconds'):.2f} s | {middle(runs, 'seen_seconds'):.2f} s "
+            f"| {middle(runs, 'megabytes'):.0f} MB | {middle(runs, 'p99_milliseconds'):.2f} ms |"
+        )
+    memory = middle(result.puts, "megabytes") - middle(result.copies, "megabytes")
+    ratio = middle(result.puts, "p99_milliseconds") / middle(result.copies, "p99_milliseconds")
+    print("\n| | measured | goal | |")
+    print("| --- | ---: | ---: | --- |")
+    for name, measured, goal, unit in (
+        ("server's most memory, beyond that with the copy", memory, SERVER_MEMORY_GOAL, " MB"),
+        ("lookups' p99, in times that during the copy", ratio, LOOKUP_GOAL, ""),
+    ):
+        print(f"| {name} | {measured:.2f}{unit} | ≤ {goal}{unit} | {'met' if measured <= goal else 'missed'} |")
+
+
 def print_markdown(facts: dict[str, str], result: Result) -> None:
     print_facts(facts)
     print(f"\n| {result.rows:,} locations | median | runs |")
@@ -170,11 +337,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, required=True)
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--format", choices=("markdown", "json"), required=True)
+    parser.add_argument("--http", action="store_true")
     options = parser.parse_args()
     facts = circumstances(options.doorstep)
-    result = measure(options)
+    result = measure_http(options) if options.http else measure(options)
     if options.format == "json":
         print(json.dumps({"circumstances": facts, "result": asdict(result)}, ensure_ascii=False, indent=2))
+    elif options.http:
+        print_http_markdown(facts, result)
     else:
         print_markdown(facts, result)
 

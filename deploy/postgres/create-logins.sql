@@ -24,6 +24,6 @@ SELECT format(
     'GRANT CONNECT ON DATABASE %I TO doorstep_migrate_login, doorstep_admin_login, doorstep_serve_login',
     current_database()) \gexec
 -- An import goes through a temporary table.
-SELECT format('GRANT TEMPORARY ON DATABASE %I TO doorstep_admin', current_database()) \gexec
+SELECT format('GRANT TEMPORARY ON DATABASE %I TO doorstep_admin, doorstep_manager', current_database()) \gexec
 
 COMMIT;

@@ -219,6 +219,7 @@ public struct APIServer: Service {
                 "/v1/experiences", "id", dependencies.catalogue.experiences, namesItself: true
             ).routes
             + CatalogueRoutes<ShortCode>("/v1/short-codes", "code", dependencies.catalogue.shortCodes).routes
+            + collections(dependencies.catalogue)
             + KeyRoutes(store: dependencies.catalogue.keys).routes
             + ConfirmationRoutes(history: dependencies.confirmations).routes
             + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes
@@ -227,6 +228,12 @@ public struct APIServer: Service {
             + [OpenAPIDocument.route]
             + ProblemPages.routes
             + ReceiptRoutes(issuer: dependencies.answers.receipts).routes
+    }
+
+    private static func collections(_ catalogue: ManagedCatalogue) -> [Route] {
+        CollectionRoutes<LocationRecord>("/v1/locations", catalogue.locations).routes
+            + CollectionRoutes<ExperienceRecord>("/v1/experiences", catalogue.experiences).routes
+            + CollectionRoutes<ShortCode>("/v1/short-codes", catalogue.shortCodes).routes
     }
 }
 

@@ -17,7 +17,7 @@ struct AccessControl: Sendable {
 
     /// - Parameter scope: What its key must be good for.
     func admit(
-        _ request: consuming APIRequest, for scope: Scope, taking bodyType: BodyType?, at now: Date
+        _ request: consuming APIRequest, for scope: Scope, taking bodyTypes: [BodyType], at now: Date
     ) throws(Problem) -> AdmittedRequest {
         guard let state = table.current else { throw .unavailable }
         guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state, at: now) })
@@ -31,7 +31,7 @@ struct AccessControl: Sendable {
             standing = try limiter.admit(caller, from: request.client)
             guard !caller.tenantIsSuspended else { throw .tenantSuspended }
             guard caller.scopes.contains(scope) else { throw .keyLacks(scope) }
-            if let bodyType { try Self.checkBody(request.fields, bodyType) }
+            if !bodyTypes.isEmpty { try Self.checkBody(request.fields, bodyTypes) }
         } catch {
             throw error.of(caller, standing)
         }
@@ -39,12 +39,10 @@ struct AccessControl: Sendable {
             request, of: caller, in: state.table(of: caller.tenant), standing, at: now)
     }
 
-    private static func checkBody(_ fields: RequestFields, _ type: BodyType) throws(Problem) {
-        guard let contentType = fields.contentType, Self.contentType(contentType, is: type) else {
-            throw .unsupportedMediaType(type)
-        }
-        if let length = fields.contentLength.flatMap({ Int($0) }), length > Route.maximumBodyLength {
-            throw .bodyTooLarge
+    private static func checkBody(_ fields: RequestFields, _ types: [BodyType]) throws(Problem) {
+        guard let type = fields.bodyType(among: types) else { throw .unsupportedMediaType(types) }
+        if let length = fields.contentLength.flatMap({ Int($0) }), length > type.maximumLength {
+            throw .bodyTooLarge(type)
         }
     }
 
@@ -67,6 +65,14 @@ struct AccessControl: Sendable {
     }
 
     private static let scheme = Array("bearer ".utf8)
+}
+
+extension RequestFields {
+    /// What the body is announced as; nil where it is none of these.
+    func bodyType(among types: [BodyType]) -> BodyType? {
+        guard let contentType else { return nil }
+        return types.first { Self.contentType(contentType, is: $0) }
+    }
 
     /// With no charset or with UTF-8: RFC 8259 §8.1 knows no other encoding.
     private static func contentType(_ contentType: String, is type: BodyType) -> Bool {

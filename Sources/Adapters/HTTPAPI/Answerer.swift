@@ -53,7 +53,7 @@ struct Answerer: Sendable {
         let answer: Answer
         do throws(Problem) {
             guard case .memory(let scope, let handler) = route.handler else { throw .internalError }
-            let admitted = try access.admit(request, for: scope, taking: route.bodyType, at: Date())
+            let admitted = try access.admit(request, for: scope, taking: route.bodyTypes, at: Date())
             caller = admitted.caller
             answer = try admitted.answered(by: handler, body: route.takesBody ? body : nil)
         } catch {
@@ -108,6 +108,13 @@ struct Answerer: Sendable {
                 (admitted, body) in
                 try await admitted.answered(by: handler, body: body)
             }
+        case .streamed(let scope, let handler):
+            return try await respond(to: request, received, context, by: route, scope, waits: true) {
+                (admitted, _) in
+                try await request.withUpload(within: bodyTimeout) { upload in
+                    try await admitted.answered(by: { try await handler($0, upload) }, body: nil)
+                }
+            }
         }
     }
 
@@ -117,7 +124,7 @@ struct Answerer: Sendable {
         waits: Bool, _ answer: (AdmittedRequest, ByteBuffer?) async throws -> Answer
     ) async throws -> Response {
         do {
-            let admitted = try access.admit(received, for: scope, taking: route.bodyType, at: Date())
+            let admitted = try access.admit(received, for: scope, taking: route.bodyTypes, at: Date())
             context.caller = admitted.caller
             guard waits else { return Response(try await answer(admitted, nil)) }
             let isClient = admitted.caller.kind == .publishable
@@ -180,20 +187,24 @@ extension Request {
                 return nil
             }
             defer { group.cancelAll() }
-            guard let first = try await group.next(), let bytes = first else {
-                throw Problem(.requestTimeout, "request_timeout", "the body did not arrive in time")
-            }
+            guard let first = try await group.next(), let bytes = first else { throw Problem.bodyTooSlow }
             return bytes
         }
     }
 
     private func collectBody() async throws -> ByteBuffer {
         var collected = ByteBuffer()
-        for try await part in body {
-            guard collected.readableBytes + part.readableBytes <= Route.maximumBodyLength else {
-                throw Problem.bodyTooLarge
+        do {
+            for try await part in body {
+                guard collected.readableBytes + part.readableBytes <= Route.maximumBodyLength else {
+                    throw Problem.bodyTooLarge(.json)
+                }
+                collected.writeImmutableBuffer(part)
             }
-            collected.writeImmutableBuffer(part)
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Problem.bodyCutOff
         }
         return collected
     }

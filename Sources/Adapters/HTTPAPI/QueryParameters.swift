@@ -85,6 +85,15 @@ struct QueryParameters {
         }
     }
 
+    /// A number from 0 on; nil without the parameter.
+    func count(_ name: String) throws(Problem) -> Int? {
+        guard let text = optional(name) else { return nil }
+        guard let count = Int(text), count >= 0 else {
+            throw .field(name, code: "invalid_parameter", "the parameter must be a number from 0 on")
+        }
+        return count
+    }
+
     /// There are never more than the route reads.
     private subscript(_ name: String) -> [UInt8]? { values.first { $0.name == name }?.value }
 

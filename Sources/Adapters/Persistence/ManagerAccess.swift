@@ -9,9 +9,19 @@ struct ManagerAccess: Sendable {
     let pool: ConnectionPool
     /// Keeps the table that this server's lookups are answered from.
     let feed: RoutingFeed
+    private let imports: ImportsUnderWay
+
+    init(pool: ConnectionPool, feed: RoutingFeed) {
+        self.pool = pool
+        self.feed = feed
+        // Each takes a connection for as long as its rows come, and somebody may want another.
+        imports = ImportsUnderWay(maximum: max(1, pool.configuration.maximumConnections - 1))
+    }
 
     /// How long a statement may take, such as one that waits for an import. [ours]
     private static let statementTimeout = Duration.seconds(30)
+    /// How long a statement of an import may take: the rows come during one. [ours]
+    static let importTimeout = Duration.seconds(1_200)
     /// How long a row or an import may be waited for: there are few connections, and one that waits is another tenant's
     /// too. [ours]
     private static let lockTimeout = "2s"
@@ -22,20 +32,28 @@ struct ManagerAccess: Sendable {
         _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
         do {
-            return try await store("").read(tenant, body)
+            return try await store("", Self.statementTimeout).read(tenant, body)
         } catch {
             throw Self.unavailability(error)
         }
     }
 
+    /// Runs an import of the tenant's, unless one is under way in this server.
+    /// - Throws: `AdministrationError.conflict` then; `NotificationStoreError.unavailable` where as many of other tenants' are
+    ///   as may be.
+    func importing<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
+        try await imports.with(tenant, body)
+    }
+
     /// - Parameter actor: who the audit log says did it.
     /// - Returns: What the closure does, and whether this server's lookups know of what it wrote.
     func write<Result: Sendable>(
-        _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
+        _ tenant: TenantID, by actor: String, statementTimeout: Duration = Self.statementTimeout,
+        _ body: (TenantTransaction) async throws -> Result
     ) async throws -> (result: Result, isVisible: Bool) {
         let written: (result: Result, transaction: UInt64?)
         do {
-            written = try await store(actor).writeMuch(tenant) { transaction in
+            written = try await store(actor, statementTimeout).writeMuch(tenant) { transaction in
                 try await transaction.execute(
                     "SELECT set_config('lock_timeout', \(Self.lockTimeout), true)")
                 let result = try await body(transaction)
@@ -55,9 +73,8 @@ struct ManagerAccess: Sendable {
         return NotificationStoreError.unavailable
     }
 
-    private func store(_ actor: String) -> PostgresAdministrationStore {
-        PostgresAdministrationStore(
-            pool, as: .manager, actor: actor, longTimeout: Self.statementTimeout)
+    private func store(_ actor: String, _ statementTimeout: Duration) -> PostgresAdministrationStore {
+        PostgresAdministrationStore(pool, as: .manager, actor: actor, longTimeout: statementTimeout)
     }
 }
 

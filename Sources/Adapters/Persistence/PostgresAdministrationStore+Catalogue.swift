@@ -114,9 +114,9 @@ private struct ArchiveLoad {
     mutating func run() async throws -> [RowCount] {
         try await addClips()
         try await addDomains()
-        try await load(LocationStaging(), into: "locations", \.location)
-        try await load(ExperienceStaging(), into: "experiences", \.experience)
-        try await load(ShortCodeStaging(), into: "short_codes", \.shortCode)
+        try await load(\.location)
+        try await load(\.experience)
+        try await load(\.shortCode)
         try refuse()
         return counts
     }
@@ -147,20 +147,18 @@ private struct ArchiveLoad {
         counts.append(RowCount(relation: "domains", count: count))
     }
 
-    private mutating func load<Table: Staging>(
-        _ staging: Table, into relation: String, _ row: (ArchiveRecord) -> Table.Row?
-    ) async throws {
+    private mutating func load<Item: StagedItem>(_ row: (ArchiveRecord) -> Item?) async throws {
         var archive = archive
-        let (count, problems) = try await transaction.stage(staging) {
+        let (count, _) = try await transaction.copy(Item.self) {
             try archive.next(row).map { ImportedRow.row($0.value, line: $0.line) }
         }
-        archive.problems.add(problems)
+        archive.problems.add(try await transaction.problems(Item.self))
         self.archive = archive
         // What points to a row that was refused is not wrong itself: nothing more is asked of the database.
         if !archive.problems.isEmpty { return try refuse() }
-        _ = try await transaction.merge(staging, count)
+        try await transaction.merge(Item.self, count)
         try await transaction.execute("DROP TABLE pg_temp.staged")
-        counts.append(RowCount(relation: relation, count: count))
+        counts.append(RowCount(relation: Item.relation, count: count))
     }
 
     /// Refuses the archive if anything is wrong with it, to its end.

@@ -32,9 +32,10 @@ extension PostgresAdministrationStore {
     }
 
     public func importExperiences(
-        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ExperienceRecord>, any Error>
+        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ExperienceRecord>, any Error>,
+        _ options: ImportOptions = ImportOptions()
     ) async throws -> ImportOutcome {
-        try await importTable(of: tenant, ExperienceStaging(), rows)
+        try await importRows(of: tenant, rows, options)
     }
 
     /// By URL, then kind.
@@ -145,31 +146,34 @@ extension LocationBinding {
     }
 }
 
-/// How experiences are imported.
-struct ExperienceStaging: Staging {
-    static let table: Query = """
-        CREATE TEMPORARY TABLE staged (
-            line bigint, kind text COLLATE "C", url text COLLATE "C", bundle_id text COLLATE "C",
-            location_identifier text COLLATE "C", identifier_rule text COLLATE "C", title text, subtitle text
-        ) ON COMMIT DROP
-        """
+// MARK: - Import
 
-    func fields(of row: ExperienceRecord) -> [String?] {
-        let experience = row.experience
-        return [
+extension ExperienceRecord: StagedItem {
+    static let relation = "experiences"
+    static let keyColumns = ["kind", "url"]
+    static let keyField = "url"
+    static let changeableColumns = [
+        (column: "bundle_id", field: "clip"), (column: "location_identifier", field: "location"),
+        (column: "identifier_rule", field: "identifierRule"), (column: "title", field: "title"),
+        (column: "subtitle", field: "subtitle"),
+    ]
+
+    static func key(from columns: [String]) throws -> ExperienceID {
+        guard columns.count == 2, let kind = ExperienceKind(rawValue: columns[0]) else {
+            throw PersistenceError.unreadable(relation)
+        }
+        return ExperienceID(kind, try PersistenceError.reading(relation) { try URLPrefix(columns[1]) })
+    }
+
+    var fields: [String?] {
+        [
             experience.kind.rawValue, experience.url.canonical, experience.clip.text,
-            experience.binding.location?.text, experience.binding.rule?.description, row.title, row.subtitle,
+            experience.binding.location?.text, experience.binding.rule?.description, title, subtitle,
         ]
     }
 
-    func problems(of tenant: TenantID) -> [Query] {
+    static func problems(of tenant: TenantID, prunes: Bool) -> [Query] {
         [
-            """
-            SELECT line, 'url: it is on line ' || first || ' already' FROM (
-                SELECT line, min(line) OVER (PARTITION BY kind, url) AS first FROM pg_temp.staged
-            ) repeated
-            WHERE line > first ORDER BY line
-            """,
             """
             SELECT line, 'clip: the tenant has no clip ' || bundle_id FROM pg_temp.staged s
             WHERE NOT EXISTS (SELECT FROM doorstep.clips c
@@ -190,27 +194,11 @@ struct ExperienceStaging: Staging {
                     WHERE o.kind = 'default' AND o.bundle_id = s.bundle_id AND o.url <> s.url AND o.line < s.line)
                 OR EXISTS (SELECT FROM doorstep.experiences e
                     WHERE e.tenant_id = \(tenant.uuid) AND e.kind = 'default' AND e.bundle_id = s.bundle_id
-                        AND e.url <> s.url))
+                        AND e.url <> s.url
+                        -- One that goes is in nobody's way.
+                        AND (NOT \(prunes) OR (e.kind, e.url) IN (SELECT kind, url FROM pg_temp.staged))))
             ORDER BY s.line
             """,
         ]
-    }
-
-    func merge(into tenant: TenantID) -> Query {
-        """
-        WITH merged AS (
-        INSERT INTO doorstep.experiences AS e (tenant_id, kind, url, bundle_id, location_identifier, identifier_rule,
-            title, subtitle)
-        SELECT \(tenant.uuid), kind, url, bundle_id, location_identifier, identifier_rule, title, subtitle
-        FROM pg_temp.staged
-        ON CONFLICT (tenant_id, kind, url) DO UPDATE
-        SET bundle_id = excluded.bundle_id, location_identifier = excluded.location_identifier,
-            identifier_rule = excluded.identifier_rule, title = excluded.title, subtitle = excluded.subtitle
-        WHERE (e.bundle_id, e.location_identifier, e.identifier_rule, e.title, e.subtitle) IS DISTINCT FROM
-            (excluded.bundle_id, excluded.location_identifier, excluded.identifier_rule, excluded.title,
-             excluded.subtitle)
-        RETURNING xmax = 0 AS is_new)
-        SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
-        """
     }
 }

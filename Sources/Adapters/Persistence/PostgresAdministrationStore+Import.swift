@@ -1,45 +1,23 @@
 import Administration
+import JSON
 import PostgreSQL
 import Tenancy
-
-/// How the rows of one kind get from a file into their table: by COPY into a temporary table, where SQL finds what a
-/// row alone does not show, then by one statement into the table.
-protocol Staging: Sendable {
-    associatedtype Row: Sendable
-    /// Creates `pg_temp.staged`, whose first column is the row's `line`.
-    static var table: Query { get }
-    /// The columns after `line`, as COPY's text format takes them.
-    func fields(of row: Row) -> [String?]
-    /// Each gives line and reason of rows that cannot be merged, by line.
-    func problems(of tenant: TenantID) -> [Query]
-    /// Adds and changes rows, and gives how many were added and how many changed.
-    func merge(into tenant: TenantID) -> Query
-}
 
 extension PostgresAdministrationStore {
     /// Imports all rows or none.
     ///
     /// A tenant's imports wait for each other: the second sees what the first has done.
     /// - Throws: `AdministrationError.tenantDeleted` when the tenant was deleted before its turn came.
-    func importTable<Table: Staging>(
-        of tenant: TenantID, _ staging: Table,
-        _ rows: some AsyncSequence<ImportedRow<Table.Row>, any Error>
+    func importRows<Item: StagedItem>(
+        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<Item>, any Error>,
+        _ options: ImportOptions
     ) async throws -> ImportOutcome {
-        do {
-            return .done(
-                try await writeMuch(tenant) { transaction in
-                    try await transaction.waitForImports()
-                    guard try await transaction.tenant() != nil else {
-                        throw AdministrationError.tenantDeleted
-                    }
-                    var rows = rows.makeAsyncIterator()
-                    let (count, problems) = try await transaction.stage(staging) { try await rows.next() }
-                    // Thrown, so that the transaction is rolled back; it had changed nothing that lasts.
-                    guard problems.isEmpty else { throw ImportRefused(problems: problems) }
-                    return try await transaction.merge(staging, count)
-                })
-        } catch let refusal as ImportRefused {
-            return .refused(refusal.problems)
+        try await ImportRefused.outcome {
+            try await writeMuch(tenant) { transaction in
+                // Before the first row: what is read from a file does not let others wait for long.
+                try await transaction.waitForImports()
+                return try await transaction.importRows(rows, options)
+            }
         }
     }
 }
@@ -51,43 +29,135 @@ extension TenantTransaction {
         try await execute("SELECT pg_advisory_xact_lock(hashtextextended(\("import \(tenant)"), 0))")
     }
 
+    /// Imports all rows. What is there is looked at, and locked, when they are all with the server.
+    /// - Throws: `ImportRefused`, so that the transaction is rolled back; it has changed nothing that lasts.
+    func importRows<Item: StagedItem>(
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, _ options: ImportOptions
+    ) async throws -> ImportOutcome {
+        var rows = rows.makeAsyncIterator()
+        let (count, refused) = try await copy(Item.self) { try await rows.next() }
+        try await waitForImports()
+        guard try await tenant() != nil else { throw AdministrationError.tenantDeleted }
+        var problems = try await self.problems(Item.self, prunes: options.prunes)
+        problems.add(refused)
+        guard problems.isEmpty else { throw ImportRefused(problems: problems) }
+        guard !options.isDryRun else { return .planned(try await plan(Item.self, count, options)) }
+        let removed = options.prunes ? try await removeOthers(Item.self, options.allowedRemovals) : 0
+        return .done(try await merge(Item.self, count, removed: removed))
+    }
+
     /// Copies rows into `pg_temp.staged`.
     /// - Parameter next: the next row, until there is none.
-    /// - Returns: How many rows there are, and what is wrong with them or those that were refused before.
-    func stage<Table: Staging>(
-        _ staging: Table, _ next: () async throws -> ImportedRow<Table.Row>?
+    /// - Returns: How many rows there are, and what is wrong with those that were refused.
+    func copy<Item: StagedItem>(
+        _: Item.Type, _ next: () async throws -> ImportedRow<Item>?
     ) async throws -> (count: Int, problems: ImportProblems) {
-        try await execute(Table.table)
+        try await execute(Item.stagingTable)
         var problems = ImportProblems()
         let count = try await copyIn("COPY pg_temp.staged FROM STDIN") { writer in
             while let row = try await next() {
                 switch row {
-                case .row(let row, let line):
-                    try await writer.writeRow([String(line)] + staging.fields(of: row))
+                case .row(let row, let line): try await writer.writeRow([String(line)] + row.fields)
                 case .refused(let problem): problems.add(problem)
                 }
             }
         }
         try await execute("ANALYZE pg_temp.staged")
+        return (count, problems)
+    }
+
+    /// What is wrong with the rows in `pg_temp.staged`.
+    func problems<Item: StagedItem>(_: Item.Type, prunes: Bool = false) async throws -> ImportProblems {
+        var problems = ImportProblems()
         // A row is refused once, for the first reason found.
         var refusedLines: Set<Int> = []
-        for query in staging.problems(of: tenant) {
+        for query in [Item.repetitions] + Item.problems(of: tenant, prunes: prunes) {
             for row in try await execute(query) {
                 let (line, reason) = try row.decode(Int.self, String.self)
                 if refusedLines.insert(line).inserted { problems.add(line: line, reason) }
             }
         }
-        return (count, problems)
+        return problems
     }
 
     /// Adds and changes rows as they are in `pg_temp.staged`, which are `count`.
-    func merge(_ staging: some Staging, _ count: Int) async throws -> ImportCounts {
-        let (added, changed) = try await execute(staging.merge(into: tenant)).one()
-            .decode(Int.self, Int.self)
-        return ImportCounts(added: added, changed: changed, unchanged: count - added - changed)
+    /// - Parameter removed: how many were removed before.
+    @discardableResult
+    func merge<Item: StagedItem>(_: Item.Type, _ count: Int, removed: Int = 0) async throws -> ImportCounts {
+        let (added, changed) = try await execute(Item.merge(into: tenant)).one().decode(Int.self, Int.self)
+        return ImportCounts(
+            added: added, changed: changed, removed: removed, unchanged: count - added - changed)
+    }
+
+    /// Removes what is not in `pg_temp.staged`.
+    /// - Returns: How many items went.
+    private func removeOthers<Item: StagedItem>(_: Item.Type, _ allowed: Int?) async throws -> Int {
+        let (total, count) = try await execute(Item.removals(of: tenant)).one().decode(Int.self, Int.self)
+        let allowed = allowed ?? total / 2
+        guard count <= allowed else {
+            throw AdministrationError.tooManyRemovals(count, of: total, allowed: allowed)
+        }
+        let inUse = try await removalsInUse(Item.self)
+        guard inUse.count == 0 else { throw AdministrationError.removalsInUse(inUse) }
+        return try await execute(Item.removal(of: tenant)).affectedRows
+    }
+
+    private func removalsInUse<Item: StagedItem>(_: Item.Type) async throws -> RemovalsInUse {
+        guard let reference = Item.reference else { return RemovalsInUse() }
+        var total = 0
+        let first = try await execute(Item.removalsInUse(of: tenant, by: reference)).map { row in
+            let (key, count, names, all) = try row.decode([String].self, Int.self, [String].self, Int.self)
+            total = all
+            let referents = Referents(RowCount(relation: reference.relation, count: count), first: names)
+            return try Item.planned(key, referents.description, ["by": [.object(referents.json)]])
+        }
+        return RemovalsInUse(count: total, first: first)
+    }
+
+    private func plan<Item: StagedItem>(
+        _: Item.Type, _ count: Int, _ options: ImportOptions
+    ) async throws -> ImportPlan {
+        var items: [String: [ImportPlan.Item]] = [:]
+        var totals: [String: Int] = [:]
+        for row in try await execute(Item.plan(for: tenant, prunes: options.prunes)) {
+            let (action, key, fields, total) = try row.decode(
+                String.self, [String].self, [String]?.self, Int.self)
+            totals[action] = total
+            items[action, default: []].append(
+                try Item.planned(
+                    key, (fields ?? []).joined(separator: ", "),
+                    fields.map { ["fields": .array($0.map(JSONValue.string))] } ?? [:]))
+        }
+        let (added, changed) = (totals["added"] ?? 0, totals["changed"] ?? 0)
+        return ImportPlan(
+            counts: ImportCounts(
+                added: added, changed: changed, removed: totals["removed"] ?? 0,
+                unchanged: count - added - changed),
+            added: items["added"] ?? [], changed: items["changed"] ?? [], removed: items["removed"] ?? [],
+            inUse: options.prunes ? try await removalsInUse(Item.self) : RemovalsInUse())
+    }
+}
+
+extension StagedItem {
+    fileprivate static func planned(
+        _ columns: [String], _ detail: String, _ members: JSONObject
+    ) throws -> ImportPlan.Item {
+        let key = try key(from: columns)
+        return ImportPlan.Item(
+            name: columns.joined(separator: " "), detail: detail,
+            members: Self.members(of: key).reduce(into: members) { $0[$1.key] = $1.value })
     }
 }
 
 struct ImportRefused: Error {
     let problems: ImportProblems
+
+    /// What an import comes to: a refusal of rows is no error.
+    static func outcome(_ body: () async throws -> ImportOutcome) async throws -> ImportOutcome {
+        do {
+            return try await body()
+        } catch let refusal as ImportRefused {
+            return .refused(refusal.problems)
+        }
+    }
 }

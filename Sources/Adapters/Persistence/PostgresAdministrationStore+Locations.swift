@@ -9,9 +9,10 @@ public import Tenancy
 
 extension PostgresAdministrationStore {
     public func importLocations(
-        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<LocationRecord>, any Error>
+        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<LocationRecord>, any Error>,
+        _ options: ImportOptions = ImportOptions()
     ) async throws -> ImportOutcome {
-        try await importTable(of: tenant, LocationStaging(), rows)
+        try await importRows(of: tenant, rows, options)
     }
 
     /// By identifier, up to `limit`.
@@ -78,8 +79,8 @@ extension LocationRecord: StoredItem {
 
     func update(of tenant: TenantID) -> Query {
         """
-        UPDATE doorstep.locations SET (\(unsafeSQL: Self.changeableList)) = (
-            SELECT \(unsafeSQL: Self.changeableList)
+        UPDATE doorstep.locations SET (\(unsafeSQL: Self.changeable())) = (
+            SELECT \(unsafeSQL: Self.changeable())
             FROM jsonb_populate_record(NULL::doorstep.locations, \(jsonText)))
         WHERE tenant_id = \(tenant.uuid) AND identifier = \(identifier.text)
         """
@@ -92,25 +93,16 @@ extension LocationRecord: StoredItem {
     ) async throws -> [RowCount] {
         try await transaction.delete(
             "location '\(identifier)'", from: "locations", where: "identifier", is: identifier.text,
-            referents: [
-                Reference(relation: "experiences", column: "location_identifier", name: "kind || ' ' || url")
-            ], cascade: cascade)
+            referents: [experiences], cascade: cascade)
     }
 }
 
 extension LocationRecord {
-    /// The columns of a record, what identifies it first, as ``init(row:)`` reads them and ``fields`` has them.
-    private static let columns = [
-        "identifier", "name", "latitude", "longitude", "radius", "metadata", "details",
-    ]
-    static let columnList = columns.joined(separator: ", ")
-    fileprivate static let changeableList = changeable()
+    /// Those that are bound to it.
+    fileprivate static let experiences = Reference(
+        relation: "experiences", column: "location_identifier", name: "kind || ' ' || url")
 
-    /// The columns that can change, each with something before its name.
-    fileprivate static func changeable(_ prefix: String = "") -> String {
-        columns.dropFirst().map { prefix + $0 }.joined(separator: ", ")
-    }
-
+    /// Takes ``columnList``.
     init(row: Row) throws {
         let (identifier, name, latitude, longitude, radius, metadata, details) = try row.decode(
             String.self, String.self, Double.self, Double.self, Double.self, JSONText.self, JSONText?.self)
@@ -124,16 +116,6 @@ extension LocationRecord {
         }
     }
 
-    /// What COPY writes into the columns.
-    fileprivate var fields: [String?] {
-        [
-            identifier.text, name.text, region.center.latitude.description,
-            region.center.longitude.description, region.radius.meters.description,
-            String(decoding: JSONValue.object(metadata).serialized(), as: UTF8.self),
-            details.isEmpty ? nil : String(decoding: details.json, as: UTF8.self),
-        ]
-    }
-
     fileprivate var jsonText: JSONText {
         JSONText(String(decoding: JSONValue.object(json).serialized(), as: UTF8.self))
     }
@@ -142,6 +124,30 @@ extension LocationRecord {
 extension JSONText {
     fileprivate var members: JSONObject {
         get throws { try JSONValue(parsing: text.utf8).objectValue ?? [:] }
+    }
+}
+
+// MARK: - Import
+
+extension LocationRecord: StagedItem {
+    static let relation = "locations"
+    static let keyColumns = ["identifier"]
+    static let keyField = "identifier"
+    static let changeableColumns = ["name", "latitude", "longitude", "radius", "metadata", "details"]
+        .map { (column: $0, field: $0) }
+    static var reference: Reference? { experiences }
+
+    static func key(from columns: [String]) throws -> LocationIdentifier {
+        try PersistenceError.reading(relation) { try LocationIdentifier(columns.first ?? "") }
+    }
+
+    var fields: [String?] {
+        [
+            identifier.text, name.text, region.center.latitude.description,
+            region.center.longitude.description, region.radius.meters.description,
+            String(decoding: JSONValue.object(metadata).serialized(), as: UTF8.self),
+            details.isEmpty ? nil : String(decoding: details.json, as: UTF8.self),
+        ]
     }
 }
 
@@ -162,43 +168,5 @@ extension PostgresAdministrationStore {
                 """
             ).map { try AuditEntry(row: $0) }
         }
-    }
-}
-
-// MARK: - Import
-
-/// How locations are imported.
-struct LocationStaging: Staging {
-    static let table: Query = """
-        CREATE TEMPORARY TABLE staged ON COMMIT DROP AS
-        SELECT 0::bigint AS line, \(unsafeSQL: LocationRecord.columnList) FROM doorstep.locations WITH NO DATA
-        """
-
-    func fields(of row: LocationRecord) -> [String?] { row.fields }
-
-    func problems(of tenant: TenantID) -> [Query] {
-        [
-            """
-            SELECT line, 'identifier: it is on line ' || first || ' already' FROM (
-                SELECT line, min(line) OVER (PARTITION BY identifier) AS first FROM pg_temp.staged
-                WHERE identifier IN (SELECT identifier FROM pg_temp.staged GROUP BY identifier HAVING count(*) > 1)
-            ) repeated
-            WHERE line > first ORDER BY line
-            """
-        ]
-    }
-
-    func merge(into tenant: TenantID) -> Query {
-        """
-        WITH merged AS (
-        INSERT INTO doorstep.locations AS l (tenant_id, \(unsafeSQL: LocationRecord.columnList))
-        SELECT \(tenant.uuid), \(unsafeSQL: LocationRecord.columnList) FROM pg_temp.staged
-        ON CONFLICT (tenant_id, identifier) DO UPDATE
-        SET (\(unsafeSQL: LocationRecord.changeableList)) = ROW (\(unsafeSQL: LocationRecord.changeable("excluded.")))
-        WHERE (\(unsafeSQL: LocationRecord.changeable("l."))) IS DISTINCT FROM
-            (\(unsafeSQL: LocationRecord.changeable("excluded.")))
-        RETURNING xmax = 0 AS is_new)
-        SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
-        """
     }
 }

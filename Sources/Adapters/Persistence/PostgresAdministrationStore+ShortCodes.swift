@@ -5,9 +5,10 @@ public import Tenancy
 
 extension PostgresAdministrationStore {
     public func importShortCodes(
-        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ShortCode>, any Error>
+        of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ShortCode>, any Error>,
+        _ options: ImportOptions = ImportOptions()
     ) async throws -> ImportOutcome {
-        try await importTable(of: tenant, ShortCodeStaging(), rows)
+        try await importRows(of: tenant, rows, options)
     }
 
     /// By code, up to `limit`.
@@ -85,38 +86,15 @@ extension ShortCode: StoredItem {
     }
 }
 
-/// How short codes are imported.
-struct ShortCodeStaging: Staging {
-    static let table: Query = """
-        CREATE TEMPORARY TABLE staged (
-            line bigint, code text COLLATE "C", url text COLLATE "C"
-        ) ON COMMIT DROP
-        """
+// MARK: - Import
 
-    func fields(of row: ShortCode) -> [String?] {
-        [row.code, row.url.canonical]
-    }
+extension ShortCode: StagedItem {
+    static let relation = "short_codes"
+    static let keyColumns = ["code"]
+    static let keyField = "code"
+    static let changeableColumns = [(column: "url", field: "url")]
 
-    func problems(of tenant: TenantID) -> [Query] {
-        [
-            """
-            SELECT line, 'code: it is on line ' || first || ' already' FROM (
-                SELECT line, min(line) OVER (PARTITION BY code) AS first FROM pg_temp.staged
-            ) repeated
-            WHERE line > first ORDER BY line
-            """
-        ]
-    }
+    static func key(from columns: [String]) throws -> String { columns.joined() }
 
-    func merge(into tenant: TenantID) -> Query {
-        """
-        WITH merged AS (
-        INSERT INTO doorstep.short_codes AS s (tenant_id, code, url)
-        SELECT \(tenant.uuid), code, url FROM pg_temp.staged
-        ON CONFLICT (tenant_id, code) DO UPDATE SET url = excluded.url
-        WHERE s.url <> excluded.url
-        RETURNING xmax = 0 AS is_new)
-        SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
-        """
-    }
+    var fields: [String?] { [code, url.canonical] }
 }

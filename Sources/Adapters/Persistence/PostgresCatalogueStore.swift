@@ -36,6 +36,31 @@ struct PostgresCatalogueStore<Item: StoredItem>: CatalogueStore {
     }
 }
 
+extension PostgresCatalogueStore: CollectionStore where Item: StagedItem {
+    func importRows(
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: String,
+        _ options: ImportOptions
+    ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
+        try await access.importing(tenant) {
+            var isVisible = true
+            let outcome = try await ImportRefused.outcome {
+                let written = try await access.write(
+                    tenant, by: actor, statementTimeout: ManagerAccess.importTimeout
+                ) { transaction in
+                    do {
+                        return try await transaction.importRows(rows, options)
+                    } catch let error as PostgreSQLError where error.isLockTimeout {
+                        throw AdministrationError.conflict
+                    }
+                }
+                isVisible = written.isVisible
+                return written.result
+            }
+            return (outcome, isVisible)
+        }
+    }
+}
+
 extension TenantTransaction {
     /// - Returns: What the item was and is.
     fileprivate func change<Item: StoredItem>(

@@ -23,6 +23,13 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case unknownShortCode(String)
     /// What was to be deleted, and what refers to it.
     case inUse(String, by: [Referents])
+    /// What an import was to remove, and something refers to.
+    case removalsInUse(RemovalsInUse)
+    /// An import was to remove more than it was allowed to: how many of how many there are.
+    case tooManyRemovals(Int, of: Int, allowed: Int)
+    case tooManyRows(limit: Int)
+    /// Another change of the same is under way for longer than is waited.
+    case conflict
     case unknownKey
     case keyNotActive
     /// And what replaced it.
@@ -61,7 +68,10 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unknownLocation: "unknown_location"
         case .shortCodeExists: "short_code_exists"
         case .unknownShortCode: "unknown_short_code"
-        case .inUse: "in_use"
+        case .inUse, .removalsInUse: "in_use"
+        case .tooManyRemovals: "too_many_removals"
+        case .tooManyRows: "too_many_rows"
+        case .conflict: "conflict"
         case .unknownKey: "unknown_key"
         case .keyNotActive: "key_not_active"
         case .keyRotated: "key_rotated"
@@ -102,6 +112,14 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
             the \(subject) is in use by \(referents.map(\.description).joined(separator: " and ")): \
             it can be deleted after these, or with them by cascade
             """
+        case .removalsInUse(let removals): "what is to be removed is in use, \(removals)"
+        case .tooManyRemovals(let count, let total, let allowed):
+            """
+            \(count) of \(total) would be removed, and \(allowed) may be: where that is meant, allow the removal \
+            of \(count)
+            """
+        case .tooManyRows(let limit): "there are more than \(limit) rows"
+        case .conflict: "another change of the same is under way: try again when it is over"
         case .unknownKey: "the tenant has no such key"
         case .keyNotActive: "the key is revoked or expired"
         case .keyRotated(let successor): "the key was replaced already, by \(successor): rotate that one"

@@ -1,7 +1,7 @@
 /// Reads comma-separated values as RFC 4180 defines them, from chunks of bytes of any size.
 ///
-/// Also taken: a byte order mark, and lines that end in LF or CR alone. Memory is bounded by one record: a
-/// record over `maximumRecordLength` bytes is refused. A refused record is reported and reading goes on with
+/// Also taken: a byte order mark, and lines that end in LF or CR alone. Memory is bounded by one record: one
+/// that is longer than a record may be is refused. A refused record is reported and reading goes on with
 /// the next line that can be told to be one; a quote that never closes swallows the rest of the file and is
 /// reported where it opened.
 struct CSVParser {
@@ -16,7 +16,10 @@ struct CSVParser {
         case refused(String)
     }
 
+    /// In bytes, unless it is said otherwise.
     static let maximumRecordLength = 1 << 20
+
+    private let maximumRecordLength: Int
 
     private enum State {
         case fieldStart, unquoted, quoted, quoteInQuoted, refused
@@ -31,6 +34,10 @@ struct CSVParser {
     private var refusal: String?
     private var followsCR = false
     private var markOffset: Int? = 0
+
+    init(maximumRecordLength: Int = Self.maximumRecordLength) {
+        self.maximumRecordLength = maximumRecordLength
+    }
 
     /// Hands each record that ends in `chunk` to `emit`, in order.
     mutating func consume(_ chunk: some Sequence<UInt8>, emit: (Record) -> Void) {
@@ -68,8 +75,8 @@ struct CSVParser {
         }
 
         recordLength += 1
-        if recordLength > Self.maximumRecordLength, refusal == nil {
-            refusal = "the row is longer than \(Self.maximumRecordLength) bytes"
+        if recordLength > maximumRecordLength, refusal == nil {
+            refusal = "the row is longer than \(maximumRecordLength) bytes"
             fields = []
             field = []
         }

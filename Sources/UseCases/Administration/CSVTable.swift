@@ -3,13 +3,16 @@
 /// Columns are known by name and may come in any order. Rows with more or fewer fields than the header are
 /// refused.
 struct CSVTable {
-    private var parser = CSVParser()
+    private var parser: CSVParser
     private var header: CSVHeader?
     private let required: [String]
 
-    /// - Parameter required: The columns that must be there.
-    init(required: [String]) {
+    /// - Parameters:
+    ///   - required: The columns that must be there.
+    ///   - maximumRowLength: In bytes.
+    init(required: [String], maximumRowLength: Int = CSVParser.maximumRecordLength) {
         self.required = required
+        parser = CSVParser(maximumRecordLength: maximumRowLength)
     }
 
     enum Row {

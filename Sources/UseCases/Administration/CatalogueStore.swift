@@ -33,6 +33,21 @@ public protocol CatalogueStore<Item>: Sendable {
     ) async throws -> Bool
 }
 
+/// A store whose items can be written many at once, as an import does.
+public protocol CollectionStore<Item>: CatalogueStore {
+    /// Adds and changes items as rows say, and where it is asked for removes the others: all of it or nothing.
+    ///
+    /// What is there is read and locked when the last row has come, and not before.
+    /// - Parameter actor: who the audit log says did it.
+    /// - Returns: What was done, and whether this server's lookups know of it.
+    /// - Throws: `AdministrationError.conflict` where another import of the tenant's is under way, `.removalsInUse`,
+    ///   `.tooManyRemovals`; and what the rows throw.
+    func importRows(
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: String,
+        _ options: ImportOptions
+    ) async throws -> (outcome: ImportOutcome, isVisible: Bool)
+}
+
 /// What became of an item.
 public struct CatalogueChange<Item: CatalogueItem>: Sendable {
     /// Nil for one that is new.
@@ -51,15 +66,15 @@ public struct CatalogueChange<Item: CatalogueItem>: Sendable {
 /// All that keys manage of a tenant's.
 public struct ManagedCatalogue: Sendable {
     public let clips: any CatalogueStore<Clip>
-    public let locations: any CatalogueStore<LocationRecord>
-    public let experiences: any CatalogueStore<ExperienceRecord>
-    public let shortCodes: any CatalogueStore<ShortCode>
+    public let locations: any CollectionStore<LocationRecord>
+    public let experiences: any CollectionStore<ExperienceRecord>
+    public let shortCodes: any CollectionStore<ShortCode>
     public let keys: any KeyStore
     public let auditLog: any AuditLog
 
     public init(
-        clips: any CatalogueStore<Clip>, locations: any CatalogueStore<LocationRecord>,
-        experiences: any CatalogueStore<ExperienceRecord>, shortCodes: any CatalogueStore<ShortCode>,
+        clips: any CatalogueStore<Clip>, locations: any CollectionStore<LocationRecord>,
+        experiences: any CollectionStore<ExperienceRecord>, shortCodes: any CollectionStore<ShortCode>,
         keys: any KeyStore, auditLog: any AuditLog
     ) {
         self.clips = clips

@@ -1,8 +1,26 @@
 public import JSON
 
+/// What is to become of an import's rows, and of those that are there.
+public struct ImportOptions: Sendable, Hashable {
+    /// Whether what the file does not have is removed.
+    public var prunes: Bool
+    /// Whether it is only said what would be done.
+    public var isDryRun: Bool
+    /// How many may be removed; nil for half of what there is.
+    public var allowedRemovals: Int?
+
+    public init(prunes: Bool = false, isDryRun: Bool = false, allowedRemovals: Int? = nil) {
+        self.prunes = prunes
+        self.isDryRun = isDryRun
+        self.allowedRemovals = allowedRemovals
+    }
+}
+
 /// How an import ended: all of it is in, or none of it.
 public enum ImportOutcome: Sendable, Hashable {
     case done(ImportCounts)
+    /// Nothing was changed.
+    case planned(ImportPlan)
     case refused(ImportProblems)
 }
 
@@ -17,18 +35,94 @@ public enum ArchiveOutcome: Sendable, Hashable {
 public struct ImportCounts: Sendable, Hashable {
     public let added: Int
     public let changed: Int
+    public let removed: Int
     public let unchanged: Int
 
-    public init(added: Int, changed: Int, unchanged: Int) {
+    public init(added: Int, changed: Int, removed: Int = 0, unchanged: Int) {
         self.added = added
         self.changed = changed
+        self.removed = removed
         self.unchanged = unchanged
     }
 
     public var json: JSONObject {
         [
-            "added": JSONValue(added), "changed": JSONValue(changed), "unchanged": JSONValue(unchanged),
+            "added": JSONValue(added), "changed": JSONValue(changed), "removed": JSONValue(removed),
+            "unchanged": JSONValue(unchanged),
         ]
+    }
+}
+
+/// What an import would do: how much of what, and the first items of each by name.
+public struct ImportPlan: Sendable, Hashable {
+    /// An item, and what is to be said of it.
+    public struct Item: Sendable, Hashable {
+        public let name: String
+        /// Which members change, or what refers to it; empty where there is no more to say.
+        public let detail: String
+        /// The members that name it, and the detail as JSON.
+        public let members: JSONObject
+
+        public init(name: String, detail: String = "", members: JSONObject) {
+            self.name = name
+            self.detail = detail
+            self.members = members
+        }
+    }
+
+    public let counts: ImportCounts
+    /// By name; at most ``limit``, like the two below.
+    public let added: [Item]
+    /// With `fields`, the names of what changes.
+    public let changed: [Item]
+    public let removed: [Item]
+    /// Those of them that cannot be removed.
+    public let inUse: RemovalsInUse
+
+    /// How many are named of each.
+    public static let limit = 100
+
+    public init(
+        counts: ImportCounts, added: [Item], changed: [Item], removed: [Item], inUse: RemovalsInUse
+    ) {
+        self.counts = counts
+        self.added = added
+        self.changed = changed
+        self.removed = removed
+        self.inUse = inUse
+    }
+
+    /// The counts, and under `plan` what they are of.
+    public var json: JSONObject {
+        var plan: JSONObject = ["inUse": .object(inUse.json)]
+        for (name, items) in [("added", added), ("changed", changed), ("removed", removed)] {
+            plan[name] = .array(items.map { .object($0.members) })
+        }
+        var json = counts.json
+        json["plan"] = .object(plan)
+        return json
+    }
+}
+
+/// The items that were to be removed, and cannot be: something refers to them.
+public struct RemovalsInUse: Sendable, Hashable, CustomStringConvertible {
+    public let count: Int
+    /// By name, with what refers to each (`by`); at most ``ImportPlan/limit``.
+    public let first: [ImportPlan.Item]
+
+    public init(count: Int = 0, first: [ImportPlan.Item] = []) {
+        self.count = count
+        self.first = first
+    }
+
+    public var json: JSONObject {
+        ["count": JSONValue(count), "first": .array(first.map { .object($0.members) })]
+    }
+
+    /// `2: a by 1 experience (advanced https://example.com/a), b by …`.
+    public var description: String {
+        let names = first.map { "\($0.name) by \($0.detail)" }.joined(separator: ", ")
+        return "\(count): \(names)\(count > first.count ? ", …" : "")"
     }
 }
 

@@ -1,42 +1,111 @@
-/// The rows of a CSV file, one after another.
+/// Makes rows of a file's bytes, as its format has them, and says what is wrong with a row that is none.
 ///
-/// `Row` says what a row is made of; this type reads the file and says what is wrong with a row that is none. Rows go on
-/// after a bad one, so that all that is wrong can be reported at once.
+/// Rows go on after a bad one, so that all that is wrong can be reported at once.
+public protocol RowReader<Row>: Sendable {
+    associatedtype Row: Sendable
+    /// The rows that end in `chunk`.
+    mutating func rows(in chunk: [UInt8]) throws -> [ImportedRow<Row>]
+    /// The last row, when nothing ends it.
+    mutating func finish() throws -> [ImportedRow<Row>]
+}
+
+/// The rows of a file, one after another, while it is read.
 ///
-/// Throws `AdministrationError.invalidHeader`, and what the source throws.
-public struct TableRows<Row: ImportableRow>: AsyncSequence, Sendable {
+/// Throws `AdministrationError.tooManyRows`, and what chunks and reader throw.
+public struct FileRows<Chunks: AsyncSequence & Sendable, Reader: RowReader>: AsyncSequence, Sendable
+where Chunks.Element == [UInt8] {
+    private let chunks: Chunks
+    private let reader: Reader
+    private let maximum: Int
+
+    /// - Parameter maximum: How many rows there may be.
+    public init(_ chunks: Chunks, _ reader: Reader, maximum: Int = .max) {
+        self.chunks = chunks
+        self.reader = reader
+        self.maximum = maximum
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(chunks: chunks.makeAsyncIterator(), reader: reader, maximum: maximum)
+    }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var chunks: Chunks.AsyncIterator
+        fileprivate var reader: Reader
+        fileprivate let maximum: Int
+        private var rows: ArraySlice<ImportedRow<Reader.Row>> = []
+        private var count = 0
+        private var isAtEnd = false
+
+        fileprivate init(chunks: Chunks.AsyncIterator, reader: Reader, maximum: Int) {
+            self.chunks = chunks
+            self.reader = reader
+            self.maximum = maximum
+        }
+
+        public mutating func next() async throws -> ImportedRow<Reader.Row>? {
+            while rows.isEmpty, !isAtEnd {
+                if let chunk = try await chunks.next() {
+                    rows = try reader.rows(in: chunk)[...]
+                } else {
+                    isAtEnd = true
+                    rows = try reader.finish()[...]
+                }
+                count += rows.count
+                guard count <= maximum else { throw AdministrationError.tooManyRows(limit: maximum) }
+            }
+            return rows.popFirst()
+        }
+    }
+}
+
+/// The rows of a CSV file that is read piece by piece.
+public typealias TableRows<Row: ImportableRow> = FileRows<FileChunks, TableReader<Row>>
+
+extension FileRows where Chunks == FileChunks {
+    /// - Parameter source: gives the next bytes of the file, nil at its end.
+    public init<Row: ImportableRow>(_ source: @escaping FileChunks.Source) where Reader == TableReader<Row> {
+        self.init(FileChunks(source: source), TableReader())
+    }
+}
+
+/// What a closure reads of a file.
+public struct FileChunks: AsyncSequence, Sendable {
     /// Gives the next bytes of the file, nil at its end.
     public typealias Source = @Sendable () throws -> [UInt8]?
 
-    private let source: Source
-
-    public init(_ source: @escaping Source) {
-        self.source = source
-    }
+    let source: Source
 
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let source: Source
-        private var table = CSVTable(required: Row.requiredColumns)
-        private var rows: ArraySlice<CSVTable.Row> = []
-        private var isAtEnd = false
 
-        fileprivate init(source: @escaping Source) {
-            self.source = source
-        }
+        public mutating func next() async throws -> [UInt8]? { try source() }
+    }
+}
 
-        public mutating func next() async throws -> ImportedRow<Row>? {
-            while rows.isEmpty, !isAtEnd {
-                if let chunk = try source() {
-                    rows = try table.rows(in: chunk)[...]
-                } else {
-                    isAtEnd = true
-                    rows = try table.finish()[...]
-                }
-            }
-            return rows.popFirst().map(ImportedRow.init)
-        }
+/// Reads rows of CSV. `Row` says what a row is made of.
+///
+/// Throws `AdministrationError.invalidHeader`.
+public struct TableReader<Row: ImportableRow>: RowReader {
+    private var table: CSVTable
+
+    public init() {
+        table = CSVTable(required: Row.requiredColumns)
+    }
+
+    /// - Parameter maximumRowLength: In bytes; a longer row is refused.
+    public init(maximumRowLength: Int) {
+        table = CSVTable(required: Row.requiredColumns, maximumRowLength: maximumRowLength)
+    }
+
+    public mutating func rows(in chunk: [UInt8]) throws -> [ImportedRow<Row>] {
+        try table.rows(in: chunk).map(ImportedRow.init)
+    }
+
+    public mutating func finish() throws -> [ImportedRow<Row>] {
+        try table.finish().map(ImportedRow.init)
     }
 }
 

@@ -317,6 +317,15 @@ import Testing
         #expect(try connection.passedOn().isEmpty)
     }
 
+    /// Else what has come would be all of it for those behind.
+    @Test func aBodyThatIsCutOffIsNoWholeOne() throws {
+        let connection = try Connection()
+        let head = Self.request("PUT /v1/locations", connection.api, "Content-Length: 9\r\n")
+        #expect(try connection.send(head + "a,b\n").isEmpty)
+        connection.channel.pipeline.fireChannelInactive()
+        #expect(throws: ChannelError.inputClosed) { try connection.channel.throwIfErrorCaught() }
+    }
+
     @Test func anIdleConnectionEndsWithTheServer() throws {
         let connection = try Connection()
         #expect(try connection.send(connection.hot) == ["200"])

@@ -154,7 +154,7 @@ struct LinearWorkTests {
             client: Client(address: Client.Address(nil), isBehindProxy: false),
             fields: RequestFields(
                 authorization: "Bearer \(api.secret.text)", contentType: contentType))
-        return { _ = try? access.admit(request, for: .confirm, taking: .json, at: Date()).caller }
+        return { _ = try? access.admit(request, for: .confirm, taking: [.json], at: Date()).caller }
     }
 
     // MARK: Heads of requests

@@ -4,7 +4,7 @@ import Synchronization
 import Tenancy
 
 /// Keeps items of the catalogue in memory.
-final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore {
+final class MemoryCatalogueStore<Item: CatalogueItem>: CollectionStore {
     private struct State {
         var items: [TenantID: [String: Item]] = [:]
         var actors: [String] = []
@@ -64,6 +64,48 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore {
             state.items[tenant]?[Item.name(of: key)] = nil
             state.actors.append(actor)
             return state.isVisible
+        }
+    }
+
+    func importRows(
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: String,
+        _ options: ImportOptions
+    ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
+        var (sent, problems): ([String: Item], ImportProblems) = ([:], ImportProblems())
+        for try await row in rows {
+            switch row {
+            case .row(let item, _): sent[Item.name(of: item.key)] = item
+            case .refused(let problem): problems.add(problem)
+            }
+        }
+        guard problems.isEmpty else { return (.refused(problems), true) }
+        return try state.withLock { [sent] state in
+            if let refusal = state.refusal { throw refusal }
+            let present = state.items[tenant] ?? [:]
+            let removed = options.prunes ? present.keys.filter { sent[$0] == nil } : []
+            let changed = sent.filter { present[$0.key] != nil && present[$0.key] != $0.value }.keys
+            let added = sent.keys.filter { present[$0] == nil }
+            let counts = ImportCounts(
+                added: added.count, changed: changed.count, removed: removed.count,
+                unchanged: sent.count - added.count - changed.count)
+            if options.isDryRun {
+                func items(_ names: some Sequence<String>) -> [ImportPlan.Item] {
+                    names.sorted().map { .init(name: $0, members: ["name": .string($0)]) }
+                }
+                let plan = ImportPlan(
+                    counts: counts, added: items(added), changed: items(changed), removed: items(removed),
+                    inUse: RemovalsInUse())
+                return (.planned(plan), true)
+            }
+            if removed.count > options.allowedRemovals ?? present.count / 2 {
+                throw AdministrationError.tooManyRemovals(
+                    removed.count, of: present.count, allowed: options.allowedRemovals ?? present.count / 2)
+            }
+            var items = present.merging(sent) { $1 }
+            for name in removed { items[name] = nil }
+            state.items[tenant] = items
+            state.actors.append(actor)
+            return (.done(counts), state.isVisible)
         }
     }
 }

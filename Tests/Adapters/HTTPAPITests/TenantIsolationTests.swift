@@ -289,6 +289,7 @@ import Testing
                     == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation))
                     .union(NotificationRouteTests.operations).union(ChannelRouteTests.operations)
                     .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations)
+                    .union(CollectionRouteTests.operations)
                     .union(ConfirmationHistoryRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }

@@ -217,6 +217,131 @@ import Testing
         }
     }
 
+    // MARK: Whole collections
+
+    @Test(.timeLimit(.minutes(5))) func aWholeCollectionIsSeenWhenItIsAnswered() async throws {
+        try await Self.withCatalogue { fixture in
+            let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
+            let other = try await stores.createTenant("other")
+            try await stores.importLocations([.sample("theirs")], of: other)
+            try await stores.createClip(of: tenant)
+            let locations = try (0..<1_000).map { try LocationRecord.sample("l\($0)") }
+            let options = ImportOptions(prunes: true, allowedRemovals: 1)
+            let added = try await catalogue.locations.importRows(
+                Rows(locations), of: tenant, by: "key:1", options)
+            #expect(added.outcome == .done(1_000, 0, 0) && added.isVisible)
+            #expect(try fixture.table?.location(Self.id("l999")) != nil)
+            let experiences = try await catalogue.experiences.importRows(
+                Rows([try ExperienceRecord.sample("https://example.com/a", location: "l1")]), of: tenant,
+                by: "key:2", options
+            )
+            #expect(experiences.outcome == .done(1, 0, 0) && experiences.isVisible)
+            let codes = try await catalogue.shortCodes.importRows(
+                Rows([try ShortCode.sample("c")]), of: tenant, by: "key:3", options)
+            #expect(codes.outcome == .done(1, 0, 0) && codes.isVisible)
+
+            // The same again, and a plan, write nothing.
+            let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
+            let again = try await catalogue.locations.importRows(
+                Rows(locations.reversed()), of: tenant, by: "key:4", options)
+            #expect(again.outcome == .done(0, 0, 1_000) && again.isVisible)
+            _ = try await catalogue.locations.importRows(
+                Rows(Array(locations.dropFirst(5))), of: tenant, by: "key:4",
+                ImportOptions(prunes: true, isDryRun: true))
+            #expect(try await stores.count("SELECT count(*) FROM doorstep.audit_log") == entries)
+
+            let replaced = try await catalogue.locations.importRows(
+                Rows(Array(locations.dropLast())), of: tenant, by: "key:5", options)
+            #expect(
+                replaced.outcome
+                    == .done(ImportCounts(added: 0, changed: 0, removed: 1, unchanged: 999))
+                    && replaced.isVisible)
+            #expect(try fixture.table?.location(Self.id("l999")) == nil)
+            #expect(try await stores.administration.locations(of: other, after: nil, limit: 9).count == 1)
+            let history = try await stores.administration.history(of: Self.id("l999"), of: tenant, limit: 9)
+            #expect(history.map(\.actor) == ["key:5", "key:1"])
+        }
+    }
+
+    /// While rows come nothing of the catalogue is locked; and of one tenant one import is under way in a server.
+    @Test(.timeLimit(.minutes(5))) func nobodyWaitsForRowsThatAreStillToCome() async throws {
+        try await Self.withCatalogue { fixture in
+            let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
+            let other = try await stores.createTenant("other")
+            try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
+            let rows = Rows<LocationRecord>([
+                { .row(try .sample("a", radius: 1), line: 1) },
+                {
+                    let changed = try await catalogue.locations.change(
+                        Self.id("a"), of: tenant, by: "key:1"
+                    ) { _ in try .sample("a", radius: 2) }
+                    #expect(changed.isVisible)
+                    await #expect(throws: AdministrationError.conflict) {
+                        try await catalogue.shortCodes.importRows(
+                            Rows([ShortCode]()), of: tenant, by: "", ImportOptions())
+                    }
+                    let theirs = try await catalogue.locations.importRows(
+                        Rows([try LocationRecord.sample("a")]), of: other, by: "", ImportOptions())
+                    #expect(theirs.outcome == .done(1, 0, 0))
+                    // An operator's comes first, since it was there first with all its rows.
+                    #expect(
+                        try await stores.importLocations([.sample("c")], of: tenant) == .done(1, 0, 0))
+                    return .row(try .sample("b", radius: 1), line: 2)
+                },
+            ])
+            let outcome = try await catalogue.locations.importRows(
+                rows, of: tenant, by: "key:2", ImportOptions(prunes: true))
+            #expect(
+                outcome.outcome == .done(ImportCounts(added: 0, changed: 2, removed: 1, unchanged: 0)))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whatComesTooLateIsToldThatItConflicts() async throws {
+        try await Self.withCatalogue { fixture in
+            let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
+            let rows = Rows<LocationRecord>([
+                {
+                    await #expect(throws: AdministrationError.conflict) {
+                        try await catalogue.locations.importRows(
+                            Rows([try LocationRecord.sample("b")]), of: tenant, by: "", ImportOptions())
+                    }
+                    return .row(try .sample("a"), line: 2)
+                }
+            ])
+            // An operator's lets no other begin before its end.
+            let outcome = try await stores.administration.importLocations(of: tenant, rows)
+            #expect(outcome == .done(1, 0, 0))
+            let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
+            #expect(stored.map(\.identifier.text) == ["a"])
+        }
+    }
+
+    @Test func rowsThatEndInTheMiddleLeaveNothing() async throws {
+        struct Gone: Error {}
+        try await Self.withCatalogue { fixture in
+            let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
+            try await stores.importLocations([.sample("a")], of: tenant)
+            let rows = (0..<2_000).map { number -> Rows<LocationRecord>.Step in
+                { .row(try .sample("\(number)"), line: number + 2) }
+            }
+            for _ in 0..<2 {
+                await #expect(throws: Gone.self) {
+                    try await catalogue.locations.importRows(
+                        Rows(rows + [{ throw Gone() }]), of: tenant, by: "", ImportOptions())
+                }
+            }
+            let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
+            #expect(stored.map(\.identifier.text) == ["a"])
+            let refused = try await catalogue.locations.importRows(
+                Rows([try LocationRecord.sample("x"), try .sample("x")]), of: tenant, by: "", ImportOptions())
+            #expect(refused.outcome.problems == ["3: identifier: it is on line 2 already"])
+            await #expect(throws: AdministrationError.tenantDeleted) {
+                try await catalogue.locations.importRows(
+                    Rows([try LocationRecord.sample("x")]), of: TenantID(UUID()), by: "", ImportOptions())
+            }
+        }
+    }
+
     @Test func aSnapshotSeesWhatHadEnded() throws {
         let snapshot = try #require(TransactionSnapshot("10:20:10,14"))
         #expect([9, 11, 13, 19].allSatisfy(snapshot.sees))

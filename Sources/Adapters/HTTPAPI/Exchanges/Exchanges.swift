@@ -62,6 +62,8 @@ final class Exchanges<Wire: HTTPWire> {
     private let untaken: UntakenParts
     /// Whether the router has written the head of an answer, and not its end.
     private var hasBegunAnswer = false
+    /// Whether the router was given a head, and not the end of its request.
+    private var hasOpenBody = false
     private var isReadHeldBack = false
     private var isUnflushed = false
     private var discarded = 0
@@ -162,6 +164,8 @@ final class Exchanges<Wire: HTTPWire> {
         request = nil
         events = CircularBuffer(initialCapacity: 0)
         cutOff?.cancel()
+        // Else the library takes what has come of a body for all of it.
+        if hasOpenBody { context.fireErrorCaught(ChannelError.inputClosed) }
         context.fireChannelInactive()
     }
 
@@ -264,6 +268,7 @@ final class Exchanges<Wire: HTTPWire> {
 
     private func passOn(_ part: Wire.RequestPart, _ context: ChannelHandlerContext) {
         hasPassedOn = true
+        if case .end = Wire.piece(part) { hasOpenBody = false } else { hasOpenBody = true }
         context.fireChannelRead(NIOAny(part))
     }
 

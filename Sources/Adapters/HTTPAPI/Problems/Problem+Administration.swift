@@ -30,6 +30,15 @@ extension Problem {
                 throw Problem(
                     .conflict, error.code, error.description,
                     members: ["by": .array(referents.map { .object($0.json) })])
+            case .removalsInUse(let inUse):
+                throw Problem(.conflict, error.code, error.description, members: inUse.json)
+            case .tooManyRemovals(let count, let total, _):
+                throw Problem(
+                    .conflict, error.code, error.description,
+                    members: ["removals": JSONValue(count), "items": JSONValue(total)])
+            case .tooManyRows: throw Problem(.contentTooLarge, error)
+            case .conflict:
+                throw Problem(.conflict, error.code, error.description, headers: [.retryAfter: "2"])
             case .keyNotActive: throw Problem(.conflict, error)
             case .keyRotated(let successor):
                 throw Problem(

@@ -74,13 +74,18 @@ extension Problem {
         )
     }
     static let tenantSuspended = Problem(.forbidden, "forbidden", "the tenant is suspended")
-    static func unsupportedMediaType(_ expected: BodyType) -> Problem {
+    static func unsupportedMediaType(_ expected: [BodyType]) -> Problem {
         Problem(
             .unsupportedMediaType, "unsupported_media_type",
-            "send the body as 'Content-Type: \(expected.name)'")
+            "send the body as 'Content-Type: \(expected.map { "\($0.name)" }.joined(separator: "' or '"))'")
     }
-    static let bodyTooLarge = Problem(
-        .contentTooLarge, "body_too_large", "a body is at most \(Route.maximumBodyLength) bytes")
+    static func bodyTooLarge(_ type: BodyType) -> Problem {
+        Problem(.contentTooLarge, "body_too_large", "a body is at most \(type.maximumLength) bytes")
+    }
+    /// The client, or what stands before it, has gone.
+    static let bodyCutOff = Problem(
+        .badRequest, "malformed_request", "the connection ended before the body")
+    static let bodyTooSlow = Problem(.requestTimeout, "request_timeout", "the body did not arrive in time")
     static let notAnObject = Problem(.badRequest, "invalid_json", "the body must be a JSON object")
     static let notFound = Problem(.notFound, "not_found", "there is nothing at this path")
     static let unknownHost = Problem(.notFound, "unknown_host", "nobody has proved the request's host")

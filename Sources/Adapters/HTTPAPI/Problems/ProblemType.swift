@@ -46,19 +46,42 @@ struct ProblemType: Sendable {
             remedy: "Send fewer or shorter fields; an invocation URL has at most 2,048 bytes."),
         ProblemType(
             "request_timeout", .requestTimeout, title: "The body did not arrive in time",
-            cause: "The body was announced and did not come within ten seconds.",
+            cause: """
+                The body was announced and did not come within ten seconds, or, of a whole collection, nothing \
+                more of it in ten seconds, or not all in fifteen minutes.
+                """,
             remedy: "Send the request again. A proxy in between should pass bodies on as they come."),
         ProblemType(
             "body_too_large", .contentTooLarge, title: "The body is too large",
-            cause: "A body is at most 65,536 bytes, sixteen times the largest payload that APNs takes.",
+            cause: """
+                A body is at most 65,536 bytes, sixteen times the largest payload that APNs takes; that of a \
+                whole collection is at most 1 GiB.
+                """,
             remedy: "Send less in one request."),
         ProblemType(
-            "unsupported_media_type", .unsupportedMediaType, title: "The body is not announced as JSON",
+            "too_many_rows", .contentTooLarge, title: "There are too many rows",
+            cause: "A whole collection is written by at most 1,000,000 rows.",
+            remedy: "Send several requests, each with `PATCH`, which leaves what it does not name as it is."),
+        ProblemType(
+            "unsupported_media_type", .unsupportedMediaType,
+            title: "The body is not announced as what it must be",
             cause: """
-                The request has another `Content-Type` than `application/json`, or, with `PATCH`, than \
-                `application/merge-patch+json`; or it has none.
+                The request has another `Content-Type` than `application/json`, or, with `PATCH` of one item, \
+                than `application/merge-patch+json`, or, of a whole collection, than `text/csv` and \
+                `application/x-ndjson`; or it has none.
                 """,
-            remedy: "Send the one that the detail names, in UTF-8."),
+            remedy: "Send one that the detail names, in UTF-8."),
+        ProblemType(
+            "invalid_header", .unprocessableContent, title: "The first line does not name the columns",
+            cause: "A CSV body begins with the names of its columns; `detail` says what is wrong with them.",
+            remedy: "Name each column once, and those that are needed."),
+        ProblemType(
+            "invalid_rows", .unprocessableContent, title: "Rows are refused",
+            cause: """
+                Rows of the body break rules, alone or together; nothing was changed. `rows` has the first \
+                hundred by `line`, each with its `reason`, and `count` says how many there are.
+                """,
+            remedy: "Correct them and send the whole body again."),
         ProblemType(
             "invalid_json", .badRequest, title: "The body is not a JSON object",
             cause: "The body cannot be read as JSON, or is no object; `reason` says what is wrong.",
@@ -252,8 +275,30 @@ struct ProblemType: Sendable {
             remedy: "Change that one with `PUT` or `PATCH`, whose ID `GET /v1/experiences?url=` tells."),
         ProblemType(
             "in_use", .conflict, title: "Something refers to it",
-            cause: "What is to be deleted is referred to; `by` says by how much of what, and by which first.",
-            remedy: "Delete that first, or all of it together with `?cascade=true`."),
+            cause: """
+                What is to be deleted is referred to; `by` says by how much of what, and by which first. Of a \
+                whole collection `first` has the first hundred items, and `count` says how many there are.
+                """,
+            remedy: """
+                Delete that first, or one item with all that refers to it by `?cascade=true`.
+                """),
+        ProblemType(
+            "too_many_removals", .conflict, title: "Too much would be removed",
+            cause: """
+                The body lacks more than half of what there is, or more than `allow_removals` says; \
+                `removals` is how many items would be removed, `items` how many there are.
+                """,
+            remedy: """
+                Look at the plan (`?dry_run=true`). Where the removals are meant, send `?allow_removals=` with \
+                their number.
+                """),
+        ProblemType(
+            "conflict", .conflict, title: "Another change is under way",
+            cause: """
+                Another whole collection of the tenant is being written, or what this would change is being \
+                changed by somebody else.
+                """,
+            remedy: "Send the request again when that is over."),
         ProblemType(
             "precondition_failed", .preconditionFailed, title: "It is no longer what was read",
             cause:

@@ -10,6 +10,8 @@ struct Route: Sendable {
     /// With its parameters in braces, as in the OpenAPI document.
     let path: String
     let handler: Handler
+    /// What the body can be; empty where there is none.
+    let bodyTypes: [BodyType]
 
     /// Each throws a ``Problem`` for a refusal.
     enum Handler: Sendable {
@@ -19,41 +21,57 @@ struct Route: Sendable {
         case memory(Scope, @Sendable (AdmittedRequest) throws(Problem) -> Answer)
         /// Waits for the database, and throws `NotificationStoreError.unavailable` where that does not answer.
         case stored(Scope, @Sendable (AdmittedRequest) async throws -> Answer)
+        /// The same, and reads a long body while it comes.
+        case streamed(Scope, @Sendable (AdmittedRequest, Upload) async throws -> Answer)
     }
 
     init(_ method: HTTPRequest.Method, _ path: String, _ handler: Handler) {
         self.method = method
         self.path = path
         self.handler = handler
+        bodyTypes =
+            switch (handler, method) {
+            case (.streamed, _): [.csv, .jsonLines]
+            case (_, .post), (_, .put): [.json]
+            case (_, .patch): [.mergePatch]
+            default: []
+            }
     }
 
-    /// Whether there must be JSON in the body.
-    var takesBody: Bool { bodyType != nil }
-
-    /// What the body must be.
-    var bodyType: BodyType? {
-        switch method {
-        case .post, .put: .json
-        case .patch: .mergePatch
-        default: nil
-        }
+    /// Whether there must be JSON in the body, which is read whole.
+    var takesBody: Bool {
+        if case .streamed = handler { false } else { !bodyTypes.isEmpty }
     }
 
-    /// The largest body that is read, 64 KiB: sixteen times the largest payload APNs takes.
+    /// The largest body that is read whole, 64 KiB: sixteen times the largest payload APNs takes.
     static let maximumBodyLength = 65_536
 }
 
-/// A media type of JSON.
+/// A media type.
 enum BodyType {
     case json
     /// RFC 7396.
     case mergePatch
+    /// RFC 4180.
+    case csv
+    /// A JSON text in each line.
+    case jsonLines
 
     /// In lower case.
     var name: StaticString {
         switch self {
         case .json: "application/json"
         case .mergePatch: "application/merge-patch+json"
+        case .csv: "text/csv"
+        case .jsonLines: "application/x-ndjson"
+        }
+    }
+
+    /// How many bytes a body may have.
+    var maximumLength: Int {
+        switch self {
+        case .json, .mergePatch: Route.maximumBodyLength
+        case .csv, .jsonLines: Upload.maximumLength
         }
     }
 }

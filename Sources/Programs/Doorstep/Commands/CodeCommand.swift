@@ -47,7 +47,7 @@ struct CodeCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await tenant.withTenant { store, tenant in
-                try await file.withRows { try await store.importShortCodes(of: tenant.id, $0) }
+                try await file.withRows { try await store.importShortCodes(of: tenant.id, $0, $1) }
             }
             try file.report(outcome, output)
         }

@@ -30,7 +30,7 @@ struct ExperienceCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await tenant.withTenant { store, tenant in
-                try await file.withRows { try await store.importExperiences(of: tenant.id, $0) }
+                try await file.withRows { try await store.importExperiences(of: tenant.id, $0, $1) }
             }
             try file.report(outcome, output)
         }

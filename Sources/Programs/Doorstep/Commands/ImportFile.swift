@@ -3,28 +3,65 @@ import ArgumentParser
 import Foundation
 import JSON
 
-/// The CSV file of an import.
+/// The CSV file of an import, and what is to be done by it.
 struct ImportFile: ParsableArguments {
     @Argument(help: "A CSV file; - for standard input.")
     var file: String
 
-    /// Lends the file's rows, showing how far they are read.
-    func withRows<Row: ImportableRow, Result>(
-        _ body: (TableRows<Row>) async throws -> Result
-    ) async throws -> Result {
-        try await InputFile(path: file).reading { try await body(TableRows($0)) }
+    @Flag(help: "Only say what would be done.") var dryRun = false
+    @Flag(help: "Also remove what the file does not have: at most half of what there is.") var prune = false
+    @Option(help: ArgumentHelp("Remove so many at most, instead of half.", valueName: "n"))
+    var allowRemovals: Int?
+
+    func validate() throws {
+        guard let allowRemovals else { return }
+        guard prune, allowRemovals >= 0 else {
+            throw ValidationError("--allow-removals is 0 or more, and goes with --prune")
+        }
     }
 
-    /// Says what was done, or names every bad row on standard error: the first hundred, then a count.
+    /// Lends the file's rows, showing how far they are read, and what is to be done by them.
+    func withRows<Row: ImportableRow, Result>(
+        _ body: (TableRows<Row>, ImportOptions) async throws -> Result
+    ) async throws -> Result {
+        let options = ImportOptions(prunes: prune, isDryRun: dryRun, allowedRemovals: allowRemovals)
+        if prune, !dryRun {
+            FileHandle.standardError.write(Data("What \(file) does not have is removed\n".utf8))
+        }
+        return try await InputFile(path: file).reading { try await body(TableRows<Row>($0), options) }
+    }
+
+    /// Says what was or would be done, or names every bad row on standard error: the first hundred, then a count.
     func report(_ outcome: ImportOutcome, _ output: OutputOptions) throws {
         switch outcome {
         case .done(let counts):
-            output.print(
-                counts.json,
-                line: "\(counts.added) added, \(counts.changed) changed, \(counts.unchanged) unchanged")
+            output.print(counts.json, line: line(counts))
+        case .planned(let plan):
+            output.print(plan.json, line: plan.lines(line(plan.counts)))
         case .refused(let problems):
             throw problems.reported(of: file)
         }
+    }
+
+    private func line(_ counts: ImportCounts) -> String {
+        let removed = prune ? ", \(counts.removed) removed" : ""
+        return "\(counts.added) added, \(counts.changed) changed\(removed), \(counts.unchanged) unchanged"
+    }
+}
+
+extension ImportPlan {
+    /// That nothing was done, what would be, and the first items of each kind.
+    fileprivate func lines(_ counts: String) -> String {
+        let items = [
+            ("add", added, self.counts.added), ("change", changed, self.counts.changed),
+            ("remove", removed, self.counts.removed), ("in use", inUse.first, inUse.count),
+        ].flatMap { action, items, count in
+            let lines = items.map { item in
+                "\(action) \(item.name)\(item.detail.isEmpty ? "" : ": \(item.detail)")"
+            }
+            return count > items.count ? lines + ["\(action) \(count - items.count) more"] : lines
+        }
+        return (["Nothing is changed; there would be \(counts)"] + items).joined(separator: "\n")
     }
 }
 

@@ -33,7 +33,7 @@ struct LocationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await tenant.withTenant { store, tenant in
-                try await file.withRows { try await store.importLocations(of: tenant.id, $0) }
+                try await file.withRows { try await store.importLocations(of: tenant.id, $0, $1) }
             }
             try file.report(outcome, output)
         }

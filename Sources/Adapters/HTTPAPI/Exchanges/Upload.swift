@@ -1,0 +1,112 @@
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// A long body while it comes: pieces of it, to be read once. Who reads slowly slows the client down.
+///
+/// Throws a problem: `body_too_large`, `request_timeout` or, where the connection ends before the body, `malformed_request`.
+struct Upload: AsyncSequence, Sendable {
+    fileprivate let body: RequestBody
+    fileprivate let progress: Progress
+
+    /// In bytes. [ours]
+    static let maximumLength = 1 << 30
+    /// Of one row. [ours]
+    static let maximumRowLength = 65_536
+    /// [ours]
+    static let maximumRows = 1_000_000
+    /// How long all of it may take to arrive. [ours]
+    static let timeout = Duration.seconds(900)
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(body: body.makeAsyncIterator(), progress: progress)
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var body: RequestBody.AsyncIterator
+        fileprivate let progress: Progress
+
+        mutating func next() async throws -> [UInt8]? {
+            progress.waits()
+            let part: ByteBuffer?
+            do {
+                part = try await body.next()
+            } catch {
+                throw progress.isOverdue ? Problem.bodyTooSlow : Problem.bodyCutOff
+            }
+            // What was given up does not end well, whoever ended it.
+            guard !Task.isCancelled, try progress.takes(part?.readableBytes) else {
+                throw Problem.bodyTooSlow
+            }
+            return part.map { Array($0.readableBytesView) }
+        }
+    }
+
+    /// How far the body has come, and since when the client is waited for.
+    fileprivate final class Progress: Sendable {
+        private struct State {
+            var length = 0
+            /// Nil while what has come is worked on.
+            var waitsSince: ContinuousClock.Instant?
+            var isOverdue = false
+            var isOver = false
+        }
+
+        private let state = Mutex(State())
+        private let start = ContinuousClock.now
+
+        var isOverdue: Bool { state.withLock(\.isOverdue) }
+
+        func waits() {
+            state.withLock { $0.waitsSince = .now }
+        }
+
+        /// - Parameter length: of the next piece; nil at the end.
+        /// - Returns: False where it has come too late.
+        func takes(_ length: Int?) throws(Problem) -> Bool {
+            let (total, isOverdue) = state.withLock { state in
+                state.waitsSince = nil
+                state.length += length ?? 0
+                state.isOver = length == nil
+                return (state.length, state.isOverdue)
+            }
+            guard total <= Upload.maximumLength else { throw .bodyTooLarge(.csv) }
+            return !isOverdue
+        }
+
+        /// Returns when nothing has come for too long, and does not where all has.
+        func watch(_ limit: Duration) async throws {
+            while true {
+                let (rest, isOverdue) = state.withLock { state in
+                    guard !state.isOver else { return (Upload.timeout, false) }
+                    let silence = state.waitsSince.map { limit - $0.duration(to: .now) } ?? limit
+                    let rest = Swift.min(silence, Upload.timeout - start.duration(to: .now))
+                    state.isOverdue = rest <= .zero
+                    return (rest, state.isOverdue)
+                }
+                if isOverdue { return }
+                try await Task.sleep(for: rest)
+            }
+        }
+    }
+}
+
+extension Request {
+    /// Lends the body while it comes.
+    /// - Parameter limit: how long nothing of it may come.
+    func withUpload<Result: Sendable>(
+        within limit: Duration, _ body: @escaping @Sendable (Upload) async throws -> Result
+    ) async throws -> Result {
+        let upload = Upload(body: self.body, progress: Upload.Progress())
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask { try await body(upload) }
+            group.addTask {
+                try await upload.progress.watch(limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let result = first else { throw Problem.bodyTooSlow }
+            return result
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Administration
+import HTTPTypes
+import JSON
+import Tenancy
+
+/// The routes by which all items of one kind are written at once, from CSV or lines of JSON: `PATCH` adds and changes, `PUT`
+/// also removes what is not sent.
+struct CollectionRoutes<Item: CatalogueItem & ImportableRow>: Sendable {
+    private let path: String
+    private let store: any CollectionStore<Item>
+
+    init(_ path: String, _ store: any CollectionStore<Item>) {
+        self.path = path
+        self.store = store
+    }
+
+    var routes: [Route] {
+        [Route(.put, path, .streamed(.manage, put)), Route(.patch, path, .streamed(.manage, patch))]
+    }
+
+    private func put(_ request: AdmittedRequest, _ upload: Upload) async throws -> Answer {
+        let parameters = try QueryParameters(request.query.utf8.span, named: "dry_run", "allow_removals")
+        let options = ImportOptions(
+            prunes: true, isDryRun: try parameters.flag("dry_run"),
+            allowedRemovals: try parameters.count("allow_removals"))
+        return try await write(request, upload, options)
+    }
+
+    private func patch(_ request: AdmittedRequest, _ upload: Upload) async throws -> Answer {
+        let parameters = try QueryParameters(request.query.utf8.span, named: "dry_run")
+        return try await write(request, upload, ImportOptions(isDryRun: try parameters.flag("dry_run")))
+    }
+
+    private func write(
+        _ request: AdmittedRequest, _ upload: Upload, _ options: ImportOptions
+    ) async throws -> Answer {
+        try await Problem.managing(nil) {
+            let (outcome, isVisible) =
+                switch request.request.fields.bodyType(among: [.csv, .jsonLines]) {
+                case .jsonLines:
+                    try await write(
+                        upload, JSONLineReader<Item>(maximumLineLength: Upload.maximumRowLength), request,
+                        options)
+                default:
+                    try await write(
+                        upload, TableReader<Item>(maximumRowLength: Upload.maximumRowLength), request, options
+                    )
+                }
+            switch outcome {
+            case .done(let counts): return Answer(writing: counts.json, isVisible: isVisible)
+            case .planned(let plan): return Answer(writing: plan.json, isVisible: true)
+            case .refused(let problems): throw Problem(problems)
+            }
+        }
+    }
+
+    private func write(
+        _ upload: Upload, _ reader: some RowReader<Item>, _ request: AdmittedRequest, _ options: ImportOptions
+    ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
+        try await store.importRows(
+            FileRows(upload, reader, maximum: Upload.maximumRows), of: request.tenant, by: request.actor,
+            options)
+    }
+}
+
+extension Answer {
+    fileprivate init(writing members: JSONObject, isVisible: Bool) {
+        var members = members
+        if !isVisible { members["visible"] = false }
+        self.init(isVisible ? .ok : .accepted, uncached: JSONValue.object(members).serialized())
+    }
+}
+
+extension Problem {
+    /// That rows were refused: the first hundred by line, and how many there are.
+    fileprivate init(_ problems: ImportProblems) {
+        self.init(
+            .unprocessableContent, "invalid_rows",
+            "\(problems.count) \(problems.count == 1 ? "row is" : "rows are") refused, and nothing was changed",
+            members: [
+                "count": JSONValue(problems.count),
+                "rows": .array(
+                    problems.first.map {
+                        .object(["line": JSONValue($0.line), "reason": .string($0.reason)])
+                    }),
+            ])
+    }
+}

@@ -1,0 +1,146 @@
+import Administration
+import PostgreSQL
+import Tenancy
+
+/// An item of which whole files are imported: by COPY into a temporary table, where SQL finds what a row alone does not
+/// show, then by one statement each for what goes and what comes.
+protocol StagedItem: StoredItem {
+    static var relation: String { get }
+    /// The columns of the key.
+    static var keyColumns: [String] { get }
+    /// What a row is told by whose key comes twice.
+    static var keyField: String { get }
+    /// The other columns, and what their members in JSON are called.
+    static var changeableColumns: [(column: String, field: String)] { get }
+    /// Whatever refers to an item, by the first column of its key.
+    static var reference: Reference? { get }
+    /// Each gives line and reason of rows that cannot be merged, by line.
+    /// - Parameter prunes: whether what is not staged goes.
+    static func problems(of tenant: TenantID, prunes: Bool) -> [Query]
+    /// - Parameter columns: those of the key.
+    static func key(from columns: [String]) throws -> Key
+
+    /// The key's columns and the others, as COPY's text format takes them.
+    var fields: [String?] { get }
+}
+
+extension StagedItem {
+    static var reference: Reference? { nil }
+    static func problems(of tenant: TenantID, prunes: Bool) -> [Query] { [] }
+
+    /// The columns of an item, the key's first.
+    static var columnList: String {
+        (keyColumns + changeableColumns.map(\.column)).joined(separator: ", ")
+    }
+
+    /// The columns that can change, each with something before its name.
+    static func changeable(_ prefix: String = "") -> String {
+        changeableColumns.map { prefix + $0.column }.joined(separator: ", ")
+    }
+
+    private static func keyList(_ prefix: String = "") -> String {
+        keyColumns.map { prefix + $0 }.joined(separator: ", ")
+    }
+
+    /// Creates `pg_temp.staged`, whose first column is the row's `line`.
+    static var stagingTable: Query {
+        """
+        CREATE TEMPORARY TABLE staged ON COMMIT DROP AS
+        SELECT 0::bigint AS line, \(unsafeSQL: columnList) FROM doorstep.\(identifier: relation) WITH NO DATA
+        """
+    }
+
+    /// The rows whose key an earlier row has.
+    static var repetitions: Query {
+        """
+        SELECT line, '\(unsafeSQL: keyField): it is on line ' || first || ' already' FROM (
+            SELECT line, min(line) OVER (PARTITION BY \(unsafeSQL: keyList())) AS first FROM pg_temp.staged
+            WHERE (\(unsafeSQL: keyList())) IN (
+                SELECT \(unsafeSQL: keyList()) FROM pg_temp.staged GROUP BY \(unsafeSQL: keyList()) HAVING count(*) > 1)
+        ) repeated
+        WHERE line > first ORDER BY line
+        """
+    }
+
+    /// Adds and changes rows, and gives how many were added and how many changed.
+    static func merge(into tenant: TenantID) -> Query {
+        """
+        WITH merged AS (
+        INSERT INTO doorstep.\(identifier: relation) AS t (tenant_id, \(unsafeSQL: columnList))
+        SELECT \(tenant.uuid), \(unsafeSQL: columnList) FROM pg_temp.staged
+        ON CONFLICT (tenant_id, \(unsafeSQL: keyList())) DO UPDATE
+        SET (\(unsafeSQL: changeable())) = ROW (\(unsafeSQL: changeable("excluded.")))
+        WHERE (\(unsafeSQL: changeable("t."))) IS DISTINCT FROM (\(unsafeSQL: changeable("excluded.")))
+        RETURNING xmax = 0 AS is_new)
+        SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
+        """
+    }
+
+    /// What becomes of which items, of each kind the first by their keys, and how many there are.
+    static func plan(for tenant: TenantID, prunes: Bool) -> Query {
+        let fields = changeableColumns.map {
+            "CASE WHEN s.\($0.column) IS DISTINCT FROM t.\($0.column) THEN '\($0.field)' END"
+        }.joined(separator: ", ")
+        return """
+            WITH compared AS (
+                SELECT ARRAY[\(unsafeSQL: keyList())]::text[] AS key,
+                    CASE WHEN s.line IS NULL THEN CASE WHEN \(prunes) THEN 'removed' END
+                        WHEN t.tenant_id IS NULL THEN 'added'
+                        WHEN (\(unsafeSQL: changeable("s."))) IS DISTINCT FROM (\(unsafeSQL: changeable("t.")))
+                        THEN 'changed' END AS action,
+                    array_remove(ARRAY[\(unsafeSQL: fields)], NULL) AS fields
+                FROM pg_temp.staged s FULL JOIN (
+                    SELECT tenant_id, \(unsafeSQL: columnList) FROM doorstep.\(identifier: relation)
+                    WHERE tenant_id = \(tenant.uuid)
+                ) t USING (\(unsafeSQL: keyList()))
+            ), numbered AS (
+                SELECT key, action, fields, row_number() OVER (PARTITION BY action ORDER BY key) AS position,
+                    count(*) OVER (PARTITION BY action) AS total
+                FROM compared WHERE action IS NOT NULL
+            )
+            SELECT action, key, CASE action WHEN 'changed' THEN fields END, total
+            FROM numbered WHERE position <= \(ImportPlan.limit) ORDER BY action, position
+            """
+    }
+
+    /// The rows that are not staged.
+    private static var isNotStaged: String {
+        "NOT EXISTS (SELECT FROM pg_temp.staged s WHERE (\(keyList("s."))) = (\(keyList("t."))))"
+    }
+
+    /// How many there are, and how many are not staged, which are locked: nobody begins to refer to one.
+    static func removals(of tenant: TenantID) -> Query {
+        """
+        WITH removed AS (
+            SELECT FROM doorstep.\(identifier: relation) t
+            WHERE tenant_id = \(tenant.uuid) AND \(unsafeSQL: isNotStaged) FOR UPDATE
+        )
+        SELECT (SELECT count(*) FROM doorstep.\(identifier: relation) WHERE tenant_id = \(tenant.uuid)),
+            (SELECT count(*) FROM removed)
+        """
+    }
+
+    static func removal(of tenant: TenantID) -> Query {
+        """
+        DELETE FROM doorstep.\(identifier: relation) t
+        WHERE tenant_id = \(tenant.uuid) AND \(unsafeSQL: isNotStaged)
+        """
+    }
+
+    /// Those that are not staged and that something refers to: the first by their keys, each with how much refers to it
+    /// and the first of that, and how many they are.
+    static func removalsInUse(of tenant: TenantID, by reference: Reference) -> Query {
+        """
+        SELECT ARRAY[\(unsafeSQL: keyList("t."))]::text[] AS key, r.count, r.first, count(*) OVER ()
+        FROM doorstep.\(identifier: relation) t CROSS JOIN LATERAL (
+            SELECT count(*), (array_agg(\(unsafeSQL: reference.name) ORDER BY \(unsafeSQL: reference.name))
+                )[:\(unsafeSQL: String(Referents.limit))] AS first
+            FROM doorstep.\(identifier: reference.relation)
+            WHERE tenant_id = \(tenant.uuid)
+                AND \(identifier: reference.column) = t.\(unsafeSQL: keyColumns.first ?? "")
+        ) r
+        WHERE t.tenant_id = \(tenant.uuid) AND r.count > 0 AND \(unsafeSQL: isNotStaged)
+        ORDER BY key LIMIT \(ImportPlan.limit)
+        """
+    }
+}

@@ -1,0 +1,64 @@
+import JSON
+
+/// Reads items from lines of JSON (`application/x-ndjson`), each an object as it is written for the item alone.
+///
+/// Memory is bounded by one line. A line without anything in it is no row.
+public struct JSONLineReader<Item: CatalogueItem>: RowReader {
+    private let maximumLineLength: Int
+    private var line: [UInt8] = []
+    private var number = 1
+    private var isTooLong = false
+
+    /// - Parameter maximumLineLength: In bytes; a longer line is refused.
+    public init(maximumLineLength: Int) {
+        self.maximumLineLength = maximumLineLength
+    }
+
+    public mutating func rows(in chunk: [UInt8]) -> [ImportedRow<Item>] {
+        var rows: [ImportedRow<Item>] = []
+        var rest = chunk[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            take(rest[..<end])
+            if let row = endLine() { rows.append(row) }
+            rest = rest[(end + 1)...]
+        }
+        take(rest)
+        return rows
+    }
+
+    public mutating func finish() -> [ImportedRow<Item>] {
+        endLine().map { [$0] } ?? []
+    }
+
+    private mutating func take(_ bytes: ArraySlice<UInt8>) {
+        guard !isTooLong else { return }
+        if line.count + bytes.count > maximumLineLength {
+            isTooLong = true
+            line = []
+        } else {
+            line += bytes
+        }
+    }
+
+    private mutating func endLine() -> ImportedRow<Item>? {
+        defer {
+            line.removeAll(keepingCapacity: true)
+            number += 1
+            isTooLong = false
+        }
+        guard !isTooLong else { return refused("the row is longer than \(maximumLineLength) bytes") }
+        guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) else { return nil }
+        do {
+            guard case .object(let members) = try JSONValue(parsing: line) else {
+                return refused("the row is not a JSON object")
+            }
+            return .row(try Item.read(members), line: number)
+        } catch {
+            return refused("\(error)")
+        }
+    }
+
+    private func refused(_ reason: String) -> ImportedRow<Item> {
+        .refused(ImportProblem(line: number, reason: reason))
+    }
+}

@@ -1,0 +1,338 @@
+import Administration
+import Foundation
+import HTTPTypes
+import Hummingbird
+import JSON
+import NIOCore
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// Whole collections: many items in one request.
+@Suite struct CollectionRouteTests {
+    /// Those that this suite holds to their tenants.
+    static let operations = Set(
+        ["Locations", "Experiences", "ShortCodes"].flatMap { ["replace\($0)", "merge\($0)"] })
+
+    struct Sample: Sendable, CustomTestStringConvertible {
+        let path: String
+        let csv: String
+        let lines: String
+        var testDescription: String { path }
+    }
+
+    static let samples = [
+        Sample(
+            path: "/v1/locations",
+            csv: """
+                identifier,name,latitude,longitude,radius,details.phone,owner\r
+                a,"A, or 1",1.5,-2,100,+1,Ann\r
+                b,B,0,0,1,,\r
+
+                """,
+            lines: #"""
+                {"identifier": "a", "name": "A, or 1", "latitude": 1.5, "longitude": -2, "radius": 100, "metadata": {"owner": "Ann"}, "details": {"phone": "+1"}}
+
+                {"identifier": "b", "name": "B", "latitude": 0, "longitude": 0, "radius": 1, "details": null}
+                """#),
+        Sample(
+            path: "/v1/experiences",
+            csv: """
+                url,clip,kind,location,identifier_rule,title
+                https://example.com/a,com.example.MyApp.Clip,,a,,T
+                https://example.com/b,com.example.MyApp.Clip,demo,,path:1,
+                """,
+            lines: #"""
+                {"url": "https://example.com/a", "clip": "com.example.MyApp.Clip", "location": "a", "title": "T"}
+                {"url": "https://example.com/b", "clip": "com.example.MyApp.Clip", "kind": "demo", "identifierRule": "path:1"}
+                """#),
+        Sample(
+            path: "/v1/short-codes", csv: "code,url\na,https://example.com/a\nb,https://example.com/b\n",
+            lines: #"""
+                {"code": "a", "url": "https://example.com/a"}
+                {"code": "b", "url": "https://example.com/b"}
+                """#),
+    ]
+
+    static let csv = "text/csv"
+    static let jsonLines = "application/x-ndjson"
+    static let counts: JSONValue = ["added": 2, "changed": 0, "removed": 0, "unchanged": 0]
+
+    static func send(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String, as type: String? = csv,
+        _ client: TestAPI.Client, key: APIKey? = nil, headers: HTTPFields = [:]
+    ) async throws -> TestAPI.Answer {
+        var headers = headers
+        headers[.contentType] = type
+        return try await client.send(
+            method, path, key: key ?? client.api.manager, headers: headers, body: ByteBuffer(string: body))
+    }
+
+    @Test(arguments: samples) func linesOfJSONAreTheSameAsCSV(sample: Sample) async throws {
+        for method in [HTTPRequest.Method.put, .patch] {
+            let api = TestAPI()
+            try await api.test(over: [.connection]) { client in
+                let written = try await Self.send(method, sample.path, sample.csv, client)
+                #expect(written.status == 200 && written.json == Self.counts, "\(written.text)")
+                #expect(written.headers[.cacheControl] == "no-store")
+                let same = try await Self.send(method, sample.path, sample.lines, as: Self.jsonLines, client)
+                #expect(
+                    same.json == ["added": 0, "changed": 0, "removed": 0, "unchanged": 2], "\(same.text)")
+                let page = try await client.send(.get, sample.path, key: api.reader)
+                let items = try #require(page["data"]?.arrayValue)
+                #expect(items.count == 2)
+                // What was read can be sent back as it is.
+                let read = items.map { String(decoding: $0.serialized(), as: UTF8.self) + "\n" }.joined()
+                let back = try await Self.send(method, sample.path, read, as: Self.jsonLines, client)
+                #expect(back.json == same.json, "\(back.text)")
+            }
+        }
+    }
+
+    @Test func aReplacementRemovesAndAMergeDoesNot() async throws {
+        let api = TestAPI()
+        let codes = "/v1/short-codes"
+        let row = "https://example.com/x\n"
+        try await api.test(over: [.router]) { client in
+            let all = "code,url\n" + ["a", "b", "c", "d"].map { "\($0),\(row)" }.joined()
+            #expect(try await Self.send(.put, codes, all, client).json?.objectValue?["added"] == 4)
+            let merged = try await Self.send(.patch, codes, "code,url\ne,\(row)", client)
+            #expect(merged.json == ["added": 1, "changed": 0, "removed": 0, "unchanged": 0])
+
+            let rest = "code,url\na,\(row)b,\(row)"
+            let plan = try await Self.send(.put, "\(codes)?dry_run=true", rest, client)
+            #expect(plan.status == 200 && plan["removed"] == 3)
+            #expect(
+                plan["plan"]?.objectValue?["removed"] == [["name": "c"], ["name": "d"], ["name": "e"]],
+                "\(plan.text)")
+            let refused = try await Self.send(.put, codes, rest, client)
+            #expect(refused.status == 409 && refused.code == "too_many_removals")
+            #expect(refused["removals"] == 3 && refused["items"] == 5)
+            let fewer = try await Self.send(.put, "\(codes)?allow_removals=2", rest, client)
+            #expect(fewer.code == "too_many_removals")
+            let page = try await client.send(.get, codes, key: api.reader)
+            #expect(page["data"]?.arrayValue?.count == 5)
+            let done = try await Self.send(.put, "\(codes)?allow_removals=3", rest, client)
+            #expect(done.json == ["added": 0, "changed": 0, "removed": 3, "unchanged": 2])
+            #expect(
+                Set(api.shortCodes.actors) == ["key:\(KeyID(UUID(number: 5)))"]
+                    && api.shortCodes.actors.count == 3)
+        }
+    }
+
+    @Test func everyBadRowIsNamedByItsLine() async throws {
+        try await TestAPI().test(over: [.router]) { client in
+            let bad = "identifier,name,latitude,longitude,radius\na,A,91,0,100\nb,B,1,1,1\nc,C,1,1\n"
+            let csv = try await Self.send(.put, "/v1/locations", bad, client)
+            #expect(csv.status == 422 && csv.code == "invalid_rows")
+            let expected: JSONValue = [
+                ["line": 2, "reason": "latitude: a latitude is from -90 to 90 degrees"],
+                ["line": 4, "reason": "the row has 4 fields, the header 5"],
+            ]
+            #expect(csv["count"] == 2 && csv["rows"]?.arrayValue?.last == expected.arrayValue?.last)
+            #expect(csv["rows"]?.arrayValue?.first?.objectValue?["line"] == 2)
+
+            let long = #"{"code": ""# + String(repeating: "x", count: Upload.maximumRowLength) + #""}"#
+            let lines = [
+                "{", "[]", #"{"code": "a"}"#, #"{"code": "a", "url": "https://example.com", "x": 1}"#,
+                #"{"code": "a", "url": "nonsense"}"#, long, "",
+                #"{"code": "\u0000", "url": "https://example.com"}"#, "\u{FEFF}{}",
+            ].joined(separator: "\n")
+            let json = try await Self.send(.patch, "/v1/short-codes", lines, as: Self.jsonLines, client)
+            #expect(json.status == 422 && json["count"] == 8, "\(json.text)")
+            let numbers = json["rows"]?.arrayValue?.compactMap { $0.objectValue?["line"]?.numberValue?.int }
+            #expect(numbers == [1, 2, 3, 4, 5, 6, 8, 9])
+            #expect(json.text.contains("the row is longer than 65536 bytes"))
+
+            let wide = "code,url\n" + String(repeating: "x", count: Upload.maximumRowLength) + ",\n"
+            let tooLong = try await Self.send(.put, "/v1/short-codes", wide, client)
+            #expect(tooLong["count"] == 1 && tooLong.text.contains("the row is longer than 65536 bytes"))
+
+            let many = "code,url\n" + String(repeating: "a,b\n", count: 250)
+            let first = try await Self.send(.patch, "/v1/short-codes", many, client)
+            #expect(first["count"] == 250 && first["rows"]?.arrayValue?.count == 100)
+            let page = try await client.send(.get, "/v1/short-codes", key: client.api.reader)
+            #expect(page["data"] == [])
+        }
+    }
+
+    @Test func whatIsNoSuchBodyIsRefused() async throws {
+        try await TestAPI().test { client in
+            for type in [nil, "application/json", "application/merge-patch+json", "text/csv; charset=latin1"]
+            {
+                let answer = try await Self.send(.put, "/v1/locations", "", as: type, client)
+                #expect(answer.status == 415 && answer.code == "unsupported_media_type", "\(type ?? "")")
+            }
+            for text in ["", "identifier\n", "code,url,code\n"] {
+                let answer = try await Self.send(.put, "/v1/short-codes", text, client)
+                #expect(answer.status == 422 && answer.code == "invalid_header", "\(text)")
+            }
+            // No line is no row.
+            let none = try await Self.send(.patch, "/v1/short-codes", "", as: Self.jsonLines, client)
+            #expect(none.status == 200)
+            for (method, query, code) in [
+                (HTTPRequest.Method.put, "dry_run=1", "invalid_parameter"),
+                (.put, "allow_removals=-1", "invalid_parameter"),
+                (.put, "allow_removals=x", "invalid_parameter"),
+                (.patch, "allow_removals=1", "unknown_parameter"), (.put, "limit=1", "unknown_parameter"),
+            ] {
+                let answer = try await Self.send(method, "/v1/locations?\(query)", "", client)
+                #expect(answer.status == 400 && answer.code == code, "\(query)")
+            }
+        }
+    }
+
+    @Test func onlyAKeyThatManagesWritesACollection() async throws {
+        let api = TestAPI()
+        try await api.test { client in
+            for key in [api.publishable, api.secret, api.reader, api.confirmer] {
+                for sample in Self.samples {
+                    let answer = try await Self.send(.put, sample.path, sample.csv, client, key: key)
+                    #expect(answer.status == 403 && answer.code == "forbidden")
+                }
+            }
+            #expect(api.locations.actors.isEmpty && api.shortCodes.actors.isEmpty)
+        }
+    }
+
+    @Test func anothersCollectionStaysAsItIs() async throws {
+        let (api, other) = (TestAPI(), TestAPI.key(.secret))
+        let neighbour = TenantID(number: 3)
+        try api.admit(other, of: neighbour, scopes: "read,manage")
+        try await api.test(over: [.router]) { client in
+            for sample in Self.samples {
+                #expect(try await Self.send(.put, sample.path, sample.csv, client).status == 200)
+                let theirs = try await Self.send(.put, sample.path, sample.csv, client, key: other)
+                #expect(theirs.json == Self.counts)
+                let header = String(sample.csv.prefix { !$0.isNewline })
+                let emptied = try await Self.send(
+                    .put, "\(sample.path)?allow_removals=2", header, client, key: other)
+                #expect(emptied.json == ["added": 0, "changed": 0, "removed": 2, "unchanged": 0])
+                let page = try await client.send(.get, sample.path, key: api.reader)
+                #expect(page["data"]?.arrayValue?.count == 2)
+            }
+        }
+    }
+
+    @Test func whatTheStoreRefusesHasItsCode() async throws {
+        let api = TestAPI()
+        let inUse = RemovalsInUse(
+            count: 7, first: [ImportPlan.Item(name: "a", detail: "1 experience (x)", members: ["code": "a"])])
+        try await api.test(over: [.router]) { client in
+            func send() async throws -> TestAPI.Answer {
+                try await Self.send(.put, "/v1/short-codes", "code,url\n", client)
+            }
+            api.shortCodes.refuse(AdministrationError.conflict)
+            let conflict = try await send()
+            #expect(conflict.status == 409 && conflict.code == "conflict")
+            #expect(conflict.headers[.retryAfter] == "2")
+            api.shortCodes.refuse(AdministrationError.removalsInUse(inUse))
+            let used = try await send()
+            #expect(used.status == 409 && used.code == "in_use")
+            #expect(used["count"] == 7 && used["first"] == [["code": "a"]])
+            api.shortCodes.refuse(AdministrationError.tooManyRows(limit: Upload.maximumRows))
+            let long = try await send()
+            #expect(long.status == 413 && long.code == "too_many_rows" && long.text.contains("1000000 rows"))
+            api.shortCodes.refuse(nil)
+            api.shortCodes.lagBehind(true)
+            let unseen = try await send()
+            #expect(
+                unseen.status == 202
+                    && unseen.json == [
+                        "added": 0, "changed": 0, "removed": 0, "unchanged": 0, "visible": false,
+                    ])
+        }
+    }
+
+    @Test func rowsBeyondTheLimitAreRefused() async throws {
+        struct Chunks: AsyncSequence, AsyncIteratorProtocol {
+            var left = 10
+            mutating func next() async throws -> [UInt8]? {
+                left -= 1
+                return left >= 0 ? Array("{}\n{}\n".utf8) : nil
+            }
+            func makeAsyncIterator() -> Self { self }
+        }
+        for (maximum, isRefused) in [(20, false), (19, true)] {
+            var count = 0
+            var refusal: (any Error)?
+            do {
+                let reader = JSONLineReader<ShortCode>(maximumLineLength: 9)
+                for try await _ in FileRows(Chunks(), reader, maximum: maximum) { count += 1 }
+            } catch {
+                refusal = error
+            }
+            #expect((refusal as? AdministrationError == .tooManyRows(limit: maximum)) == isRefused)
+            #expect(count == (isRefused ? 18 : 20))
+        }
+    }
+
+    // MARK: Bodies that do not end well
+
+    private static func request(_ body: RequestBody) -> Request {
+        Request(head: HTTPRequest(method: .put, scheme: nil, authority: nil, path: "/"), body: body)
+    }
+
+    @Test func aBodyThatIsAnnouncedTooLongIsRefusedAtOnce() throws {
+        let api = TestAPI()
+        func admit(_ length: Int) throws(Problem) {
+            let fields = RequestFields(
+                authorization: "Bearer \(api.manager.text)", contentType: Self.csv, contentLength: "\(length)"
+            )
+            let client = Client(address: Client.Address(nil), isBehindProxy: false)
+            _ = try api.answerer.access.admit(
+                APIRequest(client: client, fields: fields), for: .manage, taking: [.csv, .jsonLines],
+                at: Date())
+        }
+        try admit(Upload.maximumLength)
+        let refusal = #expect(throws: Problem.self) { try admit(Upload.maximumLength + 1) }
+        #expect(refusal?.code == "body_too_large" && refusal?.detail.contains("1073741824 bytes") == true)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aBodyThatStopsIsNotWaitedFor() async throws {
+        let (body, source) = RequestBody.makeStream()
+        await source.yield(ByteBuffer(string: "ab"))
+        let refusal = await #expect(throws: Problem.self) {
+            try await Self.request(body).withUpload(within: .milliseconds(20)) { upload in
+                var count = 0
+                for try await piece in upload { count += piece.count }
+                Issue.record("the body had no end")
+                return count
+            }
+        }
+        #expect(refusal?.code == "request_timeout")
+        source.finish()
+    }
+
+    /// The server's own work is no silence of the client's.
+    @Test(.timeLimit(.minutes(5))) func aBodyThatIsReadSlowlyIsWaitedFor() async throws {
+        let (body, source) = RequestBody.makeStream()
+        await source.yield(ByteBuffer(string: "ab"))
+        let count = try await Self.request(body).withUpload(within: .milliseconds(20)) { upload in
+            var count = 0
+            for try await piece in upload {
+                count += piece.count
+                try await Task.sleep(for: .milliseconds(100))
+                source.finish()
+            }
+            return count
+        }
+        #expect(count == 2)
+    }
+
+    @Test func aBodyThatBreaksOffIsNoWholeOne() async throws {
+        struct Broken: Error {}
+        let (body, source) = RequestBody.makeStream()
+        await source.yield(ByteBuffer(string: "ab"))
+        source.finish(Broken())
+        let refusal = await #expect(throws: Problem.self) {
+            try await Self.request(body).withUpload(within: .seconds(60)) { upload in
+                for try await _ in upload {}
+                return true
+            }
+        }
+        #expect(refusal?.code == "malformed_request")
+    }
+}

@@ -1,0 +1,249 @@
+import Administration
+import Geodesy
+import Invocation
+import JSON
+import Persistence
+import PostgreSQL
+import Tenancy
+import Testing
+
+/// Imports that say what they would do, and those that remove what the file does not have.
+@Suite struct ReplacementTests {
+    private static let replacing = ImportOptions(prunes: true, allowedRemovals: 1_000)
+    private static let planning = ImportOptions(prunes: true, isDryRun: true)
+
+    /// Lends two tenants with locations a to d and an experience of c.
+    private static func withTwins(
+        _ body: (Stores, _ tenant: TenantID, _ twin: TenantID) async throws -> Void
+    ) async throws {
+        try await Stores.withTenant { stores, tenant in
+            let twin = try await stores.createTenant("twin")
+            for tenant in [tenant, twin] {
+                try await stores.createClip(of: tenant)
+                try await stores.importLocations(["a", "b", "c", "d"].map { try .sample($0) }, of: tenant)
+                try await stores.administration.createExperience(
+                    .sample("https://example.com/c", location: "c"), of: tenant)
+            }
+            try await body(stores, tenant, twin)
+        }
+    }
+
+    private static func plan(_ outcome: ImportOutcome) throws -> JSONObject {
+        guard case .planned(let plan) = outcome else { throw NoPlan() }
+        return plan.json
+    }
+
+    private struct NoPlan: Error {}
+
+    private func identifiers(_ stores: Stores, _ tenant: TenantID) async throws -> [String] {
+        try await stores.administration.locations(of: tenant, after: nil, limit: 99).map(\.identifier.text)
+    }
+
+    @Test func aPlanNamesWhatWouldBeDoneAndNothingIs() async throws {
+        try await Self.withTwins { stores, tenant, _ in
+            let before = try await stores.administration.locations(of: tenant, after: nil, limit: 99)
+            let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
+            let rows: [LocationRecord] = [
+                try .sample("e"), try .sample("a"),
+                try .sample("b", name: "B", radius: 5, details: ["phone": "1"]),
+            ]
+            let outcome = try await stores.administration.importLocations(
+                of: tenant, Rows(rows), Self.planning)
+            let by: JSONValue = [
+                ["first": ["advanced https://example.com/c"], "relation": "experiences", "rows": 1]
+            ]
+            #expect(
+                try Self.plan(outcome) == [
+                    "added": 1, "changed": 1, "removed": 2, "unchanged": 1,
+                    "plan": [
+                        "added": [["identifier": "e"]],
+                        "changed": [["identifier": "b", "fields": ["name", "radius", "details"]]],
+                        "removed": [["identifier": "c"], ["identifier": "d"]],
+                        "inUse": ["count": 1, "first": [["identifier": "c", "by": by]]],
+                    ],
+                ])
+            // Without what is removed.
+            let merging = try await stores.administration.importLocations(
+                of: tenant, Rows(rows), ImportOptions(isDryRun: true))
+            let merged = try Self.plan(merging)
+            #expect(merged["removed"] == 0 && merged["unchanged"] == 1)
+            #expect(try await stores.administration.locations(of: tenant, after: nil, limit: 99) == before)
+            #expect(try await stores.count("SELECT count(*) FROM doorstep.audit_log") == entries)
+        }
+    }
+
+    @Test func aReplacementRemovesWhatTheFileDoesNotHave() async throws {
+        try await Self.withTwins { stores, tenant, twin in
+            let rows = [try LocationRecord.sample("c"), try .sample("e"), try .sample("a", radius: 5)]
+            for counts in [
+                ImportCounts(added: 1, changed: 1, removed: 2, unchanged: 1),
+                ImportCounts(added: 0, changed: 0, removed: 0, unchanged: 3),
+            ] {
+                let outcome = try await stores.administration.importLocations(
+                    of: tenant, Rows(rows), ImportOptions(prunes: true))
+                #expect(outcome == .done(counts))
+                #expect(try await identifiers(stores, tenant) == ["a", "c", "e"])
+            }
+            #expect(try await identifiers(stores, twin) == ["a", "b", "c", "d"])
+            let removals = try await stores.count(
+                """
+                SELECT count(*) FROM doorstep.audit_log
+                WHERE relation = 'locations' AND action = 'delete' AND tenant_id = \(tenant.uuid)
+                """)
+            #expect(removals == 2)
+        }
+    }
+
+    @Test func whatIsReferredToIsNotRemoved() async throws {
+        try await Self.withTwins { stores, tenant, _ in
+            let expected = RemovalsInUse(
+                count: 1,
+                first: [
+                    ImportPlan.Item(
+                        name: "c", detail: "1 experience (advanced https://example.com/c)",
+                        members: [
+                            "identifier": "c",
+                            "by": [
+                                [
+                                    "first": ["advanced https://example.com/c"], "relation": "experiences",
+                                    "rows": 1,
+                                ]
+                            ],
+                        ])
+                ])
+            await #expect(throws: AdministrationError.removalsInUse(expected)) {
+                try await stores.administration.importLocations(
+                    of: tenant,
+                    Rows([try LocationRecord.sample("a"), try .sample("b"), try .sample("d", radius: 7)]),
+                    ImportOptions(prunes: true))
+            }
+            #expect(
+                "\(AdministrationError.removalsInUse(expected))"
+                    == "what is to be removed is in use, 1: c by 1 experience (advanced https://example.com/c)"
+            )
+            let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 99)
+            #expect(stored.map(\.region.radius.meters) == [100, 100, 100, 100])
+        }
+    }
+
+    /// Of 250 that are in use, the first hundred are named.
+    @Test func soManyAreNamedAndTheRestIsCounted() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.createClip(of: tenant)
+            let names = (0..<250).map { String(1_000 + $0) }
+            try await stores.importLocations(names.map { try .sample($0) }, of: tenant)
+            try await stores.importExperiences(
+                names.flatMap { name in
+                    try ["x", "y"].map {
+                        try .sample("https://example.com/\(name)/\($0)", location: name)
+                    }
+                }, of: tenant)
+            let outcome = try await stores.administration.importLocations(
+                of: tenant, Rows([try LocationRecord.sample("one")]), Self.planning)
+            guard case .planned(let plan) = outcome else { throw NoPlan() }
+            #expect(plan.counts == ImportCounts(added: 1, changed: 0, removed: 250, unchanged: 0))
+            #expect(plan.removed.map(\.name) == Array(names.prefix(100)))
+            #expect(plan.inUse.count == 250 && plan.inUse.first.map(\.name) == Array(names.prefix(100)))
+            #expect(plan.inUse.first.first?.detail.hasPrefix("2 experiences (advanced ") == true)
+        }
+    }
+
+    @Test(arguments: [(nil, 2), (3, 3), (2, 2), (0, 0)] as [(Int?, Int)])
+    func moreThanHalfIsRemovedOnlyWhereThatIsMeant(allowed: Int?, limit: Int) async throws {
+        try await Stores.withTenant { stores, tenant in
+            let names = ["a", "b", "c", "d"]
+            try await stores.importLocations(names.map { try .sample($0) }, of: tenant)
+            for removals in 1...4 {
+                let rows = try names.dropFirst(removals).map { try LocationRecord.sample($0) }
+                let options = ImportOptions(prunes: true, allowedRemovals: allowed)
+                if removals <= limit {
+                    let outcome = try await stores.administration.importLocations(
+                        of: tenant, Rows(rows), options)
+                    #expect(
+                        outcome
+                            == .done(
+                                ImportCounts(
+                                    added: 0, changed: 0, removed: removals, unchanged: rows.count)))
+                    try await stores.importLocations(names.map { try .sample($0) }, of: tenant)
+                } else {
+                    let refusal = AdministrationError.tooManyRemovals(removals, of: 4, allowed: limit)
+                    await #expect(throws: refusal) {
+                        try await stores.administration.importLocations(of: tenant, Rows(rows), options)
+                    }
+                }
+                #expect(try await identifiers(stores, tenant) == names)
+            }
+        }
+    }
+
+    /// A row that is refused leaves what would be removed, too.
+    @Test func aRefusedReplacementChangesNothing() async throws {
+        try await Self.withTwins { stores, tenant, _ in
+            let outcome = try await stores.administration.importLocations(
+                of: tenant,
+                Rows([try LocationRecord.sample("a", radius: 9), try .sample("c"), try .sample("c")]),
+                Self.replacing)
+            #expect(outcome.problems == ["4: identifier: it is on line 3 already"])
+            #expect(try await identifiers(stores, tenant) == ["a", "b", "c", "d"])
+        }
+    }
+
+    @Test func experiencesAreReplaced() async throws {
+        try await Self.withTwins { stores, tenant, twin in
+            let store = stores.administration
+            try await stores.importExperiences(
+                [.sample("https://example.com/old", kind: .default), .sample("https://example.com/b")],
+                of: tenant)
+            // The clip's default experience may be another one, where the one that there was goes.
+            let rows = [
+                try ExperienceRecord.sample("https://example.com/new", kind: .default),
+                try .sample("https://example.com/c", rule: "path:1", title: "T"),
+            ]
+            let planned = try await store.importExperiences(of: tenant, Rows(rows), Self.planning)
+            func named(_ kind: ExperienceKind, _ url: String) throws -> JSONObject {
+                ExperienceRecord.members(of: ExperienceID(kind, try URLPrefix(url)))
+            }
+            var changed = try named(.advanced, "https://example.com/c")
+            changed["fields"] = ["location", "identifierRule", "title"]
+            #expect(
+                try Self.plan(planned)["plan"] == [
+                    "added": [.object(try named(.default, "https://example.com/new"))],
+                    "changed": [.object(changed)],
+                    "removed": [
+                        .object(try named(.advanced, "https://example.com/b")),
+                        .object(try named(.default, "https://example.com/old")),
+                    ],
+                    "inUse": ["count": 0, "first": []],
+                ])
+            let done = try await store.importExperiences(of: tenant, Rows(rows), Self.replacing)
+            #expect(done == .done(ImportCounts(added: 1, changed: 1, removed: 2, unchanged: 0)))
+            #expect(Set(try await store.experiences(of: tenant)) == Set(rows))
+            #expect(try await store.experiences(of: twin).count == 1)
+            // One that stays is in the way of a second.
+            let second = try await store.importExperiences(
+                of: tenant, Rows(rows + [.sample("https://example.com/other", kind: .default)]),
+                Self.replacing)
+            #expect(
+                second.problems == [
+                    "4: kind: the clip com.example.MyApp.Clip has a default experience already"
+                ])
+        }
+    }
+
+    @Test func shortCodesAreReplaced() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            try await stores.importShortCodes([.sample("a"), .sample("b")], of: tenant)
+            let rows = [try ShortCode.sample("a", "https://example.com/x"), try .sample("c")]
+            let planned = try await store.importShortCodes(of: tenant, Rows(rows), Self.planning)
+            #expect(
+                try Self.plan(planned)["plan"] == [
+                    "added": [["code": "c"]], "changed": [["code": "a", "fields": ["url"]]],
+                    "removed": [["code": "b"]], "inUse": ["count": 0, "first": []],
+                ])
+            let done = try await store.importShortCodes(of: tenant, Rows(rows), ImportOptions(prunes: true))
+            #expect(done == .done(ImportCounts(added: 1, changed: 1, removed: 1, unchanged: 0)))
+            #expect(try await store.shortCodes(of: tenant, after: nil, limit: 9) == rows)
+        }
+    }
+}
