@@ -54,18 +54,23 @@ public struct ManagedCatalogue: Sendable {
     public let locations: any CatalogueStore<LocationRecord>
     public let experiences: any CatalogueStore<ExperienceRecord>
     public let shortCodes: any CatalogueStore<ShortCode>
+    public let domains: any CatalogueStore<DomainRecord>
+    public let tenant: any TenantStore
     public let keys: any KeyStore
     public let auditLog: any AuditLog
 
     public init(
         clips: any CatalogueStore<Clip>, locations: any CatalogueStore<LocationRecord>,
         experiences: any CatalogueStore<ExperienceRecord>, shortCodes: any CatalogueStore<ShortCode>,
+        domains: any CatalogueStore<DomainRecord>, tenant: any TenantStore,
         keys: any KeyStore, auditLog: any AuditLog
     ) {
         self.clips = clips
         self.locations = locations
         self.experiences = experiences
         self.shortCodes = shortCodes
+        self.domains = domains
+        self.tenant = tenant
         self.keys = keys
         self.auditLog = auditLog
     }

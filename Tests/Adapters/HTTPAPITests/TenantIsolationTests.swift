@@ -289,7 +289,9 @@ import Testing
                     == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation))
                     .union(NotificationRouteTests.operations).union(ChannelRouteTests.operations)
                     .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations)
-                    .union(ConfirmationHistoryRouteTests.operations))
+                    .union(ConfirmationHistoryRouteTests.operations).union(DomainRouteTests.operations)
+                    .union(TenantRouteTests.operations)
+                    .union(NotificationHistoryRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }
     }
