@@ -1,17 +1,26 @@
 import Foundation
 import JSON
+import LocalServers
 import NIOHTTP1
+import TestSupport
 import Testing
 
 /// A catalogue that is managed by HTTP alone.
 @Suite struct ManagementTests {
+    private static func managingKey(_ installation: Installation) async throws -> (key: String, id: String) {
+        let made = try await installation.binary.succeed(
+            ["key", "create", "--tenant", Installation.tenant, "--kind", "secret"]
+                + ["look_up", "read", "manage"].flatMap { ["--scope", $0] }
+        ).json()
+        return (
+            try #require(made.objectValue?["key"]?.stringValue),
+            try #require(made.objectValue?["id"]?.stringValue)
+        )
+    }
+
     @Test func whatIsAnsweredIsLookedUpAtOnce() async throws {
         try await Installation.lend { installation in
-            let made = try await installation.binary.succeed(
-                ["key", "create", "--tenant", Installation.tenant, "--kind", "secret"]
-                    + ["look_up", "read", "manage"].flatMap { ["--scope", $0] }
-            ).json()
-            let key = try #require(made.objectValue?["key"]?.stringValue)
+            let (key, keyID) = try await Self.managingKey(installation)
             let (_, status) = try await RunningServer.lend(installation.binary) { server in
                 let url = "https://example.com/branches/b1"
                 func place() async throws -> JSONObject? {
@@ -64,7 +73,7 @@ import Testing
             let history = try await installation.binary.succeed(
                 "location", "history", "--tenant", Installation.tenant, "b1", "--format", "json"
             ).json()
-            let actor = "key:\(try #require(made.objectValue?["id"]?.stringValue))"
+            let actor = "key:\(keyID)"
             #expect(history.arrayValue?.count == 22)
             #expect(history.arrayValue?.allSatisfy { $0.objectValue?["actor"] == .string(actor) } == true)
         }
@@ -143,6 +152,45 @@ import Testing
                 #expect(try await binary.succeed(exporting).output == before)
             }
             #expect(status == 0)
+        }
+    }
+
+    @Test func aDomainIsProvedAndServed() async throws {
+        try await Installation.lend { installation in
+            let (key, _) = try await Self.managingKey(installation)
+            let records = Shared<[String: String]>([:])
+            try await LocalNameServer.lend({ name in records.value[name].map { .texts([[$0]]) } }) { names in
+                var binary = installation.binary
+                binary.environment["DOORSTEP_RESOLVER"] = "127.0.0.1:\(names.port)"
+                let (_, status) = try await RunningServer.lend(binary) { server in
+                    let path = "/v1/domains/example.com"
+                    let claimed = try await server.put(
+                        path, key: key, ["content": ["webcredentials": ["apps": ["ABCDE12345.com.example"]]]])
+                    #expect(claimed.status == 201 && claimed["status"] == "claimed")
+                    let record = try #require(claimed["record"]?.objectValue)
+                    let name = try #require(record["name"]?.stringValue)
+                    let value = try #require(record["value"]?.stringValue)
+                    records.change { $0[name] = value }
+                    let proved = try await server.post("\(path)/verify", key: key, [:])
+                    #expect(proved.status == 200 && proved["status"] == "proved")
+                    #expect(proved["method"] == "dns")
+
+                    // Served as soon as it is answered, with the clip and the content.
+                    let file = try await server.get(
+                        "/.well-known/apple-app-site-association", host: "example.com")
+                    #expect(file.status == 200 && file["webcredentials"] != nil && file["appclips"] != nil)
+                    let listed = try await server.get("/v1/domains", key: key)
+                    let printed = try await binary.succeed(
+                        "domain", "list", "--tenant", Installation.tenant, "--format", "json"
+                    ).json()
+                    #expect(listed["data"] == printed && printed.arrayValue?.count == 1)
+                    #expect(try await server.delete(path, key: key).status == 204)
+                    let gone = try await server.get(
+                        "/.well-known/apple-app-site-association", host: "example.com")
+                    #expect(gone.status == 404)
+                }
+                #expect(status == 0)
+            }
         }
     }
 }

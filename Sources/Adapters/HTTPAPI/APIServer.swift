@@ -1,4 +1,5 @@
 public import Administration
+public import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -12,6 +13,7 @@ public import Notifications
 public import RateLimiting
 public import Routing
 public import ServiceLifecycle
+public import Tenancy
 
 /// The HTTP API as a service: it listens until its service group shuts it down gracefully.
 public struct APIServer: Service {
@@ -69,8 +71,13 @@ public struct APIServer: Service {
         public var channels: ChannelDirectory?
         /// What keys manage.
         public var catalogue: ManagedCatalogue
+        /// Looks for the proof of a claim, for a key by its name in the audit log; bounded in time.
+        public var proveDomain:
+            @Sendable (DomainName, TenantID, _ actor: String, Date) async throws -> DomainVerification.Outcome
         /// What keys read of confirmations.
         public var confirmations: any ConfirmationHistory
+        /// What keys read of notifications, instances and channels.
+        public var history: any NotificationHistory
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
 
@@ -78,7 +85,10 @@ public struct APIServer: Service {
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
             instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
             channels: ChannelDirectory? = nil, catalogue: ManagedCatalogue,
-            confirmations: any ConfirmationHistory,
+            proveDomain:
+                @escaping @Sendable (DomainName, TenantID, _ actor: String, Date) async throws ->
+                DomainVerification.Outcome,
+            confirmations: any ConfirmationHistory, history: any NotificationHistory,
             metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
@@ -88,7 +98,9 @@ public struct APIServer: Service {
             self.notifications = notifications
             self.channels = channels
             self.catalogue = catalogue
+            self.proveDomain = proveDomain
             self.confirmations = confirmations
+            self.history = history
             self.metrics = metrics
         }
     }
@@ -212,6 +224,7 @@ public struct APIServer: Service {
             + InstanceRoutes(dependencies.instances, dependencies.answers, access.limiter).routes
             + NotificationRoutes(dependencies.notifications).routes
             + ChannelRoutes(directory: dependencies.channels).routes
+            + NotificationHistoryRoutes(history: dependencies.history).routes
             + CatalogueRoutes<LocationRecord>("/v1/locations", "identifier", dependencies.catalogue.locations)
             .routes
             + CatalogueRoutes<Clip>("/v1/clips", "bundleID", dependencies.catalogue.clips).routes
@@ -220,6 +233,8 @@ public struct APIServer: Service {
             ).routes
             + CatalogueRoutes<ShortCode>("/v1/short-codes", "code", dependencies.catalogue.shortCodes).routes
             + collections(dependencies.catalogue)
+            + DomainRoutes(dependencies.catalogue.domains, provingBy: dependencies.proveDomain).routes
+            + TenantRoutes(store: dependencies.catalogue.tenant).routes
             + KeyRoutes(store: dependencies.catalogue.keys).routes
             + ConfirmationRoutes(history: dependencies.confirmations).routes
             + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes

@@ -1,6 +1,6 @@
 public import Administration
 public import AppSiteAssociation
-public import Foundation
+import Foundation
 import JSON
 import PostgreSQL
 public import Tenancy
@@ -10,13 +10,12 @@ extension PostgresAdministrationStore: DomainStore {
     public func claimDomain(
         _ name: DomainName, challenge: String, of tenant: TenantID
     ) async throws -> DomainRecord {
-        try await write(tenant) { transaction in
-            try await transaction.execute(
-                """
-                INSERT INTO doorstep.domains (tenant_id, host, challenge)
-                VALUES (\(tenant.uuid), \(name.text), \(challenge)) ON CONFLICT (tenant_id, host) DO NOTHING
-                """)
-            return try await transaction.domain(name)
+        let claim = DomainRecord(name: name, challenge: challenge, claimedAt: Date())
+        return try await write(tenant) { transaction in
+            _ = try await transaction.add(claim)
+            // As it is kept: times have fewer digits there.
+            let kept: DomainRecord? = try await transaction.item(name)
+            return kept ?? claim
         }
     }
 
@@ -25,49 +24,14 @@ extension PostgresAdministrationStore: DomainStore {
     }
 
     public func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord {
-        try await read(tenant) { try await $0.domain(name) }
+        try await item(name, of: tenant)
     }
 
-    public func proveDomain(
-        _ record: DomainRecord, by method: ProofMethod, at now: Date, of tenant: TenantID
-    ) async throws -> DomainRecord {
-        do {
-            return try await write(tenant) { transaction in
-                let rows = try await transaction.execute(
-                    """
-                    UPDATE doorstep.domains
-                    SET proved_at = coalesce(proved_at, \(now)), method = \(method.rawValue), checked_at = \(now),
-                        lapsed_at = NULL
-                    WHERE tenant_id = \(tenant.uuid) AND host = \(record.name.text)
-                        AND challenge = \(record.challenge)
-                    RETURNING \(unsafeSQL: DomainRecord.columns)
-                    """)
-                guard let row = rows.first else { throw AdministrationError.unknownDomain(record.name) }
-                return try DomainRecord(row: row)
-            }
-        } catch let error as PostgreSQLError where error.isUniqueViolation("domains_proved_host") {
-            throw AdministrationError.domainTaken(record.name)
-        }
-    }
-
-    public func lapseDomain(
-        _ record: DomainRecord, at now: Date, of tenant: TenantID
-    ) async throws -> DomainRecord {
-        let withdrawnUntil = now.addingTimeInterval(-DomainRecord.grace)
-        return try await write(tenant) { transaction in
-            let rows = try await transaction.execute(
-                """
-                UPDATE doorstep.domains
-                SET proved_at = CASE WHEN lapsed_at <= \(withdrawnUntil) THEN NULL ELSE proved_at END,
-                    method = CASE WHEN lapsed_at <= \(withdrawnUntil) THEN NULL ELSE method END,
-                    checked_at = \(now), lapsed_at = coalesce(lapsed_at, \(now))
-                WHERE tenant_id = \(tenant.uuid) AND host = \(record.name.text)
-                    AND challenge = \(record.challenge) AND proved_at IS NOT NULL
-                RETURNING \(unsafeSQL: DomainRecord.columns)
-                """)
-            guard let row = rows.first else { throw AdministrationError.unknownDomain(record.name) }
-            return try DomainRecord(row: row)
-        }
+    public func changeDomain(
+        _ name: DomainName, of tenant: TenantID, _ make: @Sendable (DomainRecord) throws -> DomainRecord
+    ) async throws -> CatalogueChange<DomainRecord> {
+        // A command has no lookups that it would wait for.
+        CatalogueChange(before: nil, after: try await update(name, of: tenant, make), isVisible: true)
     }
 
     /// Keeps what is merged into the domain's association file, in the place of what was kept; nil for nothing.
@@ -75,47 +39,18 @@ extension PostgresAdministrationStore: DomainStore {
     public func setContent(
         _ content: AssociationContent?, ofDomain name: DomainName, of tenant: TenantID
     ) async throws -> DomainRecord {
-        try await write(tenant) { transaction in
-            if let content { try content.check(against: Set(try await transaction.clips().map(\.appID))) }
-            let rows = try await transaction.execute(
-                """
-                UPDATE doorstep.domains SET content = \(content?.jsonText)
-                WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)
-                RETURNING \(unsafeSQL: DomainRecord.columns)
-                """)
-            guard let row = rows.first else { throw AdministrationError.unknownDomain(name) }
-            return try DomainRecord(row: row)
-        }
+        try await update(name, of: tenant) { $0.with(content) }
     }
 
     public func releaseDomain(_ name: DomainName, of tenant: TenantID) async throws {
-        try await write(tenant) { transaction in
-            guard try await transaction.delete(from: "domains", where: "host", is: name.text) == 1 else {
-                throw AdministrationError.unknownDomain(name)
-            }
-        }
+        _ = try await delete(DomainRecord.self, name, of: tenant, cascade: false)
     }
 }
 
 extension TenantTransaction {
     /// By name.
     func domains() async throws -> [DomainRecord] {
-        try await execute(
-            """
-            SELECT \(unsafeSQL: DomainRecord.columns) FROM doorstep.domains
-            WHERE tenant_id = \(tenant.uuid) ORDER BY host
-            """
-        ).map { try DomainRecord(row: $0) }
-    }
-
-    fileprivate func domain(_ name: DomainName) async throws -> DomainRecord {
-        let rows = try await execute(
-            """
-            SELECT \(unsafeSQL: DomainRecord.columns) FROM doorstep.domains
-            WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)
-            """)
-        guard let row = rows.first else { throw AdministrationError.unknownDomain(name) }
-        return try DomainRecord(row: row)
+        try await items(after: nil, limit: .max)
     }
 }
 
@@ -123,12 +58,66 @@ extension AssociationContent {
     var jsonText: JSONText { JSONText(String(decoding: JSONValue.object(json).serialized(), as: UTF8.self)) }
 }
 
-extension DomainRecord {
+extension DomainRecord: StoredItem {
+    static func page(
+        of tenant: TenantID, after: DomainName?, limit: Int, where filter: [String: String]
+    ) -> Query {
+        """
+        SELECT \(unsafeSQL: columns) FROM doorstep.domains
+        WHERE tenant_id = \(tenant.uuid) AND host > \(after?.text ?? "")
+        ORDER BY host LIMIT \(limit)
+        """
+    }
+
+    static func selection(_ name: DomainName, of tenant: TenantID, lock: String) -> Query {
+        """
+        SELECT \(unsafeSQL: columns) FROM doorstep.domains
+        WHERE tenant_id = \(tenant.uuid) AND host = \(name.text) \(unsafeSQL: lock)
+        """
+    }
+
+    /// A new claim, which nothing is known of yet.
+    func insertion(into tenant: TenantID) -> Query {
+        """
+        INSERT INTO doorstep.domains (tenant_id, host, challenge, claimed_at, content)
+        VALUES (\(tenant.uuid), \(name.text), \(challenge), \(claimedAt), \(content?.jsonText))
+        ON CONFLICT (tenant_id, host) DO NOTHING
+        """
+    }
+
+    func update(of tenant: TenantID) -> Query {
+        """
+        UPDATE doorstep.domains
+        SET proved_at = \(proof?.provedAt), method = \(proof?.method.rawValue), checked_at = \(checkedAt),
+            lapsed_at = \(lapsedAt), content = \(content?.jsonText)
+        WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)
+        """
+    }
+
+    func refusal(_ error: PostgreSQLError) -> any Error {
+        error.isUniqueViolation("domains_proved_host") ? AdministrationError.domainTaken(name) : error
+    }
+
+    func check(replacing before: DomainRecord?, _ transaction: TenantTransaction) async throws {
+        guard let content, content != before?.content else { return }
+        try content.check(against: Set(try await transaction.clips().map(\.appID)))
+    }
+
+    static func delete(
+        _ name: DomainName, cascade: Bool, _ transaction: TenantTransaction
+    ) async throws -> [RowCount] {
+        [
+            RowCount(
+                relation: "domains",
+                count: try await transaction.delete(from: "domains", where: "host", is: name.text))
+        ]
+    }
+
     fileprivate static let columns =
         "host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at, content"
 
     /// Takes ``columns``.
-    fileprivate init(row: Row) throws {
+    init(row: Row) throws {
         let (host, challenge, claimedAt, provedAt, method, checkedAt, lapsedAt, content) = try row.decode(
             String.self, String.self, Date.self, Date?.self, String?.self, Date?.self, Date?.self,
             JSONText?.self)

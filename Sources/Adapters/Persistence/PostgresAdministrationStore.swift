@@ -159,11 +159,12 @@ extension PostgresAdministrationStore {
 
 extension TenantTransaction {
     /// The tenant itself; nil when it is gone.
-    func tenant() async throws -> Tenant? {
+    /// - Parameter lock: the clause that locks the row, or nothing.
+    func tenant(lock: String = "") async throws -> Tenant? {
         try await execute(
             """
             SELECT \(unsafeSQL: Tenant.columns) FROM doorstep.tenants
-            WHERE tenant_id = \(tenant.uuid)
+            WHERE tenant_id = \(tenant.uuid) \(unsafeSQL: lock)
             """
         ).first.map { try Tenant(row: $0) }
     }
@@ -181,7 +182,8 @@ extension PostgreSQLError {
 extension Tenant {
     fileprivate static let columns = """
         tenant_id, slug, name, created_at, suspended_at, key_rate, key_burst, client_rate, client_burst, \
-        new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst
+        new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst, \
+        collapse_policy
         """
 
     /// Takes ``columns``.
@@ -194,10 +196,14 @@ extension Tenant {
         let limits = RequestLimits(
             key: try RateLimit(row, at: 5), client: try RateLimit(row, at: 7),
             newInstances: try RateLimit(row, at: 9), clientNewInstances: try RateLimit(row, at: 11))
+        guard let collapsePolicy = CollapsePolicy(rawValue: try row.decode(at: 13, as: String.self)) else {
+            throw PersistenceError.unreadable("tenants")
+        }
         self = try PersistenceError.reading("tenants") {
             Tenant(
                 id: TenantID(id), slug: try TenantSlug(slug), name: try DisplayName(name),
-                createdAt: createdAt, suspendedAt: suspendedAt, limits: limits)
+                createdAt: createdAt, suspendedAt: suspendedAt, limits: limits, collapsePolicy: collapsePolicy
+            )
         }
     }
 }

@@ -71,6 +71,7 @@ extension TenantTransaction {
             let after = try make(before)
             // By bytes: texts that Swift takes for equal may be written otherwise.
             if let before, before.json == after.json { return (before, before) }
+            try await after.check(replacing: before, self)
             if before != nil {
                 try await replace(by: after)
             } else if try await !add(after) {
@@ -92,6 +93,8 @@ extension ManagedCatalogue {
             locations: PostgresCatalogueStore<LocationRecord>(access: access),
             experiences: PostgresCatalogueStore<ExperienceRecord>(access: access),
             shortCodes: PostgresCatalogueStore<ShortCode>(access: access),
+            domains: PostgresCatalogueStore<DomainRecord>(access: access),
+            tenant: PostgresTenantStore(access: access),
             keys: PostgresKeyStore(access: access), auditLog: PostgresAuditLog(access: access))
     }
 }

@@ -40,6 +40,7 @@ public struct PostgresChannelStore: ChannelStore {
         }
     }
 
+    /// By clip, environment and time of creation.
     public func channels(of tenant: TenantID) async throws -> [BroadcastChannel] {
         try await transaction(of: tenant, .readOnly) { try await $0.channels() }
     }
@@ -75,21 +76,27 @@ extension TenantTransaction {
     fileprivate func channels() async throws -> [BroadcastChannel] {
         try await execute(
             """
-            SELECT channel_id, bundle_id, environment, stores_last_message, created_at
-            FROM doorstep.channels WHERE tenant_id = \(tenant.uuid)
-            ORDER BY bundle_id, environment, created_at, channel_id
+            SELECT \(unsafeSQL: BroadcastChannel.columns) FROM doorstep.channels
+            WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id, environment, created_at, channel_id
             """
-        ).map { row in
-            let (id, clip, environment, storesLastMessage, createdAt) = try row.decode(
-                String.self, String.self, String.self, Bool.self, Date.self)
-            return try PersistenceError.reading("channels") {
-                guard let id = ChannelID(id), let environment = APNsEnvironment(rawValue: environment) else {
-                    throw PersistenceError.unreadable("channels")
-                }
-                return BroadcastChannel(
-                    id: id, clip: try BundleID(clip), environment: environment,
-                    storesLastMessage: storesLastMessage, createdAt: createdAt)
+        ).map { try BroadcastChannel(row: $0) }
+    }
+}
+
+extension BroadcastChannel {
+    static let columns = "channel_id, bundle_id, environment, stores_last_message, created_at"
+
+    /// Takes ``columns``.
+    init(row: Row) throws {
+        let (id, clip, environment, storesLastMessage, createdAt) = try row.decode(
+            String.self, String.self, String.self, Bool.self, Date.self)
+        self = try PersistenceError.reading("channels") {
+            guard let id = ChannelID(id), let environment = APNsEnvironment(rawValue: environment) else {
+                throw PersistenceError.unreadable("channels")
             }
+            return BroadcastChannel(
+                id: id, clip: try BundleID(clip), environment: environment,
+                storesLastMessage: storesLastMessage, createdAt: createdAt)
         }
     }
 }

@@ -22,16 +22,7 @@ public struct PostgresInstanceCatalogue {
         ) { transaction in
             try await transaction.execute(
                 """
-                SELECT i.instance_id, i.bundle_id, i.app, i.environment, i.permission, i.launched_at,
-                    (SELECT count(*) FROM doorstep.launches AS l
-                        WHERE l.tenant_id = i.tenant_id AND l.instance_id = i.instance_id),
-                    EXISTS (SELECT FROM doorstep.push_tokens AS t
-                        WHERE t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id AND t.kind = 'device'
-                            AND t.retired_at IS NULL),
-                    (SELECT count(*) FROM doorstep.push_tokens AS t
-                        WHERE t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id AND t.kind = 'activity'
-                            AND t.retired_at IS NULL
-                            AND t.registered_at > \(Date().addingTimeInterval(-Instance.activityLifetime)))
+                SELECT \(instancesAt: Date())
                 FROM doorstep.instances AS i
                 WHERE i.tenant_id = \(tenant.uuid) AND \(selection, tenant)
                 ORDER BY i.launched_at DESC, i.instance_id LIMIT \(limit)
@@ -44,6 +35,22 @@ public struct PostgresInstanceCatalogue {
     /// - Returns: Whether there was one.
     public func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {
         try await pool.withTenantTransaction(tenant, as: .admin) { try await $0.deleteInstance(id) }
+    }
+}
+
+extension TenantTransaction {
+    /// By ID.
+    func instances(
+        _ selection: InstanceSelection, after last: InstanceID?, limit: Int
+    ) async throws -> [InstanceSummary] {
+        try await execute(
+            """
+            SELECT \(instancesAt: Date())
+            FROM doorstep.instances AS i
+            WHERE i.tenant_id = \(tenant.uuid) AND \(selection, tenant) \(after: last)
+            ORDER BY i.instance_id LIMIT \(limit)
+            """
+        ).map { try InstanceSummary(row: $0) }
     }
 }
 
@@ -67,6 +74,25 @@ extension InstanceSummary {
 }
 
 extension Query.StringInterpolation {
+    /// What a summary of an instance `i` is made of.
+    fileprivate mutating func appendInterpolation(instancesAt now: Date) {
+        appendLiteral(
+            """
+            i.instance_id, i.bundle_id, i.app, i.environment, i.permission, i.launched_at,
+                (SELECT count(*) FROM doorstep.launches AS l
+                    WHERE l.tenant_id = i.tenant_id AND l.instance_id = i.instance_id),
+                EXISTS (SELECT FROM doorstep.push_tokens AS t
+                    WHERE t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id AND t.kind = 'device'
+                        AND t.retired_at IS NULL),
+                (SELECT count(*) FROM doorstep.push_tokens AS t
+                    WHERE t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id AND t.kind = 'activity'
+                        AND t.retired_at IS NULL AND t.registered_at >
+            """)
+        appendLiteral(" ")
+        appendInterpolation(now.addingTimeInterval(-Instance.activityLifetime))
+        appendLiteral(")")
+    }
+
     /// The conditions that there are, each a text of its own, so that its index serves.
     fileprivate mutating func appendInterpolation(_ selection: InstanceSelection, _ tenant: TenantID) {
         // The index of launches is for those who say so.
@@ -94,6 +120,12 @@ extension Query.StringInterpolation {
             }
             appendLiteral("))")
         }
+    }
+
+    fileprivate mutating func appendInterpolation(after last: InstanceID?) {
+        guard let last else { return }
+        appendLiteral("AND i.instance_id > ")
+        appendInterpolation(last.uuid)
     }
 
     private mutating func appendLaunch(of tenant: TenantID) {

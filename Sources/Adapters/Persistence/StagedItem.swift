@@ -4,7 +4,7 @@ import Tenancy
 
 /// An item of which whole files are imported: by COPY into a temporary table, where SQL finds what a row alone does not
 /// show, then by one statement each for what goes and what comes.
-protocol StagedItem: StoredItem {
+protocol StagedItem: StoredItem, WrittenItem {
     static var relation: String { get }
     /// The columns of the key.
     static var keyColumns: [String] { get }

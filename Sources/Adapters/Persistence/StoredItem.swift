@@ -11,6 +11,9 @@ protocol StoredItem: CatalogueItem {
     func insertion(into tenant: TenantID) -> Query
     /// Changes all but the key.
     func update(of tenant: TenantID) -> Query
+    /// Refuses what only the tenant's other rows tell against.
+    /// - Parameter before: the item that this takes the place of.
+    func check(replacing before: Self?, _ transaction: TenantTransaction) async throws
     /// Gives what the database refuses of the item its name.
     func refusal(_ error: PostgreSQLError) -> any Error
     /// Whether rows of imports that are under way may come to refer to it.
@@ -23,6 +26,7 @@ protocol StoredItem: CatalogueItem {
 }
 
 extension StoredItem {
+    func check(replacing before: Self?, _ transaction: TenantTransaction) async throws {}
     func refusal(_ error: PostgreSQLError) -> any Error { error }
     static var canBeReferredTo: Bool { false }
 }
@@ -107,6 +111,7 @@ extension PostgresAdministrationStore {
                 throw Item.unknown(key)
             }
             let changed = try change(item)
+            try await changed.check(replacing: item, transaction)
             try await transaction.replace(by: changed)
             return changed
         }

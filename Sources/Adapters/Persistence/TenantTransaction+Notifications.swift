@@ -73,7 +73,7 @@ extension TenantTransaction {
 }
 
 extension RecordedNotification {
-    fileprivate init(row: Row, id: NotificationID, createdAt: Date) throws {
+    init(row: Row, id: NotificationID, createdAt: Date) throws {
         let audience: String = try row.decode("audience")
         let warnings: String = try row.decode("warnings")
         let clip: String = try row.decode("bundle_id")

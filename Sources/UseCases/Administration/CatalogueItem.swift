@@ -7,19 +7,28 @@ public protocol CatalogueItem: Sendable, Equatable {
     /// The key that a path names; nil for a text that can be no item's.
     static func key(named text: String) -> Key?
     static func name(of key: Key) -> String
-    /// The members by which an item's JSON says its key.
-    static func members(of key: Key) -> JSONObject
     /// That there is none of this key.
     static func unknown(_ key: Key) -> AdministrationError
-    /// What a new one has where nothing is said of it.
-    static var defaults: JSONObject { get }
-    /// The members that an item's JSON leaves out where there is nothing to say.
-    static var omitted: Set<String> { get }
     /// By what lists can be narrowed: a name, and how a value is written where items are kept; nil for one that none can have.
     static var filters: [String: @Sendable (String) -> String?] { get }
 
     var key: Key { get }
     var json: JSONObject { get }
+}
+
+extension CatalogueItem {
+    public static var filters: [String: @Sendable (String) -> String?] { [:] }
+}
+
+/// An item all of whose JSON is what somebody writes, so that it can be made of JSON alone.
+public protocol WrittenItem: CatalogueItem {
+    /// The members by which an item's JSON says its key.
+    static func members(of key: Key) -> JSONObject
+    /// What a new one has where nothing is said of it.
+    static var defaults: JSONObject { get }
+    /// The members that an item's JSON leaves out where there is nothing to say.
+    static var omitted: Set<String> { get }
+
     /// What a merge patch is applied to: the JSON without what follows from the rest of it.
     var patchable: JSONObject { get }
 
@@ -27,10 +36,9 @@ public protocol CatalogueItem: Sendable, Equatable {
     init(_ fields: inout JSONObjectReader) throws
 }
 
-extension CatalogueItem {
+extension WrittenItem {
     public static var defaults: JSONObject { [:] }
     public static var omitted: Set<String> { [] }
-    public static var filters: [String: @Sendable (String) -> String?] { [:] }
     public var patchable: JSONObject { json }
 
     /// Reads an item as somebody writes it. A member that is null is one that is not there.

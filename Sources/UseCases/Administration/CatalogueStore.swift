@@ -69,18 +69,23 @@ public struct ManagedCatalogue: Sendable {
     public let locations: any CollectionStore<LocationRecord>
     public let experiences: any CollectionStore<ExperienceRecord>
     public let shortCodes: any CollectionStore<ShortCode>
+    public let domains: any CatalogueStore<DomainRecord>
+    public let tenant: any TenantStore
     public let keys: any KeyStore
     public let auditLog: any AuditLog
 
     public init(
         clips: any CatalogueStore<Clip>, locations: any CollectionStore<LocationRecord>,
         experiences: any CollectionStore<ExperienceRecord>, shortCodes: any CollectionStore<ShortCode>,
+        domains: any CatalogueStore<DomainRecord>, tenant: any TenantStore,
         keys: any KeyStore, auditLog: any AuditLog
     ) {
         self.clips = clips
         self.locations = locations
         self.experiences = experiences
         self.shortCodes = shortCodes
+        self.domains = domains
+        self.tenant = tenant
         self.keys = keys
         self.auditLog = auditLog
     }

@@ -2,7 +2,7 @@ import AppSiteAssociation
 public import JSON
 public import Tenancy
 
-extension Clip: CatalogueItem {
+extension Clip: WrittenItem {
     public static func key(named text: String) -> BundleID? { try? BundleID(text) }
     public static func name(of key: BundleID) -> String { key.text }
     public static func members(of key: BundleID) -> JSONObject { ["bundleID": .string(key.text)] }

@@ -2,7 +2,12 @@ import AppSiteAssociation
 import Foundation
 public import JSON
 
-extension DomainRecord {
+extension DomainRecord: CatalogueItem {
+    public static func key(named text: String) -> DomainName? { try? DomainName(text) }
+    public static func name(of key: DomainName) -> String { key.text }
+    public static func unknown(_ key: DomainName) -> AdministrationError { .unknownDomain(key) }
+    public var key: DomainName { name }
+
     public var json: JSONObject {
         [
             "host": .string(name.text), "status": .string(status.rawValue),
@@ -16,6 +21,47 @@ extension DomainRecord {
             "record": ["name": .string(recordName), "value": .string(recordValue)],
             "file": ["url": .string(fileURL), "content": .string(challenge)],
         ]
+    }
+
+    /// The claim with the content that somebody writes, none where nothing is said of it.
+    ///
+    /// The rest is not theirs to write: where it is said, it is said as it is.
+    /// - Throws: `JSONFieldError`, `AssociationContentError`.
+    public func replaced(by members: JSONObject) throws -> DomainRecord {
+        let current = json
+        for (name, value) in members where name != "content" {
+            guard let own = current[name] else {
+                throw JSONFieldError.unknown(path: JSONPath.member(name, of: ""))
+            }
+            guard value == own || value == .null else {
+                throw JSONFieldError.invalid(path: name, reason: "is not to be written, and must be as it is")
+            }
+        }
+        guard let value = members["content"], value != .null else { return with(nil) }
+        guard let content = value.objectValue else {
+            throw JSONFieldError.wrongType(path: "content", expected: "an object or null")
+        }
+        return with(try AssociationContent(content))
+    }
+
+    /// The claim after a merge patch (RFC 7396), which can change its content alone.
+    /// - Throws: as ``replaced(by:)``.
+    public func patched(by patch: JSONObject) throws -> DomainRecord {
+        let current = json
+        if let (name, _) = patch.first(where: { current[$0.key] == nil }) {
+            throw JSONFieldError.unknown(path: JSONPath.member(name, of: ""))
+        }
+        return try replaced(by: JSONValue.object(current).merging(.object(patch)).objectValue ?? [:])
+    }
+}
+
+extension DomainVerification.Outcome {
+    /// The domain, and what was found.
+    public var json: JSONObject {
+        var json = record.json
+        json["answered"] = .bool(lack?.isUnanswered != true)
+        json["detail"] = lack.map { .string($0.reason) } ?? .null
+        return json
     }
 }
 

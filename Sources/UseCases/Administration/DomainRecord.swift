@@ -7,13 +7,13 @@ public struct DomainRecord: Sendable, Hashable {
     /// The text that only who is in charge of the domain can publish there.
     public let challenge: String
     public let claimedAt: Date
-    public let proof: Proof?
+    public internal(set) var proof: Proof?
     /// When the proof was last looked for and an answer came.
-    public let checkedAt: Date?
+    public internal(set) var checkedAt: Date?
     /// Since when a proof that was there is missing.
-    public let lapsedAt: Date?
+    public internal(set) var lapsedAt: Date?
     /// What is merged into the association file that is served for the domain.
-    public let content: AssociationContent?
+    public internal(set) var content: AssociationContent?
 
     public struct Proof: Sendable, Hashable {
         public let method: ProofMethod
@@ -26,9 +26,8 @@ public struct DomainRecord: Sendable, Hashable {
     }
 
     public init(
-        name: DomainName, challenge: String, claimedAt: Date, proof: Proof?, checkedAt: Date?,
-        lapsedAt: Date?,
-        content: AssociationContent? = nil
+        name: DomainName, challenge: String, claimedAt: Date, proof: Proof? = nil, checkedAt: Date? = nil,
+        lapsedAt: Date? = nil, content: AssociationContent? = nil
     ) {
         self.name = name
         self.challenge = challenge
@@ -64,6 +63,31 @@ public struct DomainRecord: Sendable, Hashable {
     /// The first moment at which a check withdraws a proof that is still missing.
     public var withdrawnFrom: Date? {
         status == .lapsed ? lapsedAt?.addingTimeInterval(Self.grace) : nil
+    }
+}
+
+extension DomainRecord {
+    /// The claim with other content, or with none.
+    public func with(_ content: AssociationContent?) -> DomainRecord {
+        var record = self
+        record.content = content
+        return record
+    }
+
+    /// The claim once a proof was found, which ends a lapse.
+    public func proved(by method: ProofMethod, at now: Date) -> DomainRecord {
+        var record = self
+        record.proof = Proof(method: method, provedAt: proof?.provedAt ?? now)
+        (record.checkedAt, record.lapsedAt) = (now, nil)
+        return record
+    }
+
+    /// The claim once its proof is gone: lapsed from now on, or withdrawn once it has lapsed for the time of grace.
+    public func lapsed(at now: Date) -> DomainRecord {
+        var record = self
+        if let withdrawnFrom, withdrawnFrom <= now { record.proof = nil }
+        (record.checkedAt, record.lapsedAt) = (now, lapsedAt ?? now)
+        return record
     }
 }
 

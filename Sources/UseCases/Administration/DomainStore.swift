@@ -1,4 +1,3 @@
-public import Foundation
 public import Tenancy
 
 /// Where the verification of domains reads claims, and keeps what it found.
@@ -9,14 +8,41 @@ public protocol DomainStore: Sendable {
     /// - Throws: `AdministrationError.unknownDomain`.
     func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord
 
-    /// Takes note that a proof was found, which ends a lapse.
-    /// - Throws: `AdministrationError.unknownDomain` when the claim is gone or has another challenge, `domainTaken`
-    ///   when another tenant has proved the domain.
-    func proveDomain(
-        _ record: DomainRecord, by method: ProofMethod, at now: Date, of tenant: TenantID
-    ) async throws -> DomainRecord
+    /// Makes of a claim what the closure makes of it; nobody else changes it in between.
+    /// - Throws: `AdministrationError.unknownDomain`; `domainTaken` when another tenant has proved the domain.
+    func changeDomain(
+        _ name: DomainName, of tenant: TenantID, _ make: @Sendable (DomainRecord) throws -> DomainRecord
+    ) async throws -> CatalogueChange<DomainRecord>
+}
 
-    /// Takes note that a proof is gone: lapsed from now on, or withdrawn once it has lapsed for the time of grace.
-    /// - Throws: `AdministrationError.unknownDomain`.
-    func lapseDomain(_ record: DomainRecord, at now: Date, of tenant: TenantID) async throws -> DomainRecord
+/// One tenant's domains as a key changes them.
+public struct ManagedDomains: DomainStore {
+    private let store: any CatalogueStore<DomainRecord>
+    private let actor: String
+
+    /// - Parameter actor: who the audit log says did it.
+    public init(_ store: any CatalogueStore<DomainRecord>, by actor: String) {
+        self.store = store
+        self.actor = actor
+    }
+
+    public func domains(of tenant: TenantID) async throws -> [DomainRecord] {
+        try await store.items(of: tenant, after: nil, limit: .max, where: [:])
+    }
+
+    public func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord {
+        guard let record = try await store.item(name, of: tenant) else {
+            throw AdministrationError.unknownDomain(name)
+        }
+        return record
+    }
+
+    public func changeDomain(
+        _ name: DomainName, of tenant: TenantID, _ make: @Sendable (DomainRecord) throws -> DomainRecord
+    ) async throws -> CatalogueChange<DomainRecord> {
+        try await store.change(name, of: tenant, by: actor) { record in
+            guard let record else { throw AdministrationError.unknownDomain(name) }
+            return try make(record)
+        }
+    }
 }

@@ -23,6 +23,8 @@ public struct DomainVerification: Sendable {
         public let tenant: TenantID
         /// As it is after the check.
         public let record: DomainRecord
+        /// Whether the lookups of the server that was asked know of it.
+        public let isVisible: Bool
         /// Why no proof was found; nil when one was.
         public let lack: Lack?
 
@@ -73,20 +75,35 @@ public struct DomainVerification: Sendable {
         _ record: DomainRecord, of tenant: TenantID, at now: Date
     ) async throws -> Outcome {
         let evidence = await record.evidence(resolver, fetcher)
-        switch evidence {
-        case .found(let method):
-            let proved = try await store.proveDomain(record, by: method, at: now, of: tenant)
-            return Outcome(tenant: tenant, record: proved, lack: nil)
-        case .missing(let dns, let file):
-            let reason = "\(dns.reason); \(file.reason)"
-            guard let proof = record.proof, evidence.isAbsent(proof.method) else {
-                let isUnanswered = record.proof != nil || !(dns.isAbsent && file.isAbsent)
-                return Outcome(
-                    tenant: tenant, record: record, lack: .init(isUnanswered: isUnanswered, reason: reason))
-            }
-            let lapsed = try await store.lapseDomain(record, at: now, of: tenant)
-            return Outcome(
-                tenant: tenant, record: lapsed, lack: .init(isUnanswered: false, reason: reason))
+        let lack = evidence.lack(of: record)
+        guard record.checked(evidence, at: now) != nil else {
+            return Outcome(tenant: tenant, record: record, isVisible: true, lack: lack)
         }
+        let change = try await store.changeDomain(record.name, of: tenant) { current in
+            // Claimed anew it has another challenge, and what was found of the old one is no proof of it.
+            guard current.challenge == record.challenge else {
+                throw AdministrationError.unknownDomain(record.name)
+            }
+            return current.checked(evidence, at: now) ?? current
+        }
+        return Outcome(tenant: tenant, record: change.after, isVisible: change.isVisible, lack: lack)
+    }
+}
+
+extension DomainRecord {
+    /// What evidence makes of the claim; nil where it changes nothing.
+    fileprivate func checked(_ evidence: DomainEvidence, at now: Date) -> DomainRecord? {
+        if case .found(let method) = evidence { return proved(by: method, at: now) }
+        guard let proof, evidence.isAbsent(proof.method) else { return nil }
+        return lapsed(at: now)
+    }
+}
+
+extension DomainEvidence {
+    /// Why a claim is not proved by it; nil when it is.
+    fileprivate func lack(of record: DomainRecord) -> DomainVerification.Outcome.Lack? {
+        guard case .missing(let dns, let file) = self else { return nil }
+        let isAnswered = record.proof.map { isAbsent($0.method) } ?? (dns.isAbsent && file.isAbsent)
+        return .init(isUnanswered: !isAnswered, reason: "\(dns.reason); \(file.reason)")
     }
 }

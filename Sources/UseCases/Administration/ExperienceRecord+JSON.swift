@@ -2,7 +2,7 @@ import Invocation
 public import JSON
 import Tenancy
 
-extension ExperienceRecord: CatalogueItem {
+extension ExperienceRecord: WrittenItem {
     public static func key(named text: String) -> ExperienceID? { ExperienceID(text) }
     public static func name(of key: ExperienceID) -> String { key.text }
     public static func members(of key: ExperienceID) -> JSONObject {

@@ -3,7 +3,7 @@ import JSON
 /// Reads items from lines of JSON (`application/x-ndjson`), each an object as it is written for the item alone.
 ///
 /// Memory is bounded by one line. A line without anything in it is no row.
-public struct JSONLineReader<Item: CatalogueItem>: RowReader {
+public struct JSONLineReader<Item: WrittenItem>: RowReader {
     private let maximumLineLength: Int
     private var line: [UInt8] = []
     private var number = 1

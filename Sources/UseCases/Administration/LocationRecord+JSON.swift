@@ -3,7 +3,7 @@ public import Invocation
 public import JSON
 import Routing
 
-extension LocationRecord: CatalogueItem {
+extension LocationRecord: WrittenItem {
     public static func key(named text: String) -> LocationIdentifier? { try? LocationIdentifier(text) }
     public static func name(of key: LocationIdentifier) -> String { key.text }
     public static func members(of key: LocationIdentifier) -> JSONObject { ["identifier": .string(key.text)] }

@@ -1,7 +1,7 @@
 import Invocation
 public import JSON
 
-extension ShortCode: CatalogueItem {
+extension ShortCode: WrittenItem {
     public static func key(named text: String) -> String? { (try? LocationIdentifier(text))?.text }
     public static func name(of key: String) -> String { key }
     public static func members(of key: String) -> JSONObject { ["code": .string(key)] }

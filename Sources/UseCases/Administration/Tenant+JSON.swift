@@ -1,14 +1,43 @@
 import Foundation
 public import JSON
 import RateLimiting
-import Tenancy
+public import Tenancy
 
-extension Tenant {
+extension Tenant: CatalogueItem {
+    public static func key(named text: String) -> TenantID? { UUID(text: text).map(TenantID.init) }
+    public static func name(of key: TenantID) -> String { key.description }
+    public static func unknown(_ key: TenantID) -> AdministrationError { .tenantDeleted }
+    public var key: TenantID { id }
+
     public var json: JSONObject {
         limits.adding(to: [
             "id": .string(id.description), "slug": .string(slug.text), "name": .string(name.text),
             "createdAt": JSONValue(createdAt), "suspendedAt": suspendedAt.map { JSONValue($0) } ?? .null,
+            "collapsePolicy": .string(collapsePolicy.rawValue),
         ])
+    }
+
+    /// The tenant after a merge patch (RFC 7396), which can change its name and which notifications collapse.
+    /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
+    public func patched(by patch: JSONObject) throws -> Tenant {
+        let current = json
+        let members = JSONValue.object(current).merging(.object(patch)).objectValue ?? [:]
+        for (name, _) in patch where !["name", "collapsePolicy"].contains(name) {
+            guard let own = current[name] else {
+                throw JSONFieldError.unknown(path: JSONPath.member(name, of: ""))
+            }
+            guard members[name] ?? .null == own else {
+                throw JSONFieldError.invalid(path: name, reason: "is the operator's to change")
+            }
+        }
+        var fields = JSONObjectReader(members)
+        var tenant = self
+        let name = try fields.requiredString("name")
+        tenant.name = try RowRefusal.naming("name") { () throws(AdministrationError) in try DisplayName(name)
+        }
+        tenant.collapsePolicy =
+            try fields.optionalCase("collapsePolicy", of: CollapsePolicy.self) ?? CollapsePolicy.none
+        return tenant
     }
 }
 

@@ -6,16 +6,17 @@ public import Tenancy
 public struct Tenant: Sendable, Hashable {
     public let id: TenantID
     public let slug: TenantSlug
-    public let name: DisplayName
+    public internal(set) var name: DisplayName
     public let createdAt: Date
     /// Since when its keys are refused; nil while the tenant is served.
     public let suspendedAt: Date?
     /// Its own; what is nil is left to the server.
     public let limits: RequestLimits
+    public internal(set) var collapsePolicy: CollapsePolicy
 
     public init(
         id: TenantID, slug: TenantSlug, name: DisplayName, createdAt: Date, suspendedAt: Date?,
-        limits: RequestLimits
+        limits: RequestLimits, collapsePolicy: CollapsePolicy
     ) {
         self.id = id
         self.slug = slug
@@ -23,5 +24,6 @@ public struct Tenant: Sendable, Hashable {
         self.createdAt = createdAt
         self.suspendedAt = suspendedAt
         self.limits = limits
+        self.collapsePolicy = collapsePolicy
     }
 }

@@ -290,7 +290,9 @@ import Testing
                     .union(NotificationRouteTests.operations).union(ChannelRouteTests.operations)
                     .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations)
                     .union(CollectionRouteTests.operations)
-                    .union(ConfirmationHistoryRouteTests.operations))
+                    .union(ConfirmationHistoryRouteTests.operations).union(DomainRouteTests.operations)
+                    .union(TenantRouteTests.operations)
+                    .union(NotificationHistoryRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }
     }

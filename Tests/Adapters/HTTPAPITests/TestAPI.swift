@@ -55,9 +55,14 @@ struct TestAPI: Sendable {
     let clips = MemoryCatalogueStore<Clip>()
     let experiences = MemoryCatalogueStore<ExperienceRecord>()
     let shortCodes = MemoryCatalogueStore<ShortCode>()
+    let domains = MemoryCatalogueStore<DomainRecord>()
+    let tenants = MemoryTenantStore()
+    /// What proves domains.
+    let records = MemoryTextRecords()
     let keys = MemoryKeyStore()
     let auditLog = MemoryAuditLog()
     let confirmations = MemoryConfirmationHistory()
+    let history: MemoryNotificationHistory
     /// May manage keys, and look up.
     let keyManager = Self.key(.secret)
     /// False for a server that cannot open tokens.
@@ -79,6 +84,7 @@ struct TestAPI: Sendable {
         self.limits = limits
         self.receipts = receipts
         self.metrics = metrics
+        history = MemoryNotificationHistory(channels)
         guard hasTable else { return }
         do {
             table.replace(by: try routingTable(), from: .database, asOf: Date())
@@ -130,8 +136,13 @@ struct TestAPI: Sendable {
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
             catalogue: ManagedCatalogue(
                 clips: clips, locations: locations, experiences: experiences, shortCodes: shortCodes,
-                keys: keys, auditLog: auditLog),
-            confirmations: confirmations,
+                domains: domains, tenant: tenants, keys: keys, auditLog: auditLog),
+            proveDomain: { [domains, records] name, tenant, actor, now in
+                try await DomainVerification(
+                    store: ManagedDomains(domains, by: actor), resolver: records, fetcher: records
+                ).verify(name, of: tenant, at: now)
+            },
+            confirmations: confirmations, history: history,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }
 

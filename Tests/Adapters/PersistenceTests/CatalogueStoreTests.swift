@@ -1,4 +1,5 @@
 import Administration
+import AppSiteAssociation
 import Foundation
 import Geodesy
 import Invocation
@@ -338,6 +339,95 @@ import Testing
             await #expect(throws: AdministrationError.tenantDeleted) {
                 try await catalogue.locations.importRows(
                     Rows([try LocationRecord.sample("x")]), of: TenantID(UUID()), by: "", ImportOptions())
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aDomainIsProvedByAKey() async throws {
+        try await Self.withCatalogue { fixture in
+            let (stores, store, tenant) = (fixture.stores, fixture.catalogue.domains, fixture.tenant)
+            let name = try DomainName("example.com")
+            let claim = DomainRecord(name: name, challenge: "one", claimedAt: DomainTests.now)
+            let claimed = try await store.change(name, of: tenant, by: "key:1") { before in
+                #expect(before == nil)
+                return claim
+            }
+            #expect(claimed.before == nil && claimed.isVisible)
+            #expect(try await store.item(name, of: tenant) == claim)
+
+            let world = OutsideWorld()
+            let verification = DomainVerification(
+                store: ManagedDomains(store, by: "key:2"), resolver: world, fetcher: world)
+            let missing = try await verification.verify(name, of: tenant, at: DomainTests.now)
+            #expect(missing.lack != nil && missing.record == claim)
+            world.publish(claim)
+            let proved = try await verification.verify(name, of: tenant, at: DomainTests.now)
+            #expect(proved.record.status == .proved && proved.isVisible)
+            #expect(fixture.live.current?.table.site(ofHost: name.text)?.tenant == tenant)
+            #expect(
+                try await stores.administration.domain(name, of: tenant)
+                    == claim.proved(
+                        by: .dns, at: DomainTests.now))
+
+            // What names a clip of the tenant's as an app is refused, and nothing is changed.
+            try await stores.createClip(of: tenant)
+            let swapped = try AssociationContent(
+                parsing: #"{"applinks":{"details":[{"appID":"ABCDE12345.com.example.MyApp.Clip"}]}}"#.utf8)
+            await #expect(throws: AssociationContentError.self) {
+                try await store.change(name, of: tenant, by: "") { before in
+                    try #require(before).with(swapped)
+                }
+            }
+            let content = try AssociationContent(["x": 1])
+            let kept = try await store.change(name, of: tenant, by: "key:3") { before in
+                try #require(before).with(content)
+            }
+            #expect(kept.after.content == content && kept.after.status == .proved && kept.isVisible)
+
+            // Another tenant claims it too, and cannot prove it.
+            let other = try await stores.createTenant("other")
+            let theirs = DomainRecord(name: name, challenge: "two", claimedAt: DomainTests.now)
+            _ = try await store.change(name, of: other, by: "") { _ in theirs }
+            world.publish(claim, [claim.recordValue, theirs.recordValue])
+            await #expect(throws: AdministrationError.domainTaken(name)) {
+                try await DomainVerification(
+                    store: ManagedDomains(store, by: ""), resolver: world, fetcher: world
+                ).verify(name, of: other, at: DomainTests.now)
+            }
+            #expect(try await store.delete(name, of: tenant, by: "key:4", cascade: false) { _ in })
+            #expect(fixture.live.current?.table.site(ofHost: name.text) == nil)
+            #expect(
+                try await stores.count(
+                    """
+                    SELECT count(*) FROM doorstep.audit_log
+                    WHERE relation = 'domains' AND tenant_id = \(tenant.uuid) AND actor LIKE 'key:_'
+                    """) == 4)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aTenantIsChangedByItsKey() async throws {
+        try await Self.withCatalogue { fixture in
+            let (stores, store, tenant) = (fixture.stores, fixture.catalogue.tenant, fixture.tenant)
+            let other = try await stores.createTenant("other")
+            let before = try await store.tenant(tenant)
+            let change = try await store.change(tenant, by: "key:1") {
+                try $0.patched(by: ["name": "New", "collapsePolicy": "url"])
+            }
+            #expect(change.before == before && change.isVisible)
+            #expect(change.after.name.text == "New" && change.after.collapsePolicy == .url)
+            #expect(try await store.tenant(tenant) == change.after)
+            #expect(try await stores.administration.tenants().contains(change.after))
+            #expect(try await store.tenant(other).collapsePolicy == CollapsePolicy.none)
+            // The same again writes nothing.
+            _ = try await store.change(tenant, by: "key:2") { $0 }
+            #expect(
+                try await stores.count(
+                    """
+                    SELECT count(*) FROM doorstep.audit_log
+                    WHERE relation = 'tenants' AND tenant_id = \(tenant.uuid) AND actor LIKE 'key:_'
+                    """) == 1)
+            await #expect(throws: AdministrationError.tenantDeleted) {
+                try await store.tenant(TenantID(UUID()))
             }
         }
     }

@@ -91,12 +91,16 @@ import Testing
             var (owner, next) = (tenant, other)
             for _ in 0..<4 {
                 let record = try await stores.claim("example.com", of: owner)
-                _ = try await store.proveDomain(record, by: .dns, at: DomainTests.now, of: owner)
+                _ = try await store.changeDomain(record.name, of: owner) {
+                    $0.proved(by: .dns, at: DomainTests.now)
+                }
                 #expect(try await followed.refreshed().site(ofHost: "example.com")?.tenant == owner)
                 try await store.releaseDomain(record.name, of: owner)
                 (owner, next) = (next, owner)
                 let theirs = try await stores.claim("example.com", of: owner)
-                _ = try await store.proveDomain(theirs, by: .file, at: DomainTests.now, of: owner)
+                _ = try await store.changeDomain(theirs.name, of: owner) {
+                    $0.proved(by: .file, at: DomainTests.now)
+                }
                 #expect(try await followed.refreshed().site(ofHost: "example.com")?.tenant == owner)
                 try await store.releaseDomain(record.name, of: owner)
             }

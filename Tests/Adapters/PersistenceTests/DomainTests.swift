@@ -158,8 +158,9 @@ import Testing
                         group.addTask {
                             do {
                                 return .success(
-                                    try await stores.administration.proveDomain(
-                                        record, by: .dns, at: Self.now, of: tenant))
+                                    try await stores.administration.changeDomain(
+                                        record.name, of: tenant
+                                    ) { $0.proved(by: .dns, at: Self.now) }.after)
                             } catch {
                                 return .failure(error)
                             }
@@ -275,8 +276,9 @@ import Testing
             for number in 0..<30 {
                 let name = "d\(number).example.com"
                 let record = try await stores.claim(name, of: number % 2 == 0 ? tenant : other)
-                _ = try await stores.administration.proveDomain(
-                    record, by: .dns, at: Self.now, of: number % 2 == 0 ? tenant : other)
+                _ = try await stores.administration.changeDomain(
+                    record.name, of: number % 2 == 0 ? tenant : other
+                ) { $0.proved(by: .dns, at: Self.now) }
                 if number % 3 == 0 { world.publish(record) }
             }
             let outcomes = try await verification.verifyAll(of: tenant, at: Self.now + Self.day)
@@ -303,17 +305,41 @@ import Testing
                     try await verification.verify(record.name, of: tenant, at: Self.now)
                 }
                 await #expect(throws: unknown) {
-                    try await store.proveDomain(record, by: .dns, at: Self.now, of: tenant)
+                    try await store.changeDomain(record.name, of: tenant) {
+                        $0.proved(by: .dns, at: Self.now)
+                    }
                 }
                 await #expect(throws: unknown) {
-                    try await store.lapseDomain(record, at: Self.now, of: tenant)
+                    try await store.changeDomain(record.name, of: tenant) { $0.lapsed(at: Self.now) }
                 }
             }
             // Claimed anew it has another challenge, and what was found of the old one is no proof of it.
-            _ = try await stores.claim("example.com", challenge: "another", of: tenant)
+            let old = try await stores.claim("example.com", challenge: "old", of: tenant)
+            let late = DomainVerification(
+                store: store, resolver: Reclaiming(stores: stores, tenant: tenant, record: old),
+                fetcher: OutsideWorld())
             await #expect(throws: unknown) {
-                try await store.proveDomain(record, by: .dns, at: Self.now, of: tenant)
+                try await late.verify(record.name, of: tenant, at: Self.now)
             }
+            #expect(try await store.domain(record.name, of: tenant).challenge == "another")
+            #expect(try await store.domain(record.name, of: tenant).status == .claimed)
+        }
+    }
+
+    /// Has the proof of a claim, which is given up and made anew while it is looked for.
+    private struct Reclaiming: TextRecordResolver {
+        let stores: Stores
+        let tenant: TenantID
+        let record: DomainRecord
+
+        func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+            do {
+                try await stores.administration.releaseDomain(record.name, of: tenant)
+                _ = try await stores.claim(record.name.text, challenge: "another", of: tenant)
+            } catch {
+                throw NoAnswer("\(error)")
+            }
+            return [record.recordValue]
         }
     }
 

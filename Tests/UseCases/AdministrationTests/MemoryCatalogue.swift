@@ -21,7 +21,8 @@ struct MemoryCatalogue: CatalogueReader {
             id: TenantID(UUID()), slug: TenantSlug("acme"), name: DisplayName("Acmé, \"Inc.\""),
             createdAt: Date(timeIntervalSince1970: 0), suspendedAt: nil,
             limits: RequestLimits(
-                key: RateLimit("1:2"), newInstances: RateLimit("3:4"), clientNewInstances: RateLimit("5:6")))
+                key: RateLimit("1:2"), newInstances: RateLimit("3:4"), clientNewInstances: RateLimit("5:6")),
+            collapsePolicy: .none)
     }
 
     func clips() -> [Clip] { clipList }

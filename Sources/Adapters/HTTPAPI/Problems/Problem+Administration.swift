@@ -1,4 +1,5 @@
 import Administration
+import AppSiteAssociation
 import HTTPTypes
 import JSON
 import Tenancy
@@ -24,6 +25,9 @@ extension Problem {
             throw Problem(
                 .unprocessableContent, "invalid_field", refusal.detail,
                 members: ["field": .string(refusal.column)])
+        } catch let error as AssociationContentError {
+            throw Problem(
+                .unprocessableContent, "invalid_field", error.description, members: ["field": "content"])
         } catch let error as AdministrationError {
             switch error {
             case .inUse(_, let referents):
@@ -44,6 +48,7 @@ extension Problem {
                 throw Problem(
                     .conflict, error.code, error.description,
                     members: ["successor": .string(successor.description)])
+            case .domainTaken: throw Problem(.conflict, error)
             case .widerKey: throw Problem(.forbidden, error)
             case .tenantDeleted: throw Problem.unauthorized
             default: throw Problem(error == missing ? .notFound : .unprocessableContent, error)

@@ -266,6 +266,17 @@ struct ProblemType: Sendable {
             cause: "The tenant has no short code of this text.",
             remedy: "Create it with `PUT /v1/short-codes/{code}`, or correct the code."),
         ProblemType(
+            "unknown_domain", .notFound, title: "The domain is not claimed",
+            cause: "The tenant has not claimed this host.",
+            remedy: "Claim it with `PUT /v1/domains/{host}`, or correct the host."),
+        ProblemType(
+            "domain_taken", .conflict, title: "Another tenant has proved the domain",
+            cause: "A proof was found, and another tenant has proved the domain before.",
+            remedy: """
+                One tenant proves a domain. Whoever has it gives it up with `DELETE /v1/domains/{host}`, or by removing \
+                its proof: that lapses, and is withdrawn after a week.
+                """),
+        ProblemType(
             "unknown_key", .notFound, title: "The key is unknown",
             cause: "The tenant has no key of this ID.",
             remedy: "`GET /v1/keys` lists them; the ID of a key is no part of the key itself."),

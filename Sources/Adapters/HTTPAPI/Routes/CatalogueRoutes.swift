@@ -10,7 +10,7 @@ import Tenancy
 /// What is written is compared with what there is while nobody else can change it, so that no change is lost.
 struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
     private let path: String
-    /// The path's parameter.
+    /// The parameter of an item's path.
     private let name: String
     private let store: any CatalogueStore<Item>
     private let namesItself: Bool
@@ -23,13 +23,15 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         self.namesItself = namesItself
     }
 
-    var routes: [Route] {
-        let item = "\(path)/{\(name)}"
-        return [
-            Route(.get, path, .stored(.read, list)), Route(.get, item, .stored(.read, show)),
-            Route(.put, item, .stored(.manage, put)), Route(.patch, item, .stored(.manage, patch)),
-            Route(.delete, item, .stored(.manage, delete)),
-        ] + (namesItself ? [Route(.post, path, .stored(.manage, create))] : [])
+    /// Of one item.
+    var itemPath: String { "\(path)/{\(name)}" }
+
+    /// What is the same however an item is written.
+    var commonRoutes: [Route] {
+        [
+            Route(.get, path, .stored(.read, list)), Route(.get, itemPath, .stored(.read, show)),
+            Route(.delete, itemPath, .stored(.manage, delete)),
+        ]
     }
 
     // MARK: Reading
@@ -57,21 +59,12 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         guard let item = try await store.item(key, of: request.tenant) else {
             throw Problem(.notFound, Item.unknown(key))
         }
-        let answer = Answer(.ok, showing: item)
-        let isKnown = request.request.fields.ifNoneMatch.map {
-            Answer.matches($0.utf8.span, Answer.tag(of: item))
-        }
-        guard isKnown != true else {
-            var unchanged = Answer(.notModified)
-            unchanged.headers = answer.headers
-            return unchanged
-        }
-        return answer
+        return Answer(reading: item, for: request)
     }
 
     // MARK: Writing
 
-    private func put(_ request: AdmittedRequest) async throws -> Answer {
+    fileprivate func put(_ request: AdmittedRequest) async throws -> Answer where Item: WrittenItem {
         let key = try self.key(of: request)
         return try await Problem.managing(Item.unknown(key)) {
             let item = try Item.read(request.body, as: key)
@@ -82,7 +75,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         }
     }
 
-    private func patch(_ request: AdmittedRequest) async throws -> Answer {
+    fileprivate func patch(_ request: AdmittedRequest) async throws -> Answer where Item: WrittenItem {
         let key = try self.key(of: request)
         return try await Problem.managing(Item.unknown(key)) {
             try await change(key, request) { current in
@@ -93,7 +86,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         }
     }
 
-    private func create(_ request: AdmittedRequest) async throws -> Answer {
+    fileprivate func create(_ request: AdmittedRequest) async throws -> Answer where Item: WrittenItem {
         try request.refuseParameters()
         return try await Problem.managing(nil) {
             let item = try Item.read(request.body)
@@ -108,7 +101,8 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         }
     }
 
-    private func change(
+    /// Has an item become what the closure makes of it.
+    func change(
         _ key: Item.Key, _ request: AdmittedRequest, _ make: @Sendable (Item?) throws -> Item
     ) async throws -> Answer {
         let change = try await store.change(key, of: request.tenant, by: request.actor, make)
@@ -132,7 +126,8 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
 
     // MARK: Keys
 
-    private func key(of request: AdmittedRequest, hasParameters: Bool = false) throws(Problem) -> Item.Key {
+    /// What a request's path names.
+    func key(of request: AdmittedRequest, hasParameters: Bool = false) throws(Problem) -> Item.Key {
         if !hasParameters { try request.refuseParameters() }
         guard let text = request.parameter(Substring(name)).removingPercentEncoding,
             let key = Item.key(named: text)
@@ -142,6 +137,14 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
 
     private func place(of key: Item.Key) -> String? {
         Item.name(of: key).addingPercentEncoding(withAllowedCharacters: .unreserved).map { "\(path)/\($0)" }
+    }
+}
+
+extension CatalogueRoutes where Item: WrittenItem {
+    var routes: [Route] {
+        commonRoutes + [
+            Route(.put, itemPath, .stored(.manage, put)), Route(.patch, itemPath, .stored(.manage, patch)),
+        ] + (namesItself ? [Route(.post, path, .stored(.manage, create))] : [])
     }
 }
 
@@ -157,7 +160,7 @@ extension AdmittedRequest {
     }
 
     /// What the request is to be done for (RFC 9110 §13.1): an item as it was read, or one that there is not.
-    fileprivate func checkConditions(on current: (some CatalogueItem)?) throws(Problem) {
+    func checkConditions(on current: (some CatalogueItem)?) throws(Problem) {
         let tag = current.map { Answer.tag(of: $0) }
         if let field = request.fields.ifMatch {
             guard let tag, Answer.matches(field.utf8.span, tag, weakly: false) else { throw .isOtherwise }
@@ -173,10 +176,21 @@ extension Answer {
         tag(of: JSONValue.object(item.json).serialized())
     }
 
-    fileprivate init(_ status: HTTPResponse.Status, showing item: some CatalogueItem) {
+    init(_ status: HTTPResponse.Status, showing item: some CatalogueItem) {
         let body = JSONValue.object(item.json).serialized()
         self.init(status, uncached: body)
         headers[.eTag] = Self.tag(of: body)
+    }
+
+    /// The item, or 304 where the client has it.
+    init(reading item: some CatalogueItem, for request: AdmittedRequest) {
+        self.init(.ok, showing: item)
+        guard let field = request.request.fields.ifNoneMatch,
+            Self.matches(field.utf8.span, Self.tag(of: item))
+        else { return }
+        var unchanged = Answer(.notModified)
+        unchanged.headers = headers
+        self = unchanged
     }
 
     /// A change that is made, and which this server's lookups do not know of yet.

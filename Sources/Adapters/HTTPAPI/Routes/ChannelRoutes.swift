@@ -6,7 +6,7 @@ import JSON
 import Notifications
 import Tenancy
 
-/// The routes by which a tenant has broadcast channels made, and sees and deletes its own.
+/// The routes by which a tenant has broadcast channels made, and deletes its own.
 struct ChannelRoutes: Sendable {
     /// Nil for a server without keys for APNs.
     let directory: ChannelDirectory?
@@ -14,7 +14,6 @@ struct ChannelRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.post, "/v1/channels", .stored(.notify, create)),
-            Route(.get, "/v1/channels", .stored(.notify, list)),
             Route(.delete, "/v1/channels/{id}", .stored(.notify, delete)),
         ]
     }
@@ -38,17 +37,10 @@ struct ChannelRoutes: Sendable {
             let channel = try await directory.create(
                 of: clip, environment, storesLastMessage: storesLastMessage, of: request.tenant,
                 at: request.now)
-            return Answer(.created, uncached: JSONValue.object(JSONObject(channel)).serialized())
+            return Answer(.created, uncached: JSONValue.object(channel.json).serialized())
         } catch let refusal as ChannelDirectory.Refusal {
             throw Problem(refusal)
         }
-    }
-
-    private func list(_ request: AdmittedRequest) async throws -> Answer {
-        let channels = try await configured().channels(of: request.tenant)
-        return Answer(
-            uncached: JSONValue.object(["channels": .array(channels.map { .object(JSONObject($0)) })])
-                .serialized())
     }
 
     private func delete(_ request: AdmittedRequest) async throws -> Answer {
@@ -71,13 +63,12 @@ struct ChannelRoutes: Sendable {
     }
 }
 
-extension JSONObject {
-    fileprivate init(_ channel: BroadcastChannel) {
-        self = [
-            "id": .string(channel.id.text), "path": .string("/v1/channels/\(channel.id.pathComponent)"),
-            "clip": .string(channel.clip.text), "environment": .string(channel.environment.rawValue),
-            "storesLastMessage": .bool(channel.storesLastMessage),
-            "createdAt": .string(channel.createdAt.rfc3339),
+extension BroadcastChannel {
+    var json: JSONObject {
+        [
+            "id": .string(id.text), "path": .string("/v1/channels/\(id.pathComponent)"),
+            "clip": .string(clip.text), "environment": .string(environment.rawValue),
+            "storesLastMessage": .bool(storesLastMessage), "createdAt": .string(createdAt.rfc3339),
         ]
     }
 }

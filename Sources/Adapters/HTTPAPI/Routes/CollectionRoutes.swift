@@ -5,7 +5,7 @@ import Tenancy
 
 /// The routes by which all items of one kind are written at once, from CSV or lines of JSON: `PATCH` adds and changes, `PUT`
 /// also removes what is not sent.
-struct CollectionRoutes<Item: CatalogueItem & ImportableRow>: Sendable {
+struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
     private let path: String
     private let store: any CollectionStore<Item>
 

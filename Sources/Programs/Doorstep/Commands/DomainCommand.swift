@@ -125,10 +125,8 @@ struct DomainCommand: AsyncParsableCommand {
             _ outcomes: [(slug: TenantSlug, outcome: DomainVerification.Outcome)]
         ) throws {
             let rows = outcomes.map { slug, outcome -> JSONObject in
-                var row = outcome.record.json
+                var row = outcome.json
                 row["tenant"] = .string(slug.text)
-                row["answered"] = .bool(outcome.lack?.isUnanswered != true)
-                row["detail"] = outcome.lack.map { .string($0.reason) } ?? .null
                 return row
             }
             if host == nil {

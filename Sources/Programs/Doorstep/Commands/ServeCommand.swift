@@ -30,7 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var receipts: ReceiptOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
     @OptionGroup(title: "Notifications") var apns: APNsOptions
-    @OptionGroup(title: "Webhooks") var outbound: OutboundOptions
+    @OptionGroup(title: "Webhooks and proofs of domains") var proof: ProofOptions
 
     func run() async throws {
         let level = try Settings.logLevel.value(logLevel)
@@ -57,6 +57,6 @@ struct ServeCommand: AsyncParsableCommand {
             notificationRetention: try Settings.notificationRetention.value(notificationRetention),
             signatures: try PlaceURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
             apns: try apns.sending(), receipts: try receipts.signing(),
-            outbound: try outbound.settings(), logger: logger)
+            outbound: try proof.outbound.settings(), resolver: try proof.resolver(), logger: logger)
     }
 }

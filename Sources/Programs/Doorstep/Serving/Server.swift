@@ -1,5 +1,6 @@
 import APNsClient
 import Administration
+import DomainProof
 import HTTPAPI
 import Logging
 import Metrics
@@ -31,8 +32,10 @@ struct Server {
     let apns: (settings: APNsClient.Settings, keys: APNsKeyList)?
     /// Nil for answers without receipts.
     let receipts: (issuer: ReceiptIssuer, keys: ReceiptKeyFile)?
-    /// Certificates (PEM) that are trusted of webhooks, instead of the system's.
+    /// Of webhooks, and of proofs of domains.
     let outbound: OutboundClient.Settings
+    /// Who is asked for proofs of domains, instead of /etc/resolv.conf's.
+    let resolver: NameServer?
     let logger: Logger
 
     /// One that finds and takes what is due, one that writes down what became of it, and one for webhooks.
@@ -69,6 +72,7 @@ struct Server {
                     timeout: apns?.settings.requestTimeout ?? .zero, logger: logger)
             }
             let settings = limitedByOpenFiles()
+            let catalogue = ManagedCatalogue(managementPool, followedBy: routing.feed)
             let server = APIServer(
                 settings,
                 APIServer.Dependencies(
@@ -77,8 +81,18 @@ struct Server {
                     instances: sealingKeys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
                     notifications: delivery?.intake,
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
-                    catalogue: ManagedCatalogue(managementPool, followedBy: routing.feed),
+                    catalogue: catalogue,
+                    proveDomain: { [outbound, resolver] name, tenant, actor, now in
+                        let domains = ManagedDomains(catalogue.domains, by: actor)
+                        return try await OutboundClient.withClient(outbound) { client in
+                            try await DomainVerification(
+                                store: domains, resolver: LibresolvTextRecordResolver(server: resolver),
+                                fetcher: HTTPPageFetcher(client)
+                            ).verify(name, of: tenant, at: now)
+                        }
+                    },
                     confirmations: PostgresConfirmationHistory(managing: managementPool),
+                    history: PostgresNotificationHistory(managing: managementPool),
                     metrics: {
                         figures.update()
                         delivery?.updateFigures()

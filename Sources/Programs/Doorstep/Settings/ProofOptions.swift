@@ -6,22 +6,21 @@ import OutboundHTTP
 
 /// Whom a command asks for the proof of a domain.
 struct ProofOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The DNS server to ask, instead of those of /etc/resolv.conf.", valueName: "address[:port]"))
-    var resolver: NameServer?
-
+    @Option(Settings.resolver) var nameServer: NameServer?
     @OptionGroup var outbound: OutboundOptions
+
+    func resolver() throws -> NameServer? { try Settings.resolver.value(nameServer) }
 
     /// Lends what looks for proofs.
     func withVerification<Result: Sendable>(
         _ store: any DomainStore, detour: OutboundClient.Detour? = nil,
         _ body: (DomainVerification) async throws -> Result
     ) async throws -> Result {
-        try await OutboundClient.withClient(outbound.settings(), detour: detour) { client in
+        let resolver = LibresolvTextRecordResolver(server: try resolver())
+        return try await OutboundClient.withClient(outbound.settings(), detour: detour) { client in
             try await body(
                 DomainVerification(
-                    store: store, resolver: LibresolvTextRecordResolver(server: resolver),
+                    store: store, resolver: resolver,
                     fetcher: HTTPPageFetcher(client)))
         }
     }

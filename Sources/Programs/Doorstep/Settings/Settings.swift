@@ -1,5 +1,6 @@
 import APNsClient
 import ArgumentParser
+import DomainProof
 import HTTPAPI
 import IPAddresses
 import Logging
@@ -30,7 +31,10 @@ enum Settings {
         "tenant", "DOORSTEP_TENANT", value: "slug", "The tenant that a command is about")
     static let authorities = Setting<String, Void>(
         "ca-file", nil, value: "file", otherwise: "the system's",
-        "Certificates (PEM) to trust instead, for a server inside; of serve, for webhooks")
+        "Certificates (PEM) to trust instead, for a server inside; of serve, for webhooks and proofs")
+    static let resolver = Setting<NameServer, Void>(
+        "resolver", "DOORSTEP_RESOLVER", value: "address[:port]", otherwise: "those of /etc/resolv.conf",
+        "The DNS server to ask for proofs of domains instead")
     static let outboundAllow = ranges(
         "outbound-allow", "DOORSTEP_OUTBOUND_ALLOW",
         """
@@ -198,7 +202,8 @@ enum Settings {
         newInstanceLimit.description, clientNewInstanceLimit.description, receiptKeys.description,
         receiptIssuer.description, apnsKeys.description, apnsConnections.description, apnsTimeout.description,
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
-        authorities.description, outboundAllow.description, logLevel.description, tokenSecret.description,
+        authorities.description, outboundAllow.description, resolver.description, logLevel.description,
+        tokenSecret.description,
         signingSecret.description,
     ]
 }

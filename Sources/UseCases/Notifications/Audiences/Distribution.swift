@@ -1,7 +1,7 @@
 import APNsPayload
 public import Foundation
 import JSON
-import Tenancy
+public import Tenancy
 
 /// How a notification goes to those it is for: the same for every part of its audience, whichever server takes it in.
 ///

@@ -49,10 +49,6 @@ public struct ChannelDirectory: Sendable {
         return channel
     }
 
-    public func channels(of tenant: TenantID) async throws -> [BroadcastChannel] {
-        try await store.channels(of: tenant)
-    }
-
     /// Deletes a channel for ever; one that APNs does not know any more is forgotten here too.
     public func delete(_ id: ChannelID, of tenant: TenantID) async throws {
         guard let channel = try await store.channel(id, of: tenant),

@@ -7,9 +7,6 @@ public protocol ChannelStore: Sendable {
 
     func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws
 
-    /// By clip, environment and time of creation.
-    func channels(of tenant: TenantID) async throws -> [BroadcastChannel]
-
     /// Nil when the tenant has no such channel.
     func channel(_ id: ChannelID, of tenant: TenantID) async throws -> BroadcastChannel?
 

@@ -41,6 +41,15 @@ extension NotificationTrace {
 }
 
 extension RecordedNotification {
+    /// As in a trace, without the payload and what became of it.
+    public var listed: JSONObject {
+        var object = json
+        object["payload"] = nil
+        object["location"] = location.map { .string($0.text) } ?? .null
+        object["audience"] = .object(audience.json)
+        return object
+    }
+
     fileprivate var json: JSONObject {
         [
             "id": .string(id.description),

@@ -1,14 +1,8 @@
 import APNsPayload
 import Routing
+import Tenancy
 
-/// Which notifications of a tenant collapse into one when they have no collapse ID of their own [ours].
-public enum CollapsePolicy: String, Sendable, Hashable, CaseIterable {
-    case none
-    /// All of one business.
-    case business
-    /// All of one URL.
-    case url
-
+extension CollapsePolicy {
     /// The collapse ID of a notification that has none: 34 bytes, always the same for the same business or URL.
     func collapseID(of business: Business, url: String) -> String? {
         switch self {

@@ -1,0 +1,102 @@
+import APNsPayload
+import Encodings
+import Foundation
+import Invocation
+public import Notifications
+public import PostgreSQL
+public import Tenancy
+
+/// A tenant's notifications, instances and channels in PostgreSQL, read as `doorstep_manager`, which may not read tokens.
+public struct PostgresNotificationHistory: NotificationHistory {
+    private let pool: ConnectionPool
+
+    public init(managing pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    public func notifications(
+        _ selection: NotificationSelection, of tenant: TenantID, before last: NotificationID?, limit: Int
+    ) async throws -> [RecordedNotification] {
+        // An ID has the time of its notification; one that has none is of no notification of ours.
+        let createdAt = last.map { $0.uuid.time ?? .distantPast } ?? .distantFuture
+        return try await read(tenant) { transaction in
+            // The row comparison alone would not tell which days are in question.
+            try await transaction.execute(
+                """
+                SELECT notification_id, created_at, url, experience_url, experience_kind, bundle_id, location_identifier,
+                    audience::text AS audience, push_type, priority, collapse_id, expiration, payload,
+                    warnings::text AS warnings
+                FROM doorstep.notifications
+                WHERE tenant_id = \(tenant.uuid) AND created_at <= \(createdAt)
+                    AND (created_at, notification_id) < (\(createdAt), \(last?.uuid ?? .lowest)) AND \(selection)
+                ORDER BY created_at DESC, notification_id DESC LIMIT \(limit)
+                """
+            ).map { row in
+                try RecordedNotification(
+                    row: row, id: NotificationID(try row.decode("notification_id", as: UUID.self)),
+                    createdAt: try row.decode("created_at", as: Date.self))
+            }
+        }
+    }
+
+    public func instances(
+        _ selection: InstanceSelection, of tenant: TenantID, after last: InstanceID?, limit: Int
+    ) async throws -> [InstanceSummary] {
+        try await read(tenant) { try await $0.instances(selection, after: last, limit: limit) }
+    }
+
+    public func channels(
+        _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelPlace?, limit: Int
+    ) async throws -> [BroadcastChannel] {
+        try await read(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT \(unsafeSQL: BroadcastChannel.columns) FROM doorstep.channels
+                WHERE tenant_id = \(tenant.uuid) AND (bundle_id, environment, channel_id)
+                    > (\(last?.clip.text ?? ""), \(last?.environment.rawValue ?? ""), \(last?.id.text ?? ""))
+                    AND \(selection)
+                ORDER BY bundle_id, environment, channel_id LIMIT \(limit)
+                """
+            ).map { try BroadcastChannel(row: $0) }
+        }
+    }
+
+    /// What a page takes longer than that is not asked for by a request.
+    private static let mode = TransactionMode(isReadOnly: true, statementTimeout: .seconds(30))
+
+    private func read<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .manager, Self.mode) { try await body($0) }
+        }
+    }
+}
+
+extension Query.StringInterpolation {
+    /// The conditions that there are.
+    fileprivate mutating func appendInterpolation(_ selection: NotificationSelection) {
+        // By the tenant's index, which is for those who say so.
+        appendLiteral("push_type <> ''")
+        if let clip = selection.clip {
+            appendLiteral(" AND bundle_id = ")
+            appendInterpolation(clip.text)
+        }
+        if let location = selection.location {
+            appendLiteral(" AND location_identifier = ")
+            appendInterpolation(location.text)
+        }
+    }
+
+    fileprivate mutating func appendInterpolation(_ selection: ChannelSelection) {
+        appendLiteral("true")
+        if let clip = selection.clip {
+            appendLiteral(" AND bundle_id = ")
+            appendInterpolation(clip.text)
+        }
+        if let environment = selection.environment {
+            appendLiteral(" AND environment = ")
+            appendInterpolation(environment.rawValue)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+public import APNsPayload
+public import Invocation
+public import Tenancy
+
+/// What a tenant's keys read of its notifications, instances and channels; nothing of it shows a push token.
+public protocol NotificationHistory: Sendable {
+    /// The newest first, from before one on, up to `limit`.
+    func notifications(
+        _ selection: NotificationSelection, of tenant: TenantID, before last: NotificationID?, limit: Int
+    ) async throws -> [RecordedNotification]
+
+    /// By ID, after one, up to `limit`: an instance that is launched again stays where it is.
+    func instances(
+        _ selection: InstanceSelection, of tenant: TenantID, after last: InstanceID?, limit: Int
+    ) async throws -> [InstanceSummary]
+
+    /// By clip, environment and ID, after one, up to `limit`.
+    func channels(
+        _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelPlace?, limit: Int
+    ) async throws -> [BroadcastChannel]
+}
+
+/// Which notifications are meant; without any condition, all.
+public struct NotificationSelection: Sendable, Hashable {
+    public var clip: BundleID?
+    /// Of this business.
+    public var location: LocationIdentifier?
+
+    public init(clip: BundleID? = nil, location: LocationIdentifier? = nil) {
+        self.clip = clip
+        self.location = location
+    }
+}
+
+/// Which channels are meant; without any condition, all.
+public struct ChannelSelection: Sendable, Hashable {
+    public var clip: BundleID?
+    public var environment: APNsEnvironment?
+
+    public init(clip: BundleID? = nil, environment: APNsEnvironment? = nil) {
+        self.clip = clip
+        self.environment = environment
+    }
+}
+
+/// Where a channel stands among a tenant's.
+public struct ChannelPlace: Sendable, Hashable {
+    public let clip: BundleID
+    public let environment: APNsEnvironment
+    public let id: ChannelID
+
+    public init(clip: BundleID, environment: APNsEnvironment, id: ChannelID) {
+        self.clip = clip
+        self.environment = environment
+        self.id = id
+    }
+}
+
+extension BroadcastChannel {
+    public var place: ChannelPlace { ChannelPlace(clip: clip, environment: environment, id: id) }
+}

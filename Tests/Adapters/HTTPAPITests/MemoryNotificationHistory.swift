@@ -1,0 +1,64 @@
+import APNsPayload
+import Notifications
+import Synchronization
+import Tenancy
+
+/// Has the notifications and instances that a test names, and the channels that were made.
+final class MemoryNotificationHistory: NotificationHistory {
+    private struct State {
+        var notifications: [TenantID: [RecordedNotification]] = [:]
+        var instances: [TenantID: [InstanceSummary]] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let channels: MemoryChannels
+
+    init(_ channels: MemoryChannels) {
+        self.channels = channels
+    }
+
+    func add(_ notification: RecordedNotification, of tenant: TenantID) {
+        state.withLock { $0.notifications[tenant, default: []].append(notification) }
+    }
+
+    func add(_ instance: InstanceSummary, of tenant: TenantID) {
+        state.withLock { $0.instances[tenant, default: []].append(instance) }
+    }
+
+    func notifications(
+        _ selection: NotificationSelection, of tenant: TenantID, before last: NotificationID?, limit: Int
+    ) async throws -> [RecordedNotification] {
+        state.withLock { state in
+            (state.notifications[tenant] ?? []).filter { notification in
+                last.map { notification.id.description < $0.description } != false
+                    && selection.clip.map { notification.clip == $0 } != false
+                    && selection.location.map { notification.location == $0 } != false
+            }.sorted { $0.id.description > $1.id.description }.prefix(limit).map(\.self)
+        }
+    }
+
+    /// Knows of no launches.
+    func instances(
+        _ selection: InstanceSelection, of tenant: TenantID, after last: InstanceID?, limit: Int
+    ) async throws -> [InstanceSummary] {
+        state.withLock { state in
+            (state.instances[tenant] ?? []).filter { instance in
+                last.map { instance.id.description > $0.description } != false
+                    && selection.clip.map { instance.clip == $0 } != false
+            }.sorted { $0.id.description < $1.id.description }.prefix(limit).map(\.self)
+        }
+    }
+
+    func channels(
+        _ selection: ChannelSelection, of tenant: TenantID, after last: ChannelPlace?, limit: Int
+    ) async throws -> [BroadcastChannel] {
+        func order(_ place: ChannelPlace) -> (String, String, String) {
+            (place.clip.text, place.environment.rawValue, place.id.text)
+        }
+        return try await channels.channels(of: tenant).filter { channel in
+            last.map { order(channel.place) > order($0) } != false
+                && selection.clip.map { channel.clip == $0 } != false
+                && selection.environment.map { channel.environment == $0 } != false
+        }.sorted { order($0.place) < order($1.place) }.prefix(limit).map(\.self)
+    }
+}

@@ -1,0 +1,47 @@
+import Administration
+import Foundation
+import RateLimiting
+import Synchronization
+import Tenancy
+
+/// Keeps tenants in memory; each is there with its number for a name.
+final class MemoryTenantStore: TenantStore {
+    private struct State {
+        var tenants: [TenantID: Tenant] = [:]
+        var actors: [String] = []
+        var isVisible = true
+    }
+
+    private let state = Mutex(State())
+
+    /// Who made each change.
+    var actors: [String] { state.withLock { $0.actors } }
+
+    /// From now on no change is seen by lookups, or again.
+    func lagBehind(_ lags: Bool) { state.withLock { $0.isVisible = !lags } }
+
+    func tenant(_ id: TenantID) async throws -> Tenant {
+        try state.withLock { try $0.tenants[id] ?? Self.tenant(id) }
+    }
+
+    func change(
+        _ id: TenantID, by actor: String, _ make: @Sendable (Tenant) throws -> Tenant
+    ) async throws -> CatalogueChange<Tenant> {
+        try state.withLock { state in
+            let before = try state.tenants[id] ?? Self.tenant(id)
+            let after = try make(before)
+            if after != before {
+                state.tenants[id] = after
+                state.actors.append(actor)
+            }
+            return CatalogueChange(before: before, after: after, isVisible: state.isVisible)
+        }
+    }
+
+    private static func tenant(_ id: TenantID) throws -> Tenant {
+        Tenant(
+            id: id, slug: try TenantSlug("tenant"), name: try DisplayName("Tenant \(id)"),
+            createdAt: Date(timeIntervalSince1970: 0), suspendedAt: nil,
+            limits: RequestLimits(key: RateLimit(perSecond: 100, burst: 200)), collapsePolicy: .none)
+    }
+}

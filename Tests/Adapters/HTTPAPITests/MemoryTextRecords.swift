@@ -1,0 +1,29 @@
+import Administration
+import Synchronization
+
+/// What the DNS says, as a test tells it; on the web there is nothing.
+final class MemoryTextRecords: TextRecordResolver, PageFetcher {
+    private struct State {
+        var records: [String: [String]] = [:]
+        var isHeld = false
+        var asked = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// How often somebody has asked.
+    var asked: Int { state.withLock { $0.asked } }
+
+    func publish(_ name: String, _ value: String) { state.withLock { $0.records[name] = [value] } }
+
+    /// From now on nobody is answered, or again.
+    func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
+
+    func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+        state.withLock { $0.asked += 1 }
+        while state.withLock({ $0.isHeld }) { await Task.yield() }
+        return state.withLock { $0.records[name] ?? [] }
+    }
+
+    func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Page { Page(status: 404) }
+}

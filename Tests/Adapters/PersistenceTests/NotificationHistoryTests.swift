@@ -1,0 +1,140 @@
+import APNsPayload
+import Foundation
+import Invocation
+import Notifications
+import PostgreSQL
+import Tenancy
+import TestSupport
+import Testing
+
+@testable import Persistence
+
+/// What keys list, by a login that may do no more than that.
+@Suite struct NotificationHistoryTests {
+    private static func withHistory(
+        _ body: (Restaurants, PostgresNotificationHistory) async throws -> Void
+    ) async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.stores.database.withPool(as: .manager) { pool in
+                try await body(restaurants, PostgresNotificationHistory(managing: pool))
+            }
+        }
+    }
+
+    @Test func notificationsAreTheNewestFirst() async throws {
+        try await Self.withHistory { restaurants, history in
+            try await restaurants.register(Restaurants.Instance())
+            var sent: [RecordedNotification] = []
+            for _ in 0..<3 { sent.append(try await restaurants.send().notification) }
+            let expected = sent.sorted {
+                ($0.createdAt, $0.id.description) > ($1.createdAt, $1.id.description)
+            }.map(\.id)
+            func list(
+                _ selection: NotificationSelection = NotificationSelection(),
+                before last: NotificationID? = nil,
+                limit: Int = 10
+            ) async throws -> [RecordedNotification] {
+                try await history.notifications(
+                    selection, of: restaurants.tenant, before: last, limit: limit)
+            }
+            #expect(try await list().map(\.id) == expected)
+            #expect(Set(try await list().map(\.url)) == [Restaurants.a])
+            var seen: [NotificationID] = []
+            while let next = try await list(before: seen.last, limit: 1).first { seen.append(next.id) }
+            #expect(seen == expected)
+            #expect(try await list(NotificationSelection(location: LocationIdentifier("a"))).count == 3)
+            #expect(try await list(NotificationSelection(location: LocationIdentifier("b"))).isEmpty)
+            #expect(try await list(NotificationSelection(clip: BundleID(Restaurants.clip))).count == 3)
+            #expect(try await list(NotificationSelection(clip: BundleID("com.example.Other.Clip"))).isEmpty)
+            #expect(try await list(before: NotificationID(UUID())).isEmpty)
+            let other = try await restaurants.stores.createTenant("other")
+            #expect(
+                try await history.notifications(
+                    NotificationSelection(), of: other, before: nil, limit: 10
+                ).isEmpty)
+        }
+    }
+
+    @Test func instancesAreInTheOrderOfTheirIDs() async throws {
+        try await Self.withHistory { restaurants, history in
+            var ids: [InstanceID] = []
+            for location in ["a", "a", "b"] {
+                ids.append(
+                    try await restaurants.register(
+                        Restaurants.Instance(
+                            url: location == "a" ? Restaurants.a : Restaurants.b, location: location)))
+            }
+            func list(
+                _ selection: InstanceSelection = InstanceSelection(), after last: InstanceID? = nil,
+                limit: Int = 10
+            ) async throws -> [InstanceID] {
+                try await history.instances(selection, of: restaurants.tenant, after: last, limit: limit).map(
+                    \.id)
+            }
+            let expected = ids.sorted { $0.description < $1.description }
+            #expect(try await list() == expected)
+            var seen: [InstanceID] = []
+            while let next = try await list(after: seen.last, limit: 1).first {
+                seen.append(next)
+                // Launched again meanwhile, which moves it nowhere.
+                let again = try #require(expected.last)
+                try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) {
+                    transaction in
+                    _ = try await transaction.execute(
+                        """
+                        UPDATE doorstep.instances SET launched_at = now()
+                        WHERE tenant_id = \(restaurants.tenant.uuid) AND instance_id = \(again.uuid)
+                        """)
+                }
+            }
+            #expect(seen == expected)
+            #expect(try await list(InstanceSelection(location: LocationIdentifier("b"))) == [ids[2]])
+            #expect(try await list(InstanceSelection(clip: BundleID("com.example.Other.Clip"))).isEmpty)
+            let found = try await history.instances(
+                InstanceSelection(location: LocationIdentifier("b")), of: restaurants.tenant, after: nil,
+                limit: 1
+            ).first
+            #expect(found?.hasToken == true && found?.launchCount == 1)
+        }
+    }
+
+    @Test func channelsAreByClipEnvironmentAndID() async throws {
+        try await Self.withHistory { restaurants, history in
+            let store = PostgresChannelStore(restaurants.stores.appPool)
+            let channels = try [
+                ("Yg==", APNsEnvironment.sandbox), ("Yw==", .production), ("YQ==", .production),
+            ]
+            .map { id, environment in
+                BroadcastChannel(
+                    id: try #require(ChannelID(id)), clip: try BundleID(Restaurants.clip),
+                    environment: environment, storesLastMessage: true, createdAt: RegisteredInstances.now)
+            }
+            for channel in channels { try await store.add(channel, of: restaurants.tenant) }
+            func list(
+                _ selection: ChannelSelection = ChannelSelection(), after last: ChannelPlace? = nil,
+                limit: Int = 10
+            ) async throws -> [BroadcastChannel] {
+                try await history.channels(selection, of: restaurants.tenant, after: last, limit: limit)
+            }
+            let expected = [channels[2], channels[1], channels[0]]
+            #expect(try await list() == expected)
+            var seen: [BroadcastChannel] = []
+            while let next = try await list(after: seen.last?.place, limit: 1).first { seen.append(next) }
+            #expect(seen == expected)
+            #expect(try await list(ChannelSelection(environment: .sandbox)) == [channels[0]])
+            #expect(try await list(ChannelSelection(clip: BundleID("com.example.Other.Clip"))).isEmpty)
+        }
+    }
+
+    @Test func aDatabaseThatIsAwayIsUnavailable() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.database.withPool(as: .manager) { pool in
+                await pool.close()
+                await #expect(throws: NotificationStoreError.unavailable) {
+                    try await PostgresNotificationHistory(managing: pool).channels(
+                        ChannelSelection(), of: tenant, after: nil, limit: 1)
+                }
+            }
+        }
+    }
+}
