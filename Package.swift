@@ -166,17 +166,19 @@ let package = Package(
                 "APNsPayload", "Encodings", "JSON", "Platform", crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
                 nioPosix, nioSSL, nioTLS, swiftASN1, x509,
             ]),
+        .target(
+            name: "COpenAPI", path: Floor.adapters.sources("COpenAPI"), exclude: ["openapi.json"]),
         Floor.adapters.library(
             "HTTPAPI",
             [
-                "APNsPayload", "Administration", "AppSiteAssociation", "Encodings", "Geodesy", "IPAddresses",
-                "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts", "Routing",
-                "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, logging,
+                "APNsPayload", "Administration", "AppSiteAssociation", "COpenAPI", "Encodings", "Geodesy",
+                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
+                "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, logging,
                 metrics, nioCore,
                 nioHTTP1,
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
             ],
-            resources: [.embedInCode("openapi.json")], hasGuide: true),
+            hasGuide: true),
         Floor.programs.program(
             "Doorstep",
             [

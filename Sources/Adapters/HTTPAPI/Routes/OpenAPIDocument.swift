@@ -1,3 +1,4 @@
+import COpenAPI
 import HTTPTypes
 import NIOCore
 
@@ -7,5 +8,6 @@ enum OpenAPIDocument {
         .get, "/openapi.json", .open { _ in Answer(constant: bytes, as: "application/json") })
 
     /// One for all answers: a client may ask for it many times before it reads.
-    private static let bytes = ByteBuffer(bytes: PackageResources.openapi_json)
+    static let bytes = ByteBuffer(
+        bytes: UnsafeBufferPointer(start: openapi_bytes(), count: openapi_length()))
 }
