@@ -6,7 +6,8 @@
 --   doorstep_app     the server: reads the catalogue of one tenant at a time, records confirmations
 --   doorstep_admin   the administration commands
 --   doorstep_router  reads the routing columns of every tenant and the log of changes, which it may prune;
---                   sees no confirmation, and looks after the partitions of their days
+--                   sees no confirmation and no entry of the audit log, and looks after the partitions of the
+--                   one's days and the retention of the other
 --   doorstep_manager writes the catalogue of one tenant at a time for the server, reads its audit log and
 --                   confirmations; lists no tenants
 

@@ -284,6 +284,38 @@ $$;
 ALTER FUNCTION doorstep.index_confirmation_days() OWNER TO doorstep_owner;
 
 --
+-- Name: prune_audit_log(integer); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.prune_audit_log(retention integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    pruned integer;
+BEGIN
+    IF retention IS NULL OR retention NOT BETWEEN 7 AND 36500 THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'the audit log is kept for 7 to 36500 days';
+    END IF;
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('doorstep.prune_audit_log', 0))
+        OR NOT EXISTS (SELECT FROM doorstep.audit_log WHERE at < now() - make_interval(days => retention)) THEN
+        RETURN 0;
+    END IF;
+    GRANT DELETE ON doorstep.audit_log TO doorstep_owner;
+    DELETE FROM doorstep.audit_log
+    WHERE at < now() - make_interval(days => retention) AND ctid = ANY (ARRAY(
+        SELECT ctid FROM doorstep.audit_log
+        WHERE at < now() - make_interval(days => retention)
+        ORDER BY at LIMIT 1000));
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    REVOKE DELETE ON doorstep.audit_log FROM doorstep_owner;
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION doorstep.prune_audit_log(retention integer) OWNER TO doorstep_owner;
+
+--
 -- Name: prune_changes(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -454,9 +486,11 @@ CREATE TABLE doorstep.api_keys (
     last_used_on date,
     scopes text[] NOT NULL COLLATE pg_catalog."C",
     successor_id uuid,
+    locations text[] COLLATE pg_catalog."C",
     CONSTRAINT api_keys_digest_length CHECK ((octet_length(digest) = 32)),
     CONSTRAINT api_keys_hint_length CHECK ((char_length(hint) <= 12)),
     CONSTRAINT api_keys_kind CHECK ((kind = ANY (ARRAY['publishable'::text, 'secret'::text]))),
+    CONSTRAINT api_keys_locations CHECK (((locations IS NULL) OR (((cardinality(locations) >= 1) AND (cardinality(locations) <= 100)) AND (array_position(locations, NULL::text) IS NULL) AND (''::text <> ALL (locations)) AND (kind = 'secret'::text) AND (NOT (scopes && ARRAY['manage'::text, 'manage_keys'::text]))))),
     CONSTRAINT api_keys_scopes CHECK (((cardinality(scopes) > 0) AND (scopes <@
 CASE kind
     WHEN 'publishable'::text THEN ARRAY['look_up'::text, 'confirm'::text, 'register'::text]
@@ -1170,6 +1204,12 @@ ALTER TABLE ONLY doorstep.webhooks
 CREATE INDEX api_keys_digest ON doorstep.api_keys USING btree (digest);
 
 --
+-- Name: audit_log_at; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX audit_log_at ON doorstep.audit_log USING btree (at);
+
+--
 -- Name: changes_xid; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1792,6 +1832,12 @@ ALTER TABLE doorstep.notifications ENABLE ROW LEVEL SECURITY;
 CREATE POLICY owner_finds_what_to_move ON doorstep.confirmations_default FOR SELECT TO doorstep_owner USING (true);
 
 --
+-- Name: audit_log owner_finds_what_to_prune; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY owner_finds_what_to_prune ON doorstep.audit_log FOR SELECT TO doorstep_owner USING ((at < (now() - '7 days'::interval)));
+
+--
 -- Name: changes owner_finds_what_to_prune; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1802,6 +1848,12 @@ CREATE POLICY owner_finds_what_to_prune ON doorstep.changes FOR SELECT TO doorst
 --
 
 CREATE POLICY owner_moves ON doorstep.confirmations_default FOR DELETE TO doorstep_owner USING (true);
+
+--
+-- Name: audit_log owner_prunes; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY owner_prunes ON doorstep.audit_log FOR DELETE TO doorstep_owner USING ((at < (now() - '7 days'::interval)));
 
 --
 -- Name: changes owner_prunes; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -2112,6 +2164,13 @@ REVOKE ALL ON FUNCTION doorstep.index_confirmation_days() FROM PUBLIC;
 GRANT ALL ON FUNCTION doorstep.index_confirmation_days() TO doorstep_router;
 
 --
+-- Name: FUNCTION prune_audit_log(retention integer); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.prune_audit_log(retention integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.prune_audit_log(retention integer) TO doorstep_router;
+
+--
 -- Name: FUNCTION prune_changes(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2234,6 +2293,13 @@ GRANT SELECT(scopes) ON TABLE doorstep.api_keys TO doorstep_manager;
 
 GRANT UPDATE(successor_id) ON TABLE doorstep.api_keys TO doorstep_admin;
 GRANT SELECT(successor_id),UPDATE(successor_id) ON TABLE doorstep.api_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN api_keys.locations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_manager;
+GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
 -- Name: TABLE audience_cursors; Type: ACL; Schema: doorstep; Owner: doorstep_owner

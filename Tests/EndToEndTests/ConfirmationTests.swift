@@ -351,6 +351,7 @@ import Testing
 
     @Test(arguments: [
         ["serve", "--confirmation-retention", "0"], ["serve", "--confirmation-retention", "731"],
+        ["serve", "--audit-retention", "6"], ["serve", "--audit-retention", "36501"],
         ["confirmation", "list", "--tenant", "x", "--limit", "0"],
         ["confirmation", "list", "--tenant", "x", "--day", "2026-02-29"],
         ["confirmation", "list", "--tenant", "x", "--day", "2026-03-01T00:00:00Z"],

@@ -56,9 +56,10 @@ extension RoutingRow {
     /// - Parameters:
     ///   - expiresAt: microseconds since 2000-01-01 00:00 UTC.
     ///   - scopes: as a row has them; nil for what a key of the kind has where nothing is named.
+    ///   - locations: those that it is restricted to, as a row has them.
     public static func key(
         _ tenant: TenantID, _ key: KeyID, _ digest: [UInt8], kind: KeyKind = .secret, expiresAt: Int64? = nil,
-        scopes: String? = nil
+        scopes: String? = nil, locations: String? = nil
     ) -> RoutingRow {
         RoutingRow(of: KeyColumn.self) { column in
             switch column {
@@ -69,6 +70,7 @@ extension RoutingRow {
             case .expiresAt: expiresAt.map { [UInt8](bigEndian: UInt64(bitPattern: $0)) }
             case .scopes:
                 Array((scopes ?? kind.usualScopes.list.map(\.rawValue).joined(separator: ",")).utf8)
+            case .locations: locations.map { Array($0.utf8) }
             }
         }
     }

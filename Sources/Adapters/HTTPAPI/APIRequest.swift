@@ -22,7 +22,7 @@ struct APIRequest {
 struct AdmittedRequest {
     let request: APIRequest
     let caller: KeyHolder
-    /// The caller's tenant, as it was when the request was let in.
+    /// What the caller may know of its tenant, as it was when the request was let in.
     let table: TenantTable
     let standing: RequestStanding
     var now: Date

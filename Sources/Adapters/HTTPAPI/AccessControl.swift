@@ -15,9 +15,11 @@ struct AccessControl: Sendable {
     /// Learns which keys are used.
     let usage: any KeyUsageRecorder
 
-    /// - Parameter scope: What its key must be good for.
+    /// - Parameters:
+    ///   - scope: What its key must be good for.
+    ///   - route: What is to answer it.
     func admit(
-        _ request: consuming APIRequest, for scope: Scope, taking bodyTypes: [BodyType], at now: Date
+        _ request: consuming APIRequest, for scope: Scope, by route: Route, at now: Date
     ) throws(Problem) -> AdmittedRequest {
         guard let state = table.current else { throw .unavailable }
         guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state, at: now) })
@@ -31,12 +33,14 @@ struct AccessControl: Sendable {
             standing = try limiter.admit(caller, from: request.client)
             guard !caller.tenantIsSuspended else { throw .tenantSuspended }
             guard caller.scopes.contains(scope) else { throw .keyLacks(scope) }
-            if !bodyTypes.isEmpty { try Self.checkBody(request.fields, bodyTypes) }
+            guard caller.locations == nil || route.admitsRestrictedKeys else { throw .keyIsRestricted }
+            if !route.bodyTypes.isEmpty { try Self.checkBody(request.fields, route.bodyTypes) }
         } catch {
             throw error.of(caller, standing)
         }
         return AdmittedRequest(
-            request, of: caller, in: state.table(of: caller.tenant), standing, at: now)
+            request, of: caller, in: state.table(of: caller.tenant).restricted(to: caller.locations),
+            standing, at: now)
     }
 
     private static func checkBody(_ fields: RequestFields, _ types: [BodyType]) throws(Problem) {

@@ -53,7 +53,7 @@ struct Answerer: Sendable {
         let answer: Answer
         do throws(Problem) {
             guard case .memory(let scope, let handler) = route.handler else { throw .internalError }
-            let admitted = try access.admit(request, for: scope, taking: route.bodyTypes, at: Date())
+            let admitted = try access.admit(request, for: scope, by: route, at: Date())
             caller = admitted.caller
             answer = try admitted.answered(by: handler, body: route.takesBody ? body : nil)
         } catch {
@@ -115,6 +115,12 @@ struct Answerer: Sendable {
                     try await admitted.answered(by: { try await handler($0, upload) }, body: nil)
                 }
             }
+        case .storedWithin(let scope, let handler):
+            return try await respond(to: request, received, context, by: route, scope, waits: true) {
+                (admitted, body) in
+                let locations = admitted.table.visibleLocations
+                return try await admitted.answered(by: { try await handler($0, locations) }, body: body)
+            }
         }
     }
 
@@ -124,7 +130,7 @@ struct Answerer: Sendable {
         waits: Bool, _ answer: (AdmittedRequest, ByteBuffer?) async throws -> Answer
     ) async throws -> Response {
         do {
-            let admitted = try access.admit(received, for: scope, taking: route.bodyTypes, at: Date())
+            let admitted = try access.admit(received, for: scope, by: route, at: Date())
             context.caller = admitted.caller
             guard waits else { return Response(try await answer(admitted, nil)) }
             let isClient = admitted.caller.kind == .publishable

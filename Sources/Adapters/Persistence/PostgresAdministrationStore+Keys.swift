@@ -1,16 +1,21 @@
 public import Administration
 public import Foundation
+public import Invocation
 import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore {
-    /// - Parameter scopes: what the key may do, of what its kind may; nil for what that has where nothing is named.
+    /// - Parameters:
+    ///   - scopes: what the key may do, of what its kind may; nil for what that has where nothing is named.
+    ///   - locations: what it is restricted to; nil for nothing.
+    /// - Throws: `AdministrationError.unknownLocation`.
     public func createKey(
-        _ key: APIKey, scopes: Scopes?, expiresAt: Date?, of tenant: TenantID
+        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>? = nil, expiresAt: Date?,
+        of tenant: TenantID
     ) async throws -> KeyRecord {
         try await write(tenant) { transaction in
-            try await transaction.insert(
-                key, scopes: (scopes ?? key.kind.usualScopes).list.map(\.rawValue), expiresAt: expiresAt)
+            try await transaction.createKey(
+                key, scopes: scopes ?? key.kind.usualScopes, locations: locations, expiresAt: expiresAt)
         }
     }
 
@@ -100,13 +105,41 @@ extension TenantTransaction {
             WHERE k.tenant_id = \(tenant.uuid) AND k.key_id = old.key_id
                 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
                 AND k.successor_id IS NULL
-            RETURNING k.kind, k.scopes, old.expires_at
+            RETURNING k.kind, k.scopes, k.locations, old.expires_at
             """)
         guard let row = rows.first else { throw try await refusal(of: id) }
-        let (kindText, scopes, expiry) = try row.decode(String.self, [String].self, Date?.self)
+        let (kindText, scopes, locations, expiry) = try row.decode(
+            String.self, [String].self, [String]?.self, Date?.self)
         guard let kind = KeyKind(rawValue: kindText) else { throw PersistenceError.unreadable("api_keys") }
         let key = successor(kind)
-        return (key, try await insert(key, id: successorID, scopes: scopes, expiresAt: expiry))
+        return (
+            key,
+            try await insert(
+                key, id: successorID, scopes: scopes, locations: locations, expiresAt: expiry)
+        )
+    }
+
+    /// - Throws: `AdministrationError.unknownLocation` for one that the tenant does not have. One that it deletes later stays
+    ///   with the key, which may do nothing for it.
+    func createKey(
+        _ key: APIKey, scopes: Scopes, locations: Set<LocationIdentifier>?, expiresAt: Date?
+    ) async throws -> KeyRecord {
+        let locations = locations.map { $0.map(\.text).sorted() }
+        if let locations {
+            let unknown = try await execute(
+                """
+                SELECT identifier FROM unnest(\(locations)::text[]) AS k (identifier)
+                WHERE NOT EXISTS (
+                    SELECT FROM doorstep.locations AS l
+                    WHERE l.tenant_id = \(tenant.uuid) AND l.identifier = k.identifier)
+                LIMIT 1
+                """)
+            if let row = unknown.first {
+                throw AdministrationError.unknownLocation(try LocationIdentifier(try row.decode(at: 0)))
+            }
+        }
+        return try await insert(
+            key, scopes: scopes.list.map(\.rawValue), locations: locations, expiresAt: expiresAt)
     }
 
     /// Why a key is not one that is active.
@@ -120,15 +153,16 @@ extension TenantTransaction {
         return try row.decode(at: 0, as: UUID?.self).map { .keyRotated(KeyID($0)) } ?? .keyNotActive
     }
 
-    func insert(
-        _ key: APIKey, id: UUID = UUID(), scopes: [String], expiresAt: Date?
+    private func insert(
+        _ key: APIKey, id: UUID = UUID(), scopes: [String], locations: [String]?, expiresAt: Date?
     ) async throws -> KeyRecord {
         try KeyRecord(
             row: try await execute(
                 """
-                INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, scopes, digest, hint, expires_at)
-                VALUES (\(tenant.uuid), \(id), \(key.kind.rawValue), \(scopes), \(key.digest), \(key.hint),
-                    \(expiresAt))
+                INSERT INTO doorstep.api_keys
+                    (tenant_id, key_id, kind, scopes, locations, digest, hint, expires_at)
+                VALUES (\(tenant.uuid), \(id), \(key.kind.rawValue), \(scopes), \(locations), \(key.digest),
+                    \(key.hint), \(expiresAt))
                 RETURNING \(unsafeSQL: KeyRecord.columns)
                 """
             ).one())
@@ -137,18 +171,22 @@ extension TenantTransaction {
 
 extension KeyRecord {
     static let columns =
-        "key_id, kind, scopes, hint, created_at, expires_at, revoked_at, last_used_on::text"
+        "key_id, kind, scopes, locations, hint, created_at, expires_at, revoked_at, last_used_on::text"
 
     /// Takes ``columns``.
     init(row: Row) throws {
-        let (id, kind, scopes, hint, createdAt, expiresAt, revokedAt, lastUsedOn) = try row.decode(
-            UUID.self, String.self, [String].self, String.self, Date.self, Date?.self, Date?.self,
-            String?.self)
+        let (id, kind, scopes, locations, hint, createdAt, expiresAt, revokedAt, lastUsedOn) =
+            try row.decode(
+                UUID.self, String.self, [String].self, [String]?.self, String.self, Date.self, Date?.self,
+                Date?.self, String?.self)
         guard let kind = KeyKind(rawValue: kind) else { throw PersistenceError.unreadable("api_keys") }
+        let identifiers = try PersistenceError.reading("api_keys") {
+            try locations?.map { text in try LocationIdentifier(text) }
+        }
         self.init(
             id: KeyID(id), kind: kind,
-            scopes: Scopes(scopes.compactMap(Scope.init).map(Scopes.init)), hint: hint, createdAt: createdAt,
-            expiresAt: expiresAt, revokedAt: revokedAt,
-            lastUsedOn: lastUsedOn)
+            scopes: Scopes(scopes.compactMap(Scope.init).map(Scopes.init)),
+            locations: identifiers.map { Set($0) }, hint: hint, createdAt: createdAt, expiresAt: expiresAt,
+            revokedAt: revokedAt, lastUsedOn: lastUsedOn)
     }
 }

@@ -132,9 +132,17 @@ extension Query.StringInterpolation {
     /// The condition of a location: a text of its own for all of them, since the index by location serves only where a
     /// location is certain to be asked for.
     fileprivate mutating func appendInterpolation(_ selection: ConfirmationSelection) {
-        guard let location = selection.location else { return appendLiteral("true") }
-        appendLiteral("location_identifier = ")
-        appendInterpolation(location.text)
+        if let location = selection.location {
+            appendLiteral("location_identifier = ")
+            appendInterpolation(location.text)
+        } else {
+            appendLiteral("true")
+        }
+        if let locations = selection.locations {
+            appendLiteral(" AND location_identifier = ANY (")
+            appendInterpolation(locations.map(\.text).sorted())
+            appendLiteral("::text[])")
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Invocation
 import PostgreSQL
 import Tenancy
 
@@ -24,13 +25,14 @@ struct PostgresKeyStore: KeyStore {
     }
 
     func create(
-        _ key: APIKey, scopes: Scopes?, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
+        by maker: KeyID, of tenant: TenantID
     ) async throws -> KeyRecord {
         try await access.write(tenant, by: maker.actor) { transaction in
-            let (scopes, expiresAt) = try await transaction.maker(maker)
-                .grant(to: key.kind, scopes: scopes, expiresAt: expiresAt)
-            return try await transaction.insert(
-                key, scopes: scopes.list.map(\.rawValue), expiresAt: expiresAt)
+            let (scopes, locations, expiresAt) = try await transaction.maker(maker)
+                .grant(to: key.kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
+            return try await transaction.createKey(
+                key, scopes: scopes, locations: locations, expiresAt: expiresAt)
         }.result
     }
 
@@ -43,7 +45,9 @@ struct PostgresKeyStore: KeyStore {
             guard let old = try await transaction.key(id, lock: "FOR UPDATE") else {
                 throw AdministrationError.unknownKey
             }
-            guard maker.covers(old.scopes, until: old.expiresAt) else { throw AdministrationError.widerKey }
+            guard maker.covers(old.scopes, at: old.locations, until: old.expiresAt) else {
+                throw AdministrationError.widerKey
+            }
             return try await transaction.rotateKey(id, to: successor, oldExpiresAt: oldExpiresAt)
         }.result
     }

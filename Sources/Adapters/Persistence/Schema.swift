@@ -7,6 +7,7 @@ public enum Schema {
         Migration(version: 2, name: "management", sql: text(PackageResources._002_management_sql)),
         Migration(
             version: 3, name: "location_details", sql: text(PackageResources._003_location_details_sql)),
+        Migration(version: 4, name: "restricted_keys", sql: text(PackageResources._004_restricted_keys_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

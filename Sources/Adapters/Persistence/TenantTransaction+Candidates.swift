@@ -93,6 +93,7 @@ extension TenantTransaction {
                 -- Other clips may serve the same location.
                 WHERE s.is_meant AND (i.bundle_id = \(notification.clip.text) OR NOT \(distribution.audience.isOfLaunches))
                     AND \(isFirstOf: distribution.audience, tenant, askedAt: askedAt)
+                    AND (NOT \(asked.isOfLocation) OR coalesce(r.is_there, false))
             ), numbered AS (
                 SELECT m.*, row_number() OVER w AS number,
                     count(*) FILTER (WHERE NOT m.is_reachable) OVER w AS unreachable
@@ -155,9 +156,9 @@ extension TenantTransaction {
         among instances: [UUID], _ distribution: Distribution
     ) async throws -> Set<UUID> {
         let notification = distribution.notification
-        guard distribution.clipIsMultiBusiness, distribution.receiver == .device, !instances.isEmpty else {
-            return []
-        }
+        guard distribution.clipIsMultiBusiness, distribution.receiver == .device, !instances.isEmpty,
+            !notification.audience.isOfLocation
+        else { return [] }
         let since = notification.createdAt.addingTimeInterval(-86_400)
         let rows = try await execute(
             """

@@ -10,12 +10,12 @@ extension TenantTransaction {
         try await execute(
             """
             DELETE FROM doorstep.idempotency_keys
-            WHERE tenant_id = \(tenant.uuid) AND key = \(key.text) AND created_at <= now() - interval '24 hours'
+            WHERE tenant_id = \(tenant.uuid) AND key = \(key.name) AND created_at <= now() - interval '24 hours'
             """)
         return try await execute(
             """
             INSERT INTO doorstep.idempotency_keys (tenant_id, key, request_digest, notification_id)
-            VALUES (\(tenant.uuid), \(key.text), \(key.digest), \(id.uuid))
+            VALUES (\(tenant.uuid), \(key.name), \(key.digest), \(id.uuid))
             ON CONFLICT DO NOTHING
             """
         ).affectedRows == 1
@@ -26,7 +26,7 @@ extension TenantTransaction {
         let rows = try await execute(
             """
             SELECT notification_id, request_digest FROM doorstep.idempotency_keys
-            WHERE tenant_id = \(tenant.uuid) AND key = \(key.text) AND created_at > now() - interval '24 hours'
+            WHERE tenant_id = \(tenant.uuid) AND key = \(key.name) AND created_at > now() - interval '24 hours'
             """)
         guard let row = rows.first else { return nil }
         let (id, digest) = try row.decode(UUID.self, [UInt8].self)

@@ -1,4 +1,5 @@
 public import Foundation
+import Invocation
 public import JSON
 import Tenancy
 
@@ -6,7 +7,9 @@ extension KeyRecord {
     public func json(at now: Date) -> JSONObject {
         [
             "id": .string(id.description), "kind": .string(kind.rawValue),
-            "scopes": .array(scopes.list.map { .string($0.rawValue) }), "hint": .string(hint),
+            "scopes": .array(scopes.list.map { .string($0.rawValue) }),
+            "locations": locations.map { .array($0.map(\.text).sorted().map(JSONValue.string)) } ?? .null,
+            "hint": .string(hint),
             "status": .string(status(at: now).rawValue), "createdAt": JSONValue(createdAt),
             "expiresAt": expiresAt.map { JSONValue($0) } ?? .null,
             "revokedAt": revokedAt.map { JSONValue($0) } ?? .null,

@@ -1,4 +1,5 @@
 public import Foundation
+public import Invocation
 public import Tenancy
 
 /// What is known of an API key once it was shown: all but the key.
@@ -6,6 +7,8 @@ public struct KeyRecord: Sendable, Hashable {
     public let id: KeyID
     public let kind: KeyKind
     public let scopes: Scopes
+    /// The locations that the key is restricted to; nil for a key of all that its tenant has.
+    public let locations: Set<LocationIdentifier>?
     /// The first characters of the key.
     public let hint: String
     public let createdAt: Date
@@ -15,18 +18,22 @@ public struct KeyRecord: Sendable, Hashable {
     public let lastUsedOn: String?
 
     public init(
-        id: KeyID, kind: KeyKind, scopes: Scopes, hint: String, createdAt: Date, expiresAt: Date?,
-        revokedAt: Date?, lastUsedOn: String?
+        id: KeyID, kind: KeyKind, scopes: Scopes, locations: Set<LocationIdentifier>? = nil, hint: String,
+        createdAt: Date, expiresAt: Date?, revokedAt: Date?, lastUsedOn: String?
     ) {
         self.id = id
         self.kind = kind
         self.scopes = scopes
+        self.locations = locations
         self.hint = hint
         self.createdAt = createdAt
         self.expiresAt = expiresAt
         self.revokedAt = revokedAt
         self.lastUsedOn = lastUsedOn
     }
+
+    /// How many locations a key can be restricted to. [ours]
+    public static let locationCounts = 1...100
 
     public enum Status: String, Sendable {
         case active

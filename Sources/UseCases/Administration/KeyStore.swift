@@ -1,4 +1,5 @@
 public import Foundation
+public import Invocation
 public import Tenancy
 
 /// Where tenants' keys are kept, for keys that manage keys. None makes another that may do more than itself, or for longer.
@@ -11,10 +12,12 @@ public protocol KeyStore: Sendable {
     /// - Parameters:
     ///   - maker: the key that asks for it.
     ///   - scopes: nil for what a key of the kind has where nothing is named, of what the maker has.
+    ///   - locations: what it is restricted to; nil for what the maker is.
     ///   - expiresAt: nil for when the maker does.
-    /// - Throws: `AdministrationError.widerKey`.
+    /// - Throws: `AdministrationError.widerKey`; `unknownLocation`.
     func create(
-        _ key: APIKey, scopes: Scopes?, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
+        by maker: KeyID, of tenant: TenantID
     ) async throws -> KeyRecord
 
     /// Adds the successor, and lets the old key expire at a time.
@@ -35,21 +38,28 @@ extension KeyID {
 }
 
 extension KeyRecord {
-    /// Whether a key may make one that can do this until then; nil for one that does not expire.
-    public func covers(_ scopes: Scopes, until end: Date?) -> Bool {
+    /// Whether a key may make one that can do this at these locations until then; nil for all of them, and for one that
+    /// does not expire.
+    public func covers(
+        _ scopes: Scopes, at locations: Set<LocationIdentifier>?, until end: Date?
+    ) -> Bool {
         guard self.scopes.isSuperset(of: scopes) else { return false }
+        if let own = self.locations, locations?.isSubset(of: own) != true { return false }
         guard let expiresAt else { return true }
         return end.map { $0 <= expiresAt } ?? false
     }
 
-    /// What a key that this one makes may do, and until when.
+    /// What a key that this one makes may do, where, and until when.
     /// - Throws: `AdministrationError.widerKey`.
     public func grant(
-        to kind: KeyKind, scopes: Scopes?, expiresAt: Date?
-    ) throws(AdministrationError) -> (scopes: Scopes, expiresAt: Date?) {
+        to kind: KeyKind, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?
+    ) throws(AdministrationError) -> (
+        scopes: Scopes, locations: Set<LocationIdentifier>?, expiresAt: Date?
+    ) {
         let granted = scopes ?? kind.usualScopes.intersection(self.scopes)
+        let places = locations ?? self.locations
         let end = expiresAt ?? self.expiresAt
-        guard !granted.isEmpty, covers(granted, until: end) else { throw .widerKey }
-        return (granted, end)
+        guard !granted.isEmpty, covers(granted, at: places, until: end) else { throw .widerKey }
+        return (granted, places, end)
     }
 }

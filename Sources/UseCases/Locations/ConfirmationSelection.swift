@@ -5,15 +5,19 @@ public import Invocation
 public struct ConfirmationSelection: Sendable, Hashable {
     /// Nil for all, those of no location included.
     public var location: LocationIdentifier?
+    /// No others than those of these; nil for all.
+    public var locations: Set<LocationIdentifier>?
     /// The first minute.
     public var start: Date
     /// The minute after the last.
     public var end: Date
 
     public init(
-        location: LocationIdentifier? = nil, start: Date = .distantPast, end: Date = .distantFuture
+        location: LocationIdentifier? = nil, within locations: Set<LocationIdentifier>? = nil,
+        start: Date = .distantPast, end: Date = .distantFuture
     ) {
         self.location = location
+        self.locations = locations
         self.start = start
         self.end = end
     }

@@ -1,3 +1,4 @@
+public import Invocation
 public import RateLimiting
 public import Tenancy
 
@@ -7,6 +8,8 @@ public struct KeyHolder: Sendable, Hashable {
     public let key: KeyID
     public let kind: KeyKind
     public let scopes: Scopes
+    /// The locations that the key is restricted to; nil for a key of all that its tenant has.
+    public let locations: Set<LocationIdentifier>?
     /// The tenant's own; what is nil is left to the server.
     public let limits: RequestLimits
     public let tenantIsSuspended: Bool

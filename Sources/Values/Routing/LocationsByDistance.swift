@@ -53,17 +53,28 @@ struct LocationsByDistance {
         static func == (one: Item, other: Item) -> Bool { !(one < other) && !(other < one) }
     }
 
-    /// - Parameter reach: none is farther.
+    /// - Parameters:
+    ///   - reach: none is farther.
+    ///   - few: the only ones in question; nil for all.
     init(
         from origin: Coordinate, within reach: Distance, of tenant: RoutingTable.TenantIndex,
-        in snapshot: RoutingSnapshot
+        in snapshot: RoutingSnapshot, among few: Set<LocationIdentifier>? = nil
     ) {
         self.snapshot = snapshot
         self.tenant = tenant
         self.origin = origin
         self.reach = reach
         position = origin.position
-        queue.insert(Item(distance: 0, content: .cell(.whole)))
+        guard let few else {
+            queue.insert(Item(distance: 0, content: .cell(.whole)))
+            return
+        }
+        for identifier in few {
+            guard let location = snapshot.table.location(identifier, of: tenant) else { continue }
+            let distance = origin.distance(to: location.region.center)
+            guard distance <= reach else { continue }
+            queue.insert(Item(distance: distance.meters, content: .measured(identifier)))
+        }
     }
 
     mutating func next() -> (identifier: LocationIdentifier, distance: Distance)? {

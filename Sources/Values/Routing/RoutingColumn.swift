@@ -63,9 +63,15 @@ public enum KeyColumn: Int, RoutingColumn {
     case expiresAt
     /// Names separated by commas.
     case scopes
+    /// Identifiers separated by line feeds, which none of them holds; nullable.
+    case locations
 
     public func expression(of column: String) -> String {
-        self == .scopes ? "array_to_string(\(column), ',')" : column
+        switch self {
+        case .scopes: "array_to_string(\(column), ',')"
+        case .locations: "array_to_string(\(column), chr(10))"
+        default: column
+        }
     }
 }
 

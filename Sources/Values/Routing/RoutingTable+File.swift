@@ -7,7 +7,7 @@ import Tenancy
 /// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
 extension RoutingTable {
     /// Ends in the number of the format.
-    private static let fileSignature = Array("doorstep routing table 4\n".utf8)
+    private static let fileSignature = Array("doorstep routing table 5\n".utf8)
 
     /// Writes the table in pieces.
     /// - Parameter asOf: when the table was what the database said.
@@ -82,6 +82,8 @@ extension RoutingTable {
                         case .digest: digest.bytes
                         case .expiresAt: key.expiresAt.map { [UInt8](bigEndian: $0) }
                         case .scopes: Array(key.scopes.list.map(\.rawValue).joined(separator: ",").utf8)
+                        case .locations:
+                            key.locations.map { Array($0.map(\.text).sorted().joined(separator: "\n").utf8) }
                         }
                     })
             }

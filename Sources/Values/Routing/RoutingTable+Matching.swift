@@ -15,19 +15,21 @@ extension RoutingTable {
     /// The time depends on the URL, not on how many experiences there are: one look-up for each number of path components
     /// at which the host has experiences and, where those have queries, one for each of the URL's items. A tenant that
     /// registers many combinations of the same items pays for those that are among the URL's.
+    /// - Parameter locations: experiences that are bound to others are as if they were not there; nil for none of these.
     func find(
-        _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool
+        _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool = false,
+        boundTo locations: Set<LocationIdentifier>? = nil
     ) -> Found? {
         guard url.isMatchable else { return nil }
         var hash = hostHash(tenant)
         hash.combine(url.bytes.span.extracting(url.hostRange))
         if let depths = hosts[hash.value] {
-            let search = Search(tenant: tenant, prefersAdvanced: prefersAdvanced)
+            let search = Search(tenant: tenant, prefersAdvanced: prefersAdvanced, locations: locations)
             if let place = deepest(search, url, depths, hash) {
                 return Found(place: place, isByDefaultLink: false)
             }
         }
-        return DefaultLink(url).flatMap { defaultExperience(of: $0.clip, tenant) }
+        return DefaultLink(url).flatMap { defaultExperience(of: $0.clip, tenant, boundTo: locations) }
     }
 
     /// What experiences' hashes begin with.
@@ -40,6 +42,7 @@ extension RoutingTable {
     private struct Search {
         let tenant: TenantIndex
         let prefersAdvanced: Bool
+        let locations: Set<LocationIdentifier>?
     }
 
     private typealias Candidate = (place: Place, header: ExperienceHeader)
@@ -148,7 +151,9 @@ extension RoutingTable {
         var count: UInt32 = 0
         _ = experiences.first(node) { header, text, place in
             count += 1
-            guard isMatch(header, text, search.tenant, url, prefix) else { return nil as Never? }
+            guard isMatch(header, text, search.tenant, url, prefix),
+                Self.isBound(header, text, to: search.locations)
+            else { return nil as Never? }
             let found = (place, header)
             if best.ofAnyKind.map({ precedes(header, text, $0) }) ?? true { best.ofAnyKind = found }
             if search.prefersAdvanced, header.kind == ExperienceKind.advanced.number,
@@ -196,6 +201,15 @@ extension RoutingTable {
         }
     }
 
+    /// Whether an experience is bound to none but some locations; nil for any.
+    private static func isBound(
+        _ header: ExperienceHeader, _ text: Span<UInt8>, to locations: Set<LocationIdentifier>?
+    ) -> Bool {
+        guard let locations, header.binding == .location else { return true }
+        let name = String(copying: text.extracting(Int(header.urlLength)..<text.count))
+        return (try? LocationIdentifier(name)).map(locations.contains) ?? false
+    }
+
     /// Whether each query item of a registered URL is among the invocation's.
     private static func hasItems(_ url: InvocationURL, of registered: Span<UInt8>, from start: Int) -> Bool {
         let bytes = url.bytes.span
@@ -213,7 +227,9 @@ extension RoutingTable {
     }
 
     /// The default experience of a clip, by whatever URL.
-    private func defaultExperience(of clip: BundleID, _ tenant: TenantIndex) -> Found? {
+    private func defaultExperience(
+        of clip: BundleID, _ tenant: TenantIndex, boundTo locations: Set<LocationIdentifier>?
+    ) -> Found? {
         guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: clip.text)],
             let url = clips[Int(clip)].defaultURL,
             let shape = URLShape(url.span)
@@ -221,7 +237,8 @@ extension RoutingTable {
         let hashes = ExperienceHashes(url.span, shape, host: hostHash(tenant))
         return experiences.first(hashes.own) { header, text, place in
             guard header.tenant == tenant, header.kind == ExperienceKind.default.number, header.clip == clip,
-                text.extracting(0..<Int(header.urlLength)).isEqual(to: url.span)
+                text.extracting(0..<Int(header.urlLength)).isEqual(to: url.span),
+                Self.isBound(header, text, to: locations)
             else { return nil }
             return Found(place: place, isByDefaultLink: true)
         }

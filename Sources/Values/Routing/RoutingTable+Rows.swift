@@ -129,13 +129,15 @@ extension RoutingTable {
             let kind = row.text(KeyColumn.kind).flatMap(KeyKind.init),
             let digest = row.withField(KeyColumn.digest, { KeyDigest($0) }) ?? nil,
             row.isNull(KeyColumn.expiresAt) || row.integer(KeyColumn.expiresAt) != nil,
-            let scopes = row.scopes(of: kind)
+            let scopes = row.scopes(of: kind),
+            let locations = row.locations()
         else { return false }
         let name = KeyName(tenant: intern(id), id: keyID)
         removeKey(name)
         keyDigests[name] = digest
         keys[digest] = KeyEntry(
-            name: name, kind: kind, scopes: scopes, expiresAt: row.integer(KeyColumn.expiresAt))
+            name: name, kind: kind, scopes: scopes, locations: locations,
+            expiresAt: row.integer(KeyColumn.expiresAt))
         return true
     }
 
@@ -351,6 +353,16 @@ extension RoutingRow {
         guard let text = text(KeyColumn.scopes) else { return nil }
         let scopes = text.split(separator: ",").compactMap { Scope(rawValue: String($0)) }
         return Scopes(scopes.map(Scopes.init)).intersection(kind.scopes)
+    }
+
+    /// Identifiers separated by line feeds, nil for a key that is not restricted; nil around that when one cannot be read,
+    /// so that no key may do more than was meant.
+    fileprivate func locations() -> Set<LocationIdentifier>?? {
+        if isNull(KeyColumn.locations) { return .some(nil) }
+        guard let lines = text(KeyColumn.locations)?.split(separator: "\n", omittingEmptySubsequences: false)
+        else { return nil }
+        let locations = lines.compactMap { try? LocationIdentifier(String($0)) }
+        return locations.count == lines.count ? .some(Set(locations)) : nil
     }
 }
 

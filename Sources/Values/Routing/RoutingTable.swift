@@ -108,6 +108,8 @@ public struct RoutingTable: Sendable {
         let name: KeyName
         let kind: KeyKind
         let scopes: Scopes
+        /// Nil for a key that is not restricted.
+        let locations: Set<LocationIdentifier>?
         /// Microseconds since 2000-01-01 00:00 UTC.
         let expiresAt: Int64?
     }
@@ -222,8 +224,8 @@ public struct RoutingTable: Sendable {
             return nil
         }
         return KeyHolder(
-            tenant: tenant.id, key: key.name.id, kind: key.kind, scopes: key.scopes, limits: tenant.limits,
-            tenantIsSuspended: tenant.isSuspended)
+            tenant: tenant.id, key: key.name.id, kind: key.kind, scopes: key.scopes, locations: key.locations,
+            limits: tenant.limits, tenantIsSuspended: tenant.isSuspended)
     }
 
     func experience(at place: Place) -> RoutedExperience {

@@ -32,12 +32,12 @@ extension TenantTable {
         _ url: InvocationURL, from coordinate: Coordinate,
         within reach: Distance = NearbyLocation.defaultDistance, limit: Int = NearbyLocation.defaultLimit
     ) throws(LookupRefusal) -> [NearbyLocation] {
-        guard let index, let match = match(url) else { throw LookupRefusal(.doesNotMatch) }
-        let bundleID = match.experience.clip
+        guard let index, let bundleID = clip(launchedBy: url) else { throw LookupRefusal(.doesNotMatch) }
         let name = RoutingTable.ClipName(tenant: index, bundleID: bundleID.text)
         guard let clip = snapshot.table.clipIndices[name] else { return [] }
         let readers = snapshot.table.readers(of: clip, index)
-        var locations = LocationsByDistance(from: coordinate, within: reach, of: index, in: snapshot)
+        var locations = LocationsByDistance(
+            from: coordinate, within: reach, of: index, in: snapshot, among: restriction)
         var found: [NearbyLocation] = []
 
         /// Whether a URL leads to the location by the clip.

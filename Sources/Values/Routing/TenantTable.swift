@@ -5,8 +5,12 @@ public import Tenancy
 ///
 /// ``lookUp(_:)`` is the one place where a URL becomes a place. Answers without waiting for anything, and every refusal
 /// is an answer. A value, safe to use from many threads, and good for as long as it is kept: it is of one moment.
+///
+/// A table that is ``restricted(to:)`` locations answers for what leads to one of these, as if there was nothing else.
 public struct TenantTable: Sendable {
     public let tenant: TenantID
+    /// Nil for all that the tenant has.
+    private(set) var restriction: Set<LocationIdentifier>?
     let snapshot: RoutingSnapshot
     /// Nil when the table has no such tenant.
     let index: RoutingTable.TenantIndex?
@@ -15,6 +19,18 @@ public struct TenantTable: Sendable {
         self.tenant = tenant
         self.snapshot = snapshot
         index = snapshot.table.index(of: tenant)
+    }
+
+    /// The same for a key that is restricted to locations; nil for one that is not.
+    public func restricted(to locations: Set<LocationIdentifier>?) -> TenantTable {
+        var table = self
+        table.restriction = locations
+        return table
+    }
+
+    /// The locations there are of those that the table is restricted to; nil for one that is not.
+    public var visibleLocations: Set<LocationIdentifier>? {
+        restriction.map { $0.filter { location($0) != nil } }
     }
 
     /// An experience that an invocation URL launches.
@@ -39,39 +55,65 @@ public struct TenantTable: Sendable {
     /// Allocates nothing, but for a default link and for a query of very many items.
     /// - Parameter prefersAdvanced: Whether any advanced experience that matches wins over those of other kinds.
     public func match(_ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false) -> Match? {
+        guard let match = matchOfAll(url, preferringAdvanced: prefersAdvanced) else { return nil }
+        guard restriction != nil else { return match }
+        return lookUp(url, by: match).location == nil ? nil : match
+    }
+
+    private func matchOfAll(_ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool) -> Match? {
         guard let index,
             let found = snapshot.table.find(url, of: index, preferringAdvanced: prefersAdvanced)
         else { return nil }
         return Match(snapshot: snapshot, found: found)
     }
 
+    /// The clip that an invocation launches where there are no experiences of other locations than those that the table is
+    /// restricted to.
+    func clip(launchedBy url: InvocationURL) -> BundleID? {
+        index.flatMap { snapshot.table.find(url, of: $0, boundTo: restriction) }
+            .map { snapshot.table.experience(at: $0.place).clip }
+    }
+
     /// The experience that the URL invokes, and the location it leads to.
     public func lookUp(_ url: InvocationURL) -> Lookup {
-        lookUp(url, followingCodes: true)
+        visible(lookUp(url, followingCodes: true))
     }
 
     /// Where the URL leads by an experience that it matches.
     public func lookUp(_ url: InvocationURL, by match: Match) -> Lookup {
-        lookUp(url, by: match, followingCodes: true)
+        visible(lookUp(url, by: match, followingCodes: true))
     }
 
     /// Where the URL that a short code stands for leads: as if it had been scanned, but that it cannot hold a code again.
     public func lookUp(stored url: InvocationURL) -> Lookup {
-        lookUp(url, followingCodes: false)
+        visible(lookUp(url, followingCodes: false))
+    }
+
+    /// What a restriction lets be seen of an answer: where it has none of its locations, not even that there is an experience.
+    private func visible(_ lookup: Lookup) -> Lookup {
+        guard let restriction else { return lookup }
+        guard let location = lookup.location, !location.isEncodedInURL,
+            restriction.contains(location.identifier)
+        else { return .doesNotMatch }
+        return lookup
     }
 
     /// The location by its identifier, which is compared byte by byte.
     public func location(_ identifier: LocationIdentifier) -> Location? {
-        index.flatMap { snapshot.table.location(identifier, of: $0) }
+        guard restriction?.contains(identifier) != false else { return nil }
+        return index.flatMap { snapshot.table.location(identifier, of: $0) }
     }
 
     /// The URL that a short code stands for.
     public func url(ofShortCode code: String) -> InvocationURL? {
-        index.flatMap { snapshot.table.url(ofShortCode: code, of: $0) }
+        guard let url = index.flatMap({ snapshot.table.url(ofShortCode: code, of: $0) }),
+            restriction == nil || lookUp(stored: url).location != nil
+        else { return nil }
+        return url
     }
 
     private func lookUp(_ url: InvocationURL, followingCodes: Bool) -> Lookup {
-        guard let match = match(url) else { return .doesNotMatch }
+        guard let match = matchOfAll(url, preferringAdvanced: false) else { return .doesNotMatch }
         return lookUp(url, by: match, followingCodes: followingCodes)
     }
 
@@ -88,7 +130,7 @@ public struct TenantTable: Sendable {
             case .shortCode(let code):
                 guard followingCodes else { return .shortCodeAgain(experience) }
                 guard let stored = self.url(ofShortCode: code) else { return .unknownIdentifier(experience) }
-                return lookUp(stored: stored)
+                return lookUp(stored, followingCodes: false)
             }
         }
         guard let location = location(identifier) else { return .unknownIdentifier(experience) }

@@ -20,6 +20,12 @@ public enum KeyKind: String, Sendable, CaseIterable {
         }
     }
 
+    /// What a key of this kind may do at most that is restricted to locations: a secret one all but to manage, which is of all
+    /// that a tenant has; a publishable one, which is in every copy of an app, cannot be restricted.
+    public var scopesAtLocations: Scopes {
+        self == .secret ? scopes.subtracting([Scopes(.manage), Scopes(.manageKeys)]) : []
+    }
+
     /// What a key of this kind may do where nothing is named: those that manage are given only to keys that are made for it.
     public var usualScopes: Scopes {
         scopes.subtracting([Scopes(.read), Scopes(.manage), Scopes(.manageKeys)])

@@ -46,6 +46,7 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
             let record = confirmation.record
             return record.minute >= selection.start && record.minute < selection.end
                 && (selection.location == nil || selection.location == record.location)
+                && selection.locations.map { $0.contains { $0 == record.location } } != false
         }.sorted { ($0.record.minute, $0.id.uuidString) > ($1.record.minute, $1.id.uuidString) }
     }
 }

@@ -90,6 +90,25 @@ import Testing
         }
     }
 
+    @Test func aKeyIsRestrictedToLocations() async throws {
+        let api = Self.api()
+        try await api.test(over: [.router]) { client in
+            let created = try await client.post(
+                "/v1/keys", key: api.keyManager,
+                ["kind": "secret", "scopes": ["look_up"], "locations": ["b", "a"]])
+            #expect(created.status == 201 && created["locations"] == ["a", "b"], "\(created.text)")
+            let place = try #require(created.headers[.location])
+            let read = try await client.send(.get, place, key: api.keyManager)
+            #expect(read["locations"] == ["a", "b"])
+            let id = try #require(created["id"]?.stringValue)
+            let rotated = try await client.post("/v1/keys/\(id)/rotate", key: api.keyManager, [:])
+            #expect(rotated.status == 201 && rotated["locations"] == ["a", "b"])
+            let whole = try await client.post(
+                "/v1/keys", key: api.keyManager, ["kind": "secret", "scopes": ["look_up"]])
+            #expect(whole["locations"] == .null)
+        }
+    }
+
     @Test func whatIsWrongIsNamed() async throws {
         let api = Self.api()
         try await api.test(over: [.router]) { client in
@@ -98,6 +117,13 @@ import Testing
                 (["kind": "secret", "scopes": ["other"]], "scopes"),
                 (["kind": "secret", "scopes": [1]], "scopes"),
                 (["kind": "publishable", "scopes": ["read"]], "scopes"), (["kind": "secret", "x": 1], "x"),
+                (["kind": "secret", "locations": []], "locations"),
+                (["kind": "secret", "locations": ["a", "a"]], "locations"),
+                (["kind": "secret", "locations": ["a", 1]], "locations"),
+                (["kind": "secret", "locations": [""]], "locations"),
+                (["kind": "secret", "locations": .array((0..<101).map { .string("\($0)") })], "locations"),
+                (["kind": "publishable", "locations": ["a"]], "locations"),
+                (["kind": "secret", "scopes": ["manage_keys"], "locations": ["a"]], "locations"),
                 (["kind": "secret", "expiresAt": "2020-01-01T00:00:00Z"], "expiresAt"),
                 (["kind": "secret", "expiresAt": "9999-01-01T00:00:00Z"], "expiresAt"),
             ] as [(JSONValue, String)] {

@@ -150,11 +150,12 @@ struct LinearWorkTests {
     private static func admit(contentType: String) -> () -> Void {
         let api = TestAPI()
         let access = api.answerer.access
+        let confirm = Route(.post, "/v1/confirmations", .memory(.confirm) { _ in Answer(.ok) })
         let request = APIRequest(
             client: Client(address: Client.Address(nil), isBehindProxy: false),
             fields: RequestFields(
                 authorization: "Bearer \(api.secret.text)", contentType: contentType))
-        return { _ = try? access.admit(request, for: .confirm, taking: [.json], at: Date()).caller }
+        return { _ = try? access.admit(request, for: .confirm, by: confirm, at: Date()).caller }
     }
 
     // MARK: Heads of requests

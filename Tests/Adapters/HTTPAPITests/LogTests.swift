@@ -52,7 +52,7 @@ import Testing
     private static func holder(_ number: UInt8) -> KeyHolder {
         KeyHolder(
             tenant: TenantID(number: number), key: KeyID(UUID(number: number)), kind: .secret, scopes: [],
-            limits: RequestLimits(), tenantIsSuspended: false)
+            locations: nil, limits: RequestLimits(), tenantIsSuspended: false)
     }
 
     @Test func strangersAndMonitorsHaveNoLines() {

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Invocation
 import JSON
 import Synchronization
 import Tenancy
@@ -24,15 +25,18 @@ final class MemoryKeyStore: KeyStore {
     }
 
     func create(
-        _ key: APIKey, scopes: Scopes?, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
+        by maker: KeyID, of tenant: TenantID
     ) async throws -> KeyRecord {
         guard let maker = try await self.key(maker, of: tenant) else {
             throw AdministrationError.keyNotActive
         }
-        let grant = try maker.grant(to: key.kind, scopes: scopes, expiresAt: expiresAt)
+        let grant = try maker.grant(
+            to: key.kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
         let record = KeyRecord(
-            id: KeyID(UUID()), kind: key.kind, scopes: grant.scopes, hint: key.hint,
-            createdAt: Date(timeIntervalSince1970: 0), expiresAt: grant.expiresAt, revokedAt: nil,
+            id: KeyID(UUID()), kind: key.kind, scopes: grant.scopes, locations: grant.locations,
+            hint: key.hint, createdAt: Date(timeIntervalSince1970: 0), expiresAt: grant.expiresAt,
+            revokedAt: nil,
             lastUsedOn: nil)
         add(record, of: tenant)
         return record
@@ -44,14 +48,16 @@ final class MemoryKeyStore: KeyStore {
     ) async throws -> (key: APIKey, record: KeyRecord) {
         guard let old = try await self.key(id, of: tenant) else { throw AdministrationError.unknownKey }
         guard let maker = try await self.key(maker, of: tenant),
-            maker.covers(old.scopes, until: old.expiresAt)
+            maker.covers(old.scopes, at: old.locations, until: old.expiresAt)
         else {
             throw AdministrationError.widerKey
         }
         let key = successor(old.kind)
         return (
             key,
-            try await create(key, scopes: old.scopes, expiresAt: old.expiresAt, by: maker.id, of: tenant)
+            try await create(
+                key, scopes: old.scopes, locations: old.locations, expiresAt: old.expiresAt, by: maker.id,
+                of: tenant)
         )
     }
 

@@ -10,6 +10,7 @@ final class MemoryNotifications: NotificationStore {
     private struct Key: Hashable {
         let tenant: TenantID
         let text: String
+        var sender: KeyID?
     }
 
     private struct State {
@@ -78,11 +79,13 @@ final class MemoryNotifications: NotificationStore {
     ) async throws -> Addition {
         try state.withLock { state in
             guard !state.isAway else { throw NotificationStoreError.unavailable }
-            if let key, let known = state.keys[Key(tenant: tenant, text: key.text)] {
+            if let key, let known = state.keys[Key(tenant: tenant, text: key.text, sender: key.sender)] {
                 return known.request == key.request ? .repeated(known.trace) : .keyReused
             }
             if case .channel = distribution.audience { return .unknownChannel }
-            let candidates = state.candidates[tenant] ?? []
+            let candidates = (state.candidates[tenant] ?? []).filter {
+                !distribution.notification.audience.isOfLocation || $0.launchedAtBusiness != nil
+            }
             let deliveries = candidates.prefix(state.partSize)
                 .map { distribution.delivery(to: $0, id: DeliveryID(UUID())) }
                 .sorted { $0.id.description < $1.id.description }
@@ -93,7 +96,8 @@ final class MemoryNotifications: NotificationStore {
             if !trace.isComplete { state.incomplete.append((tenant, trace.notification.id)) }
             state.traces[Key(tenant: tenant, text: trace.notification.id.description)] = trace
             if let key {
-                state.keys[Key(tenant: tenant, text: key.text)] = (key.request, trace)
+                let name = Key(tenant: tenant, text: key.text, sender: key.sender)
+                state.keys[name] = (key.request, trace)
             }
             return .added(trace)
         }
@@ -108,7 +112,7 @@ final class MemoryNotifications: NotificationStore {
     func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition? {
         try state.withLock { state in
             guard !state.isAway else { throw NotificationStoreError.unavailable }
-            return state.keys[Key(tenant: tenant, text: key.text)].map {
+            return state.keys[Key(tenant: tenant, text: key.text, sender: key.sender)].map {
                 $0.request == key.request ? .repeated($0.trace) : .keyReused
             }
         }

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import JSON
+import NIOCore
 import Testing
 
 @testable import HTTPAPI

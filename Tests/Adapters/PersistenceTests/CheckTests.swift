@@ -130,6 +130,16 @@ import Testing
                 ["scopes": "'{manage_keys}'", "kind": "'publishable'"],
             ]
         ),
+        "api_keys_locations": (
+            "api_keys",
+            [
+                ["locations": "'{}'"], ["locations": "'{a,NULL}'"], ["locations": "'{\"\"}'"],
+                ["locations": "array_fill('a'::text, ARRAY[101])"],
+                ["locations": "'{a}'", "kind": "'publishable'", "scopes": "'{look_up}'"],
+                ["locations": "'{a}'", "scopes": "'{look_up,manage}'"],
+                ["locations": "'{a}'", "scopes": "'{manage_keys}'"],
+            ]
+        ),
         "confirmations_location_length": (
             "confirmations", [["location_identifier": "''"], ["location_identifier": "repeat('é', 129)"]]
         ),

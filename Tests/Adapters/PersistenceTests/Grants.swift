@@ -119,7 +119,7 @@ enum Grants {
         doorstep_manager INSERT locations
         doorstep_manager INSERT short_codes
         doorstep_manager INSERT webhooks
-        doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, revoked_at, scopes, successor_id, tenant_id)
+        doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, locations, revoked_at, scopes, successor_id, tenant_id)
         doorstep_manager SELECT audit_log
         doorstep_manager SELECT channels
         doorstep_manager SELECT clips
@@ -149,8 +149,9 @@ enum Grants {
         doorstep_router EXECUTE drop_confirmation_days(integer)
         doorstep_router EXECUTE drop_notification_days(integer)
         doorstep_router EXECUTE index_confirmation_days()
+        doorstep_router EXECUTE prune_audit_log(integer)
         doorstep_router EXECUTE prune_changes()
-        doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, revoked_at, scopes, tenant_id)
+        doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, locations, revoked_at, scopes, tenant_id)
         doorstep_router SELECT audience_cursors (due_at, tenant_id)
         doorstep_router SELECT change_horizon
         doorstep_router SELECT changes

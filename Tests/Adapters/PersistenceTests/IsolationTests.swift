@@ -271,7 +271,9 @@ import Testing
                 "tenant_id", "kind", "url", "bundle_id", "location_identifier", "identifier_rule",
             ],
             "short_codes": ["tenant_id", "code", "url"],
-            "api_keys": ["tenant_id", "key_id", "kind", "digest", "expires_at", "revoked_at", "scopes"],
+            "api_keys": [
+                "tenant_id", "key_id", "kind", "digest", "expires_at", "revoked_at", "scopes", "locations",
+            ],
             "changes": ["tenant_id", "change_id", "xid", "at", "relation", "key"],
             "change_horizon": ["is_only", "pruned_xid"],
             "instances": ["tenant_id", "launched_at"],

@@ -31,7 +31,8 @@ import Testing
         try await Self.withKeys { catalogue, stores, tenant, maker, live in
             let keys = catalogue.keys
             let key = KeyTests.key(seed: 2)
-            let record = try await keys.create(key, scopes: nil, expiresAt: nil, by: maker.id, of: tenant)
+            let record = try await keys.create(
+                key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: tenant)
             #expect(record.scopes == KeyKind.secret.usualScopes)
             #expect(live.current?.table.holder(of: key)?.scopes == record.scopes)
             #expect(try await keys.key(record.id, of: tenant) == record)
@@ -70,10 +71,12 @@ import Testing
                 (Scopes(.notify), end), (.all, end), (Scopes(.lookUp), end + 1),
             ] as [(Scopes, Date)] {
                 await #expect(throws: AdministrationError.widerKey) {
-                    try await keys.create(key, scopes: scopes, expiresAt: expiresAt, by: maker.id, of: tenant)
+                    try await keys.create(
+                        key, scopes: scopes, locations: nil, expiresAt: expiresAt, by: maker.id, of: tenant)
                 }
             }
-            let usual = try await keys.create(key, scopes: nil, expiresAt: nil, by: maker.id, of: tenant)
+            let usual = try await keys.create(
+                key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: tenant)
             #expect(usual.scopes == Scopes(.lookUp) && usual.expiresAt == end)
             let wide = try await stores.administration.createKey(
                 KeyTests.key(seed: 3), scopes: .all, expiresAt: end, of: tenant)
@@ -91,11 +94,13 @@ import Testing
                 try await keys.revoke(maker.id, by: maker.id, of: other)
             }
             await #expect(throws: AdministrationError.keyNotActive) {
-                try await keys.create(key, scopes: nil, expiresAt: nil, by: maker.id, of: other)
+                try await keys.create(
+                    key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: other)
             }
             _ = try await stores.administration.revokeKey(maker.id, of: tenant)
             await #expect(throws: AdministrationError.keyNotActive) {
-                try await keys.create(key, scopes: nil, expiresAt: nil, by: maker.id, of: tenant)
+                try await keys.create(
+                    key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: tenant)
             }
         }
     }

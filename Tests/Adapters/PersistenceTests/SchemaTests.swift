@@ -89,6 +89,12 @@ import Testing
             "ALTER POLICY owner_finds_what_to_prune ON doorstep.changes TO doorstep_app",
             "owner_finds_what_to_prune on changes: a policy that opens a table further"),
         Offence(
+            "ALTER POLICY owner_prunes ON doorstep.audit_log USING (at < now() - interval '6 days')",
+            "owner_prunes on audit_log: a policy that opens a table further"),
+        Offence(
+            "ALTER POLICY owner_finds_what_to_prune ON doorstep.audit_log TO doorstep_admin",
+            "owner_finds_what_to_prune on audit_log: a policy that opens a table further"),
+        Offence(
             "ALTER POLICY owner_moves ON doorstep.confirmations_default TO doorstep_app",
             "owner_moves on confirmations_default: a policy that opens a table further"),
         Offence(

@@ -117,6 +117,10 @@ struct SchemaWalker {
                     AND (p.policyname::text, p.cmd) IN
                         (('owner_prunes', 'DELETE'), ('owner_finds_what_to_prune', 'SELECT'))
                     AND p.qual = '(at < (now() - ''01:00:00''::interval))')
+                AND NOT (p.tablename = 'audit_log' AND p.roles = '{doorstep_owner}' AND p.with_check IS NULL
+                    AND (p.policyname::text, p.cmd) IN
+                        (('owner_prunes', 'DELETE'), ('owner_finds_what_to_prune', 'SELECT'))
+                    AND p.qual = '(at < (now() - ''7 days''::interval))')
                 -- What came before its day had a partition, and is moved there.
                 AND NOT (p.tablename = 'confirmations_default' AND p.roles = '{doorstep_owner}'
                     AND p.with_check IS NULL AND p.qual = 'true'
@@ -161,7 +165,7 @@ struct SchemaWalker {
                         'doorstep.add_confirmation_days()', 'doorstep.drop_confirmation_days(integer)',
                         'doorstep.index_confirmation_days()', 'doorstep.require_notifying_tenant()',
                         'doorstep.delete_notifications_of_tenant()', 'doorstep.add_notification_days()',
-                        'doorstep.drop_notification_days(integer)')
+                        'doorstep.drop_notification_days(integer)', 'doorstep.prune_audit_log(integer)')
                     AND coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))
             """
         ),

@@ -70,6 +70,27 @@ import Testing
         #expect(record.status(at: Date(timeIntervalSince1970: 100)) == status)
     }
 
+    @Test func aKeyMakesNoneForMoreLocations() throws {
+        let (a, b) = (try LocationIdentifier("a"), try LocationIdentifier("b"))
+        func key(_ locations: Set<LocationIdentifier>?) -> KeyRecord {
+            KeyRecord(
+                id: KeyID(UUID()), kind: .secret, scopes: .all, locations: locations, hint: "dsk_abcd",
+                createdAt: Date(timeIntervalSince1970: 0), expiresAt: nil, revokedAt: nil, lastUsedOn: nil)
+        }
+        let scopes = Scopes(.lookUp)
+        #expect(
+            try key(nil).grant(to: .secret, scopes: scopes, locations: [a], expiresAt: nil).locations == [a])
+        #expect(
+            try key([a]).grant(to: .secret, scopes: scopes, locations: nil, expiresAt: nil).locations == [a])
+        for locations in [[b], [a, b]] as [Set<LocationIdentifier>] {
+            #expect(throws: AdministrationError.widerKey) {
+                try key([a]).grant(to: .secret, scopes: scopes, locations: locations, expiresAt: nil)
+            }
+        }
+        #expect(
+            !key([a]).covers(scopes, at: nil, until: nil) && key([a, b]).covers(scopes, at: [b], until: nil))
+    }
+
     // MARK: Errors
 
     private static func errors() throws -> [AdministrationError] {

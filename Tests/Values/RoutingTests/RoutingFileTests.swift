@@ -14,7 +14,7 @@ import Testing
         key: RateLimit(perSecond: 10, burst: 1_000_000), newInstances: RateLimit(perSecond: 7, burst: 8),
         clientNewInstances: RateLimit(perSecond: 5, burst: 6))
     private static let digest = [UInt8](repeating: 7, count: 32)
-    /// `doorstep routing table 4` and its line feed.
+    /// `doorstep routing table 5` and its line feed.
     private static let signatureLength = 25
 
     /// One row of each relation.
@@ -24,7 +24,9 @@ import Testing
         try table.set(.clips, .clip(tenant, "a.b.c", isMultiBusiness: true, appIDPrefix: "OLDPREFIX1"))
         try table.set(
             .keys,
-            .key(tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,look_up"))
+            .key(
+                tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,look_up",
+                locations: "l\nm"))
         try table.set(.domains, .domain(tenant, "a.b", content: #"{"a":1}"#))
         try table.set(.locations, .location(tenant, "l", name: "n", details: #"{"b": "2", "a": "é"}"#))
         try table.set(
@@ -56,6 +58,7 @@ import Testing
         #expect(holder.tenantIsSuspended)
         #expect(holder.limits == Self.limits)
         #expect(holder.scopes.list == [.lookUp, .confirm])
+        #expect(try holder.locations == [LocationIdentifier("l"), LocationIdentifier("m")])
         let expiry = Date.year2000.addingTimeInterval(5)
         #expect(table.keyHolder(of: Self.digest, at: expiry) == nil)
         let site = try #require(table.site(ofHost: "a.b"))
@@ -177,7 +180,7 @@ import Testing
     }
 
     @Test func anotherSignature() throws {
-        for format in [3, 5] {
+        for format in [4, 6] {
             let other =
                 Array("doorstep routing table \(format)\n".utf8)
                 + (try Self.small().fileBytes()[Self.signatureLength...])

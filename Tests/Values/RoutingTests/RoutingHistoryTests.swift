@@ -140,7 +140,8 @@ import Testing
             let id = KeyID(UUID(number: UInt8(random.below(4))))
             let expiry = random.oneIn(2) ? Int64(random.below(20)) * 1_000_000 : nil
             let row = RoutingRow.key(
-                tenant, id, digest(issued), kind: random.pick(KeyKind.allCases), expiresAt: expiry)
+                tenant, id, digest(issued), kind: random.pick(KeyKind.allCases), expiresAt: expiry,
+                locations: random.oneIn(2) ? nil : random.pick(identifiers))
             return (row, [id.description], nil)
         case .domains:
             let host = random.pick(hosts)

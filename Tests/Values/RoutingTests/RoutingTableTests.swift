@@ -92,7 +92,7 @@ import Testing
             try table.set(.tenants, .tenant(Self.one, isSuspended: isSuspended))
             let holder = KeyHolder(
                 tenant: Self.one, key: key, kind: .publishable, scopes: KeyKind.publishable.scopes,
-                limits: RequestLimits(), tenantIsSuspended: isSuspended)
+                locations: nil, limits: RequestLimits(), tenantIsSuspended: isSuspended)
             #expect(table.keyHolder(of: digest, at: .year2000) == holder)
         }
     }

@@ -73,6 +73,10 @@ extension Problem {
             .forbidden, "forbidden", "this key has not the scope \(scope.rawValue), which this route asks for"
         )
     }
+    static let keyIsRestricted = Problem(
+        .forbidden, "forbidden",
+        "this key is restricted to locations, and this route is for all that a tenant has"
+    )
     static let tenantSuspended = Problem(.forbidden, "forbidden", "the tenant is suspended")
     static func unsupportedMediaType(_ expected: [BodyType]) -> Problem {
         Problem(

@@ -154,10 +154,13 @@ struct ProblemType: Sendable {
                 """),
         ProblemType(
             "forbidden", .forbidden, title: "The key may not do this",
-            cause: "The key is valid, but lacks the scope of this route, or its tenant is suspended.",
+            cause: """
+                The key is valid, but lacks the scope of this route, or is restricted to locations where the route \
+                is for all that a tenant has, or its tenant is suspended.
+                """,
             remedy: """
-                Use a secret key on a server; a publishable key, which ships in an app, reaches less. A \
-                suspended tenant is let in again by `doorstep tenant resume`.
+                Use a secret key on a server; a publishable key, which ships in an app, reaches less, and so \
+                does one that is restricted to locations. A suspended tenant is let in again by `doorstep tenant resume`.
                 """),
         ProblemType(
             "rate_limited", .tooManyRequests, title: "Too many requests",
@@ -232,7 +235,8 @@ struct ProblemType: Sendable {
         ProblemType(
             "unknown_instance", .notFound, .unprocessableContent, title: "The instance is unknown",
             cause: """
-                The tenant has no instance of this ID, or none where the clip has to be known from one.
+                The tenant has no instance of this ID, or none where the clip has to be known from one; or the key \
+                is restricted to locations, and none was launched there.
                 """,
             remedy: """
                 Register the instance first (`PUT /v1/instances/{id}`), with `url` or `clip`. Instances \
@@ -380,7 +384,8 @@ struct ProblemType: Sendable {
                 """,
             remedy: """
                 Updates and ends of a Live Activity go to the activity or to a channel, and nothing else \
-                does; and only at a URL that leads to a location is anybody confirmed.
+                does; only at a URL that leads to a location is anybody confirmed; and a key that is \
+                restricted to locations has no channels.
                 """),
         ProblemType(
             "unknown_notification", .notFound, title: "The notification is unknown",

@@ -12,26 +12,31 @@ struct ConfirmationRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, "/v1/confirmations", .stored(.read, list)),
-            Route(.get, "/v1/confirmations/summary", .stored(.read, summarize)),
+            Route(.get, "/v1/confirmations", .storedWithin(.read, list)),
+            Route(.get, "/v1/confirmations/summary", .storedWithin(.read, summarize)),
         ]
     }
 
     private static let filters = ["location", "from", "to"]
 
-    private func list(_ request: AdmittedRequest) async throws -> Answer {
+    private func list(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> Answer {
         let parameters = try QueryParameters(
             request.query.utf8.span, named: ["after", "limit"] + Self.filters)
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { ConfirmationPlace(name: $0) }
         let confirmations = try await history.latest(
-            parameters.selection(), of: request.tenant, before: last, limit: limit + 1)
+            parameters.selection(within: locations), of: request.tenant, before: last, limit: limit + 1)
         return Answer(page: confirmations, limit: limit, \.json) { $0.place.name }
     }
 
-    private func summarize(_ request: AdmittedRequest) async throws -> Answer {
+    private func summarize(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> Answer {
         let parameters = try QueryParameters(request.query.utf8.span, named: Self.filters)
-        let counts = try await history.counts(parameters.selection(), of: request.tenant)
+        let counts = try await history.counts(
+            parameters.selection(within: locations), of: request.tenant)
         return Answer(
             uncached: JSONValue.object(["data": .array(counts.map { .object($0.json) })]).serialized())
     }
@@ -39,8 +44,10 @@ struct ConfirmationRoutes: Sendable {
 
 extension QueryParameters {
     /// Whole days of UTC, the last one included.
-    fileprivate func selection() throws(Problem) -> ConfirmationSelection {
-        var selection = ConfirmationSelection()
+    fileprivate func selection(
+        within locations: Set<LocationIdentifier>?
+    ) throws(Problem) -> ConfirmationSelection {
+        var selection = ConfirmationSelection(within: locations)
         if let text = optional("location") {
             guard let location = try? LocationIdentifier(text) else {
                 throw .noSuchValue("location", "nothing can have this value")

@@ -24,8 +24,8 @@ struct InstanceRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.put, "/v1/instances/{id}", .stored(.register, register)),
-            Route(.get, "/v1/instances/{id}", .stored(.notify, instance)),
+            Route(.put, "/v1/instances/{id}", .storedWithin(.register, register)),
+            Route(.get, "/v1/instances/{id}", .storedWithin(.notify, instance)),
             Route(.delete, "/v1/instances/{id}", .stored(.register, delete)),
             Route(.put, "/v1/instances/{id}/activities/{activity}", .stored(.register, setActivity)),
             Route(.delete, "/v1/instances/{id}/activities/{activity}", .stored(.register, deleteActivity)),
@@ -40,7 +40,11 @@ struct InstanceRoutes: Sendable {
     // MARK: Instances
 
     /// 201 for an instance that is new, else 200 (RFC 9110 §9.3.4).
-    private func register(_ request: AdmittedRequest) async throws -> Answer {
+    ///
+    /// The registrar holds itself to the locations that the request's table is restricted to.
+    private func register(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> Answer {
         let registrar = try configured()
         guard let id = InstanceID(text: request.parameter("id")) else {
             throw Problem.field("id", code: "invalid_field", "the instance's ID must be a UUID")
@@ -78,10 +82,12 @@ struct InstanceRoutes: Sendable {
         }
     }
 
-    private func instance(_ request: AdmittedRequest) async throws -> Answer {
+    private func instance(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> Answer {
         let registrar = try configured()
         guard let id = InstanceID(text: request.parameter("id")),
-            let instance = try await registrar.instance(id, of: request.tenant)
+            let instance = try await registrar.instance(id, of: request.tenant, within: locations)
         else { throw Problem.unknownInstance }
         return Answer(uncached: JSONValue.object(instance.json).serialized())
     }

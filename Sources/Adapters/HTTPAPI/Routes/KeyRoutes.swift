@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import HTTPTypes
+import Invocation
 import JSON
 import Routing
 import Tenancy
@@ -43,14 +44,20 @@ struct KeyRoutes: Sendable {
             var body = JSONObjectReader(request.body)
             let kind = try body.requiredCase("kind", of: KeyKind.self)
             let scopes = try body.optionalScopes("scopes", of: kind)
+            let locations = try body.optionalLocations("locations")
             let expiresAt = try body.optionalDate("expiresAt")
             try body.finish()
             guard expiresAt.map({ $0 > request.now && $0 <= request.now + Self.longestTime }) != false else {
                 throw JSONFieldError.invalid(path: "expiresAt", reason: "must be in the next hundred years")
             }
+            guard locations == nil || kind.scopesAtLocations.isSuperset(of: scopes ?? kind.usualScopes) else {
+                throw JSONFieldError.invalid(
+                    path: "locations", reason: "must be left out for a key that is publishable or manages")
+            }
             let key = Self.key(kind)
             let record = try await store.create(
-                key, scopes: scopes, expiresAt: expiresAt, by: request.caller.key, of: request.tenant)
+                key, scopes: scopes, locations: locations, expiresAt: expiresAt, by: request.caller.key,
+                of: request.tenant)
             return Answer(showing: key, record, at: request.now)
         }
     }
@@ -126,5 +133,22 @@ extension JSONObjectReader {
             throw .invalid(path: path(of: key), reason: "must be some of \(all), each once")
         }
         return Scopes(scopes.map(Scopes.init))
+    }
+
+    fileprivate mutating func optionalLocations(
+        _ key: String
+    ) throws(JSONFieldError) -> Set<LocationIdentifier>? {
+        guard let values = try optionalArray(key) else { return nil }
+        let counts = KeyRecord.locationCounts
+        let texts = values.prefix(counts.upperBound + 1).compactMap(\.stringValue)
+        let locations = Set(texts.compactMap { text in try? LocationIdentifier(text) })
+        guard counts.contains(values.count), locations.count == values.count else {
+            throw .invalid(
+                path: path(of: key),
+                reason:
+                    "must be \(counts.lowerBound) to \(counts.upperBound) identifiers of locations, each once"
+            )
+        }
+        return locations
     }
 }

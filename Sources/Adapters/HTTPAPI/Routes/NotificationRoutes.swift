@@ -1,7 +1,9 @@
 import Foundation
 import HTTPTypes
+import Invocation
 import JSON
 import Notifications
+import Routing
 import Tenancy
 
 /// Where notifications are sent, and followed.
@@ -15,8 +17,8 @@ struct NotificationRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/notifications", .stored(.notify, send)),
-            Route(.get, "/v1/notifications/{id}", .stored(.notify, trace)),
+            Route(.post, "/v1/notifications", .storedWithin(.notify, send)),
+            Route(.get, "/v1/notifications/{id}", .storedWithin(.notify, trace)),
         ]
     }
 
@@ -26,13 +28,18 @@ struct NotificationRoutes: Sendable {
     }
 
     /// 201 for a notification that is new; 200 with the same answer for a request that is repeated.
-    private func send(_ request: AdmittedRequest) async throws -> Answer {
+    ///
+    /// Of a table that is restricted to locations the intake takes in what is for these.
+    private func send(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> Answer {
         let notifications = try configured()
         let key = try request.idempotencyKey()
         let submission: NotificationSubmission
         do throws(RequestDefect) {
             submission = try NotificationSubmission(
-                request.body, idempotencyKey: key, of: request.tenant)
+                request.body, idempotencyKey: key, of: request.tenant,
+                sentBy: locations == nil ? nil : request.caller.key)
         } catch {
             throw Problem(.badRequest, error)
         }
@@ -46,7 +53,9 @@ struct NotificationRoutes: Sendable {
         }
     }
 
-    private func trace(_ request: AdmittedRequest) async throws -> Answer {
+    private func trace(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> Answer {
         let notifications = try configured()
         let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
         let last = try parameters.optional("after").map { text throws(Problem) in
@@ -58,7 +67,7 @@ struct NotificationRoutes: Sendable {
         let limit = try parameters.pageLength()
         guard let uuid = UUID(text: request.parameter("id")),
             let trace = try await notifications.trace(
-                NotificationID(uuid), of: request.tenant, after: last, limit: limit)
+                NotificationID(uuid), of: request.tenant, within: locations, after: last, limit: limit)
         else {
             throw Problem(.notFound, "unknown_notification", "there is no notification of this ID")
         }

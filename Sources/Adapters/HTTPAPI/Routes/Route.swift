@@ -1,4 +1,5 @@
 import HTTPTypes
+import Invocation
 import Tenancy
 
 /// One method of one path, who may use it, and what answers it.
@@ -17,12 +18,24 @@ struct Route: Sendable {
     enum Handler: Sendable {
         /// For anyone, from memory.
         case open(@Sendable (APIRequest) throws(Problem) -> Answer)
-        /// For whoever has a key with the scope, from memory, without waiting for anything.
+        /// For whoever has a key with the scope, from memory, without waiting for anything. A restricted key's table is as
+        /// restricted.
         case memory(Scope, @Sendable (AdmittedRequest) throws(Problem) -> Answer)
-        /// Waits for the database, and throws `NotificationStoreError.unavailable` where that does not answer.
+        /// Waits for the database, and throws `NotificationStoreError.unavailable` where that does not answer. Refuses keys
+        /// that are restricted to locations.
         case stored(Scope, @Sendable (AdmittedRequest) async throws -> Answer)
         /// The same, and reads a long body while it comes.
         case streamed(Scope, @Sendable (AdmittedRequest, Upload) async throws -> Answer)
+        /// As ``stored(_:_:)``, but for restricted keys too: it is told the locations that it may answer for, nil for all.
+        case storedWithin(Scope, @Sendable (AdmittedRequest, Set<LocationIdentifier>?) async throws -> Answer)
+    }
+
+    /// Whether keys may use it that are restricted to locations: only where the handler cannot but know of that.
+    var admitsRestrictedKeys: Bool {
+        switch handler {
+        case .open, .memory, .storedWithin: true
+        case .stored, .streamed: false
+        }
     }
 
     init(_ method: HTTPRequest.Method, _ path: String, _ handler: Handler) {

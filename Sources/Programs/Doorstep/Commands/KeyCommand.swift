@@ -1,6 +1,7 @@
 import Administration
 import ArgumentParser
 import Foundation
+import Invocation
 import JSON
 import Persistence
 import Tenancy
@@ -11,7 +12,7 @@ struct KeyCommand: AsyncParsableCommand {
         subcommands: [Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self])
 
     fileprivate static let columns = [
-        "id", "kind", "scopes", "hint", "status", "createdAt", "expiresAt", "revokedAt",
+        "id", "kind", "scopes", "locations", "hint", "status", "createdAt", "expiresAt", "revokedAt",
         "lastUsedOn",
     ]
 
@@ -25,6 +26,10 @@ struct KeyCommand: AsyncParsableCommand {
 
                 Of the scopes, look_up, confirm and register are for keys of both kinds; compose, notify, read, manage and \
                 manage_keys for secret keys only, of which the last three must be named.
+
+                A secret key that is restricted to locations answers for what leads to one of these and for nothing else, and \
+                manages nothing. The locations must be there; a key keeps the identifier of one that is deleted later, and may \
+                do nothing for it while it is gone.
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -37,11 +42,31 @@ struct KeyCommand: AsyncParsableCommand {
                 manage_keys)
                 """)
         var scopes: [Scope] = []
+        @Option(
+            name: .customLong("location"),
+            help: ArgumentHelp(
+                """
+                The identifier of a location that the key is restricted to; can be repeated, for up to \
+                \(KeyRecord.locationCounts.upperBound). (default: the key is not restricted)
+                """, valueName: "identifier"))
+        var locations: [LocationIdentifier] = []
         @OptionGroup var expiry: ExpiryOptions
 
         func validate() throws {
             if let refused = scopes.first(where: { !kind.scopes.contains($0) }) {
                 throw ValidationError("a \(kind.rawValue) key cannot have the scope \(refused.rawValue)")
+            }
+            guard !locations.isEmpty else { return }
+            guard kind == .secret else {
+                throw ValidationError("a \(kind.rawValue) key cannot be restricted to locations")
+            }
+            if let refused = scopes.first(where: { !kind.scopesAtLocations.contains($0) }) {
+                throw ValidationError(
+                    "a key that is restricted to locations cannot have the scope \(refused.rawValue)")
+            }
+            guard Set(locations).count <= KeyRecord.locationCounts.upperBound else {
+                throw ValidationError(
+                    "a key is restricted to at most \(KeyRecord.locationCounts.upperBound) locations")
             }
         }
 
@@ -51,6 +76,7 @@ struct KeyCommand: AsyncParsableCommand {
             let record = try await tenant.withTenant { store, tenant in
                 try await store.createKey(
                     key, scopes: scopes.isEmpty ? nil : Scopes(scopes.map(Scopes.init)),
+                    locations: locations.isEmpty ? nil : Set(locations),
                     expiresAt: expiry.date(from: Date()), of: tenant.id)
             }
             key.show(record)

@@ -26,6 +26,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(Settings.confirmationRetention) var confirmationRetention: Int?
     @Option(Settings.instanceRetention) var instanceRetention: Int?
     @Option(Settings.notificationRetention) var notificationRetention: Int?
+    @Option(Settings.auditRetention) var auditRetention: Int?
     @Option(Settings.logLevel) var logLevel: Logger.Level?
     @OptionGroup var receipts: ReceiptOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
@@ -55,6 +56,7 @@ struct ServeCommand: AsyncParsableCommand {
             confirmationRetention: try Settings.confirmationRetention.value(confirmationRetention),
             instanceRetention: try Settings.instanceRetention.value(instanceRetention),
             notificationRetention: try Settings.notificationRetention.value(notificationRetention),
+            auditRetention: try Settings.auditRetention.value(auditRetention),
             signatures: try PlaceURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
             apns: try apns.sending(), receipts: try receipts.signing(),
             outbound: try proof.outbound.settings(), resolver: try proof.resolver(), logger: logger)

@@ -25,6 +25,8 @@ struct Server {
     let confirmationRetention: Int
     let instanceRetention: Int
     let notificationRetention: Int
+    /// Nil for ever.
+    let auditRetention: Int?
     let signatures: PlaceURLSigner
     /// Nil where push tokens cannot be sealed.
     let sealingKeys: SealingKeys?
@@ -116,6 +118,10 @@ struct Server {
                         notificationRetention: notificationRetention), logger: logger),
                 RecordingService(confirmations, logger: logger), KeyUsageService(usage),
             ]
+            if let auditRetention {
+                services.append(
+                    UpkeepService(AuditLogUpkeep(pool, retention: auditRetention), logger: logger))
+            }
             if let receipts {
                 services.append(
                     KeyFileService(for: "receipts", logger: logger) { known in

@@ -30,6 +30,12 @@ struct UpkeepService: Service {
         }
     }
 
+    init(_ auditLog: AuditLogUpkeep, logger: Logger) {
+        self.init("old entries of the audit log", logger) {
+            [("entries_pruned", try await auditLog.maintain())]
+        }
+    }
+
     /// - Parameter maintain: Does what there is to do, and returns how much of what that was.
     private init(
         _ subject: String, _ logger: Logger, maintain: @escaping @Sendable () async throws -> [(String, Int)]

@@ -92,9 +92,14 @@ extension Setting where Default == Void {
 }
 
 extension Setting<Int, Void> {
-    init(_ flag: String, _ variable: String, in range: ClosedRange<Int>, _ help: String) {
+    /// - Parameter otherwise: What holds without a value, for people.
+    init(
+        _ flag: String, _ variable: String, in range: ClosedRange<Int>, otherwise: String? = nil,
+        _ help: String
+    ) {
         description = SettingDescription(
-            flag: flag, placeholder: nil, variable: variable, standard: nil, range: range.words, help: help)
+            flag: flag, placeholder: nil, variable: variable, standard: otherwise, range: range.words,
+            help: help)
         standard = ()
         parse = { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }
     }

@@ -111,6 +111,9 @@ enum Settings {
     static let notificationRetention = Setting(
         "notification-retention", "DOORSTEP_NOTIFICATION_RETENTION", default: 30,
         in: NotificationUpkeep.retentions, "For how many days notifications and their traces are kept")
+    static let auditRetention = Setting<Int, Void>(
+        "audit-retention", "DOORSTEP_AUDIT_RETENTION", in: AuditLogUpkeep.retentions, otherwise: "for ever",
+        "For how many days entries of the audit log are kept")
 
     // MARK: Limits
 
@@ -198,7 +201,8 @@ enum Settings {
         shutdownTimeout.description, trustedProxies.description, poolSize.description,
         managementPoolSize.description, tableFile.description, tableMaximumAge.description,
         confirmationRetention.description, instanceRetention.description,
-        notificationRetention.description, keyLimit.description, clientLimit.description,
+        notificationRetention.description, auditRetention.description, keyLimit.description,
+        clientLimit.description,
         newInstanceLimit.description, clientNewInstanceLimit.description, receiptKeys.description,
         receiptIssuer.description, apnsKeys.description, apnsConnections.description, apnsTimeout.description,
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,

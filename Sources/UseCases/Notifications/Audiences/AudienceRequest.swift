@@ -8,11 +8,18 @@ public struct AudienceRequest: Sendable, Hashable {
     public let confirmedOnly: Bool
     /// Nil for both.
     public let environment: APNsEnvironment?
+    /// Whether nobody is meant who was not launched at the target's location, and nothing else is looked at of those who
+    /// were: for a key that is restricted to locations.
+    public internal(set) var isOfLocation: Bool
 
-    public init(_ audience: Audience, confirmedOnly: Bool = false, environment: APNsEnvironment? = nil) {
+    public init(
+        _ audience: Audience, confirmedOnly: Bool = false, environment: APNsEnvironment? = nil,
+        isOfLocation: Bool = false
+    ) {
         self.audience = audience
         self.confirmedOnly = confirmedOnly
         self.environment = environment
+        self.isOfLocation = isOfLocation
     }
 
     var isBroadcast: Bool { if case .channel = audience { true } else { false } }
@@ -27,12 +34,14 @@ extension AudienceRequest {
         audience = try Audience(&object)
         confirmedOnly = try object.optionalBool("confirmedOnly") ?? false
         environment = try object.optionalCase("environment", of: APNsEnvironment.self)
+        isOfLocation = try object.optionalBool("ofLocation") ?? false
         try object.finish()
     }
 
     public var json: JSONObject {
         var object = audience.json
         if confirmedOnly { object["confirmedOnly"] = true }
+        if isOfLocation { object["ofLocation"] = true }
         object["environment"] = environment.map { .string($0.rawValue) }
         return object
     }

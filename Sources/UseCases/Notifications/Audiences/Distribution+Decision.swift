@@ -58,7 +58,8 @@ extension Distribution {
         var end = expiresAt
         if receiver == .device, candidate.app == .clip, candidate.permission == .ephemeral {
             // A launch that a skewed clock puts in the future counts as one of now.
-            let window = min(candidate.launchedAt, now).addingTimeInterval(
+            let launchedAt = asked.isOfLocation ? candidate.launchedAtBusiness : candidate.launchedAt
+            let window = min(launchedAt ?? candidate.launchedAt, now).addingTimeInterval(
                 NotificationComposer.ephemeralPermission)
             guard window > now else { return .skip(.windowClosed) }
             end = end.map { min($0, window) } ?? window

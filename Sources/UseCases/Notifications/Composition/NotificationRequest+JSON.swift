@@ -43,12 +43,16 @@ extension NotificationRequest {
 extension NotificationSubmission {
     /// Reads a request to send a notification: `url`, `aps`, `custom`, `headers`, `audience`, `confirmedOnly` and
     /// `environment`.
-    /// - Parameter idempotencyKey: As its sender gives it beside the request.
+    /// - Parameters:
+    ///   - idempotencyKey: As its sender gives it beside the request.
+    ///   - sender: Who alone is answered the same again; nil for all who are not restricted to locations.
     public init(
-        _ body: JSONObject, idempotencyKey: String?, of tenant: TenantID
+        _ body: JSONObject, idempotencyKey: String?, of tenant: TenantID, sentBy sender: KeyID? = nil
     ) throws(RequestDefect) {
         let key = try idempotencyKey.map { text throws(RequestDefect) in
-            guard let key = IdempotencyKey(text, for: body, of: tenant) else { throw .idempotencyKey }
+            guard let key = IdempotencyKey(text, for: body, of: tenant, sentBy: sender) else {
+                throw .idempotencyKey
+            }
             return key
         }
         let (request, rest) = try NotificationRequest.read(body) { body throws(JSONFieldError) in

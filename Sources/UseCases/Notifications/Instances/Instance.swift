@@ -54,6 +54,17 @@ public struct Instance: Sendable, Hashable {
             activities: activities)
     }
 
+    /// What is known of it at some locations: its launches there; nil where there was none. Its Live Activities are left out,
+    /// of which is not known where they belong.
+    public func seen(at locations: Set<LocationIdentifier>) -> Instance? {
+        let launches = launches.filter { $0.location.map(locations.contains) ?? false }
+        guard let launchedAt = launches.map(\.launchedAt).max() else { return nil }
+        return Instance(
+            id: id, clip: clip, app: app, environment: environment, permission: permission,
+            launchedAt: launchedAt, launches: launches, hasToken: hasToken, startableTypes: startableTypes,
+            activities: [])
+    }
+
     /// Until when the permission that comes with a launch lasts [Apple]; nil for any other permission, which has no such
     /// end or lets nothing through.
     public var reachableUntil: Date? {

@@ -1,6 +1,6 @@
 public import APNsPayload
 public import Foundation
-import Invocation
+public import Invocation
 public import Receipts
 public import Routing
 public import Tenancy
@@ -25,6 +25,8 @@ public struct InstanceRegistrar: Sendable {
     /// - A launch without a URL renews the 8 hours of the instance, whose clip is known or named, and changes no business.
     /// - A proof that rests on nothing confirms nothing.
     /// - A token that another instance of the tenant was known by is now this one's: the clip was installed again.
+    /// - Of a table that is restricted to locations only a launch at one of these is taken, and only of an instance that was
+    ///   launched at one before: any other is another's, or may be.
     /// - Parameters:
     ///   - proof: An authentic receipt of the person's having been there.
     ///   - mayBeNew: Whether an instance that is not known is added.
@@ -58,14 +60,29 @@ public struct InstanceRegistrar: Sendable {
             id: report.instance, clip: experience?.clip ?? report.clip, app: report.app,
             environment: report.environment, permission: report.permission, launchedAt: launchedAt,
             launch: launch, tokens: tokens)
-        let result = try await store.register(registration, mayBeNew: mayBeNew, of: table.tenant, at: now)
+        let locations = table.visibleLocations
+        guard locations == nil || location != nil else { return .refused(.doesNotMatch) }
+        let result = try await store.register(
+            registration, mayBeNew: mayBeNew && locations == nil, seenAt: locations, of: table.tenant, at: now
+        )
+        switch (result, locations) {
         // With the clip of an experience that matched a moment ago, the experience is gone.
-        return result == .refused(.unknownClip) && experience != nil ? .refused(.doesNotMatch) : result
+        case (.refused(.unknownClip), _) where experience != nil: return .refused(.doesNotMatch)
+        case (.registered(let instance, let isNew), let locations?):
+            guard let seen = instance.seen(at: locations) else { return .refused(.unknownInstance) }
+            return .registered(seen, isNew: isNew)
+        default: return result
+        }
     }
 
-    /// Nil when the tenant has no such instance.
-    public func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance? {
-        try await store.instance(id, of: tenant)
+    /// Nil when the tenant has no such instance, or none that was launched at one of some locations.
+    /// - Parameter locations: Nil for any.
+    public func instance(
+        _ id: InstanceID, of tenant: TenantID, within locations: Set<LocationIdentifier>? = nil
+    ) async throws -> Instance? {
+        guard let instance = try await store.instance(id, of: tenant) else { return nil }
+        guard let locations else { return instance }
+        return instance.seen(at: locations)
     }
 
     /// Forgets an instance: its launches and its tokens.

@@ -5,14 +5,19 @@ public import Tenancy
 /// What a request is known again by: its sender's key, and all it says.
 public struct IdempotencyKey: Sendable, Hashable {
     public let text: String
+    /// Whose requests it is known among; nil for those of all keys that are not restricted to locations.
+    public let sender: KeyID?
     /// The tenant and all that the request says, however it was written.
     public let request: [UInt8]
 
     /// Nil unless the key is 1 to 255 characters of printable ASCII.
-    public init?(_ text: String, for request: JSONObject, of tenant: TenantID) {
+    public init?(
+        _ text: String, for request: JSONObject, of tenant: TenantID, sentBy sender: KeyID? = nil
+    ) {
         guard (1...255).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else { return nil }
         self.text = text
+        self.sender = sender
         self.request = Array(tenant.description.utf8) + JSONValue.object(request).serialized()
     }
 }

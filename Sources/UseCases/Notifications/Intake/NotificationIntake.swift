@@ -1,6 +1,6 @@
 import APNsPayload
 public import Foundation
-import Invocation
+public import Invocation
 import JSON
 public import Routing
 public import Tenancy
@@ -62,12 +62,19 @@ public struct NotificationIntake: Sendable {
     }
 
     /// What has become of a notification: one page of its deliveries, those behind the one named.
+    /// - Parameter locations: Only a notification to one of these that looked at nothing else; nil for any.
     /// - Returns: Nil when the tenant has no such notification.
     /// - Throws: `NotificationStoreError.unavailable`.
     public func trace(
-        _ id: NotificationID, of tenant: TenantID, after last: DeliveryID? = nil, limit: Int
+        _ id: NotificationID, of tenant: TenantID, within locations: Set<LocationIdentifier>? = nil,
+        after last: DeliveryID? = nil, limit: Int
     ) async throws -> NotificationTrace? {
-        try await store.trace(id, of: tenant, after: last, limit: limit)
+        guard let trace = try await store.trace(id, of: tenant, after: last, limit: limit) else { return nil }
+        guard let locations else { return trace }
+        let notification = trace.notification
+        let isVisible =
+            notification.audience.isOfLocation && (notification.location.map(locations.contains) ?? false)
+        return isVisible ? trace : nil
     }
 
     private func outcome(of addition: Addition) -> Outcome {
@@ -86,6 +93,8 @@ public struct NotificationIntake: Sendable {
     private static func distribution(
         of submission: NotificationSubmission, in table: TenantTable, at now: Date
     ) throws(IntakeRefusal) -> Distribution {
+        var submission = submission
+        submission.audience.isOfLocation = table.visibleLocations != nil
         let request = submission.notification
         guard request.headers["id"] == nil else {
             throw .composition(
@@ -118,6 +127,10 @@ public struct NotificationIntake: Sendable {
             )
         }
         let business = Business(notification.experience, table.lookUp(request.url, by: match))
+        if submission.audience.isOfLocation, submission.audience.isBroadcast {
+            throw .wrongAudience(
+                "who follows a channel may be anywhere, and this key is restricted to locations")
+        }
         if submission.audience.confirmedOnly {
             guard !submission.audience.isBroadcast else {
                 throw .wrongAudience("who follows a channel is not known, nor whether they were confirmed")

@@ -3,7 +3,7 @@ public import APNsPayload
 /// A notification that is to be sent, as it is asked for.
 public struct NotificationSubmission: Sendable, Hashable {
     public let notification: NotificationRequest
-    public let audience: AudienceRequest
+    public internal(set) var audience: AudienceRequest
     /// Nil when the request may be carried out again.
     public let idempotencyKey: IdempotencyKey?
 

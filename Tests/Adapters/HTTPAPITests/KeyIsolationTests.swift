@@ -1,0 +1,625 @@
+import APNsPayload
+import Administration
+import Crypto
+import Encodings
+import Foundation
+import HTTPTypes
+import Invocation
+import JSON
+import Locations
+import NIOCore
+import Notifications
+import Receipts
+import Routing
+import RoutingSupport
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// Key against key: every route, with every ID of what a key may not see.
+///
+/// Two tenants with two places each, and three keys of each: one of all scopes, one of as many that is restricted to the first
+/// place, and one that ships in an app. What is hidden from a key is the other tenant, and from a restricted one the second place
+/// too. Asked for it, each route answers as for IDs that nobody has, tells nothing of it, and leaves it as it is.
+@Suite struct KeyIsolationTests {
+    // MARK: What there is
+
+    /// A place with all that has an ID, by texts that stand for nothing else.
+    private struct Place: Sendable {
+        let tenant: TenantID
+        let host: String
+        let identifier: String
+        let name: String
+        let latitude: Double
+        let instance: String
+        let key: KeyID
+        var notification = ""
+
+        var clip: String { "\(host.split(separator: ".").reversed().joined(separator: ".")).App.Clip" }
+        var experience: String { "\(identifier)-own" }
+        var code: String { "\(identifier)-code" }
+        var activity: String { "\(identifier)-activity" }
+        var idempotencyKey: String { "\(identifier)-order" }
+        var site: String { "https://\(host)" }
+
+        var ids: IDs {
+            IDs(
+                urls: [
+                    "\(site)/\(experience)", "\(site)/all/\(identifier)", "\(site)/find?id=\(identifier)",
+                    "\(site)/short?h=\(code)",
+                ], place: identifier, instance: instance, activity: activity, notification: notification,
+                experience: experience, code: code, key: key.description, idempotencyKey: idempotencyKey)
+        }
+
+        /// What nobody is told of it who may not see it.
+        var told: [String] {
+            [identifier, name, experience, "\(latitude)", instance, key.description]
+                + (notification.isEmpty ? [] : [notification])
+        }
+    }
+
+    /// What a request names.
+    private struct IDs: Sendable {
+        var urls: [String]
+        var place: String
+        var instance: String
+        var activity: String
+        var notification: String
+        var experience: String
+        var code: String
+        var key: String
+        var idempotencyKey: String
+
+        /// The same of nothing: each ID with other letters and digits where it is one's own.
+        var unknown: IDs {
+            func other(_ text: String) -> String {
+                String(
+                    text.map { character in
+                        switch character {
+                        case "1": "7"
+                        case "2": "8"
+                        default: character
+                        }
+                    })
+            }
+            return IDs(
+                urls: urls.map(other), place: other(place), instance: other(instance),
+                activity: other(activity), notification: other(notification), experience: other(experience),
+                code: other(code), key: other(key), idempotencyKey: other(idempotencyKey))
+        }
+
+        private var texts: [String] {
+            urls + [instance, notification, key, activity, idempotencyKey, experience, code, place]
+        }
+
+        /// A text with what was asked for by names that do not tell which.
+        func removed(from text: String) -> String {
+            texts.enumerated().reduce(text) { text, id in text.replacing(id.element, with: "ID\(id.offset)") }
+        }
+    }
+
+    private static let places = [
+        Place(
+            tenant: TenantID(number: 1), host: "one.example", identifier: "place-11", name: "The First One",
+            latitude: 11.125, instance: "00000000-0000-4000-8000-000000000011",
+            key: KeyID(UUID(number: 0x11))),
+        Place(
+            tenant: TenantID(number: 1), host: "one.example", identifier: "place-12", name: "The First Two",
+            latitude: 12.125, instance: "00000000-0000-4000-8000-000000000012",
+            key: KeyID(UUID(number: 0x12))),
+        Place(
+            tenant: TenantID(number: 3), host: "two.example", identifier: "place-21", name: "The Second One",
+            latitude: 21.125, instance: "00000000-0000-4000-8000-000000000021",
+            key: KeyID(UUID(number: 0x21))),
+        Place(
+            tenant: TenantID(number: 3), host: "two.example", identifier: "place-22", name: "The Second Two",
+            latitude: 22.125, instance: "00000000-0000-4000-8000-000000000022",
+            key: KeyID(UUID(number: 0x22))),
+    ]
+
+    private enum Holder: CaseIterable {
+        case whole, restricted, publishable
+    }
+
+    private struct Fixture {
+        let api = TestAPI()
+        var places = KeyIsolationTests.places
+        private var keys: [TenantID: [Holder: APIKey]] = [:]
+
+        init() throws {
+            var table = RoutingTable()
+            for (number, tenant) in Set(places.map(\.tenant)).enumerated() {
+                try table.set(.tenants, .tenant(tenant))
+                for (index, holder) in Holder.allCases.enumerated() {
+                    let kind: KeyKind = holder == .publishable ? .publishable : .secret
+                    let key = TestAPI.key(kind)
+                    keys[tenant, default: [:]][holder] = key
+                    let scopes = holder == .restricted ? kind.scopesAtLocations : kind.scopes
+                    let id = KeyID(UUID(number: UInt8(200 + number * 10 + index)))
+                    if holder == .whole { api.keys.add(Self.record(id, scopes: .all), of: tenant) }
+                    try table.set(
+                        .keys,
+                        .key(
+                            tenant, id, Array(SHA256.hash(data: Array(key.text.utf8))), kind: kind,
+                            scopes: scopes.list.map(\.rawValue).joined(separator: ","),
+                            locations: holder == .restricted
+                                ? places.first { $0.tenant == tenant }?.identifier : nil))
+                }
+            }
+            for place in places {
+                let (tenant, clip, site) = (place.tenant, place.clip, place.site)
+                try table.set(.clips, .clip(tenant, clip, isMultiBusiness: true))
+                try table.set(.domains, .domain(tenant, place.host))
+                try table.set(
+                    .locations,
+                    .location(
+                        tenant, place.identifier, name: place.name, latitude: place.latitude, longitude: 1))
+                try table.set(
+                    .experiences,
+                    .experience(
+                        tenant, "advanced", "\(site)/\(place.experience)", clip: clip,
+                        location: place.identifier))
+                for (path, rule) in [("all", "path:1"), ("find", "query:id"), ("short", "hash:h")] {
+                    try table.set(
+                        .experiences,
+                        .experience(tenant, "advanced", "\(site)/\(path)", clip: clip, rule: rule))
+                }
+                try table.set(
+                    .shortCodes, .shortCode(tenant, place.code, "\(site)/all/\(place.identifier)"))
+                api.confirmations.add(
+                    RecordedConfirmation(
+                        id: UUID(number: UInt8(place.latitude)),
+                        record: ConfirmationRecord(
+                            location: try LocationIdentifier(place.identifier), outcome: .inRegion,
+                            source: .nfc, minute: Date(timeIntervalSince1970: 0))), of: tenant)
+                api.keys.add(
+                    Self.record(
+                        place.key, scopes: Scopes(.lookUp),
+                        locations: [try LocationIdentifier(place.identifier)]), of: tenant)
+                if place.identifier.hasSuffix("2") {
+                    api.notifications.reach([try Self.passerBy(place)], of: tenant)
+                }
+                api.auditLog.add(
+                    AuditEntry(
+                        id: Int(place.latitude), at: Date(timeIntervalSince1970: 0), actor: "x", login: "l",
+                        action: .insert, relation: "locations", before: nil,
+                        after: ["name": .string(place.name)]), of: tenant)
+            }
+            api.table.replace(by: table, from: .database, asOf: Date())
+        }
+
+        private static func record(
+            _ id: KeyID, scopes: Scopes, locations: Set<LocationIdentifier>? = nil
+        ) -> KeyRecord {
+            KeyRecord(
+                id: id, kind: .secret, scopes: scopes, locations: locations, hint: "dsk_abcd",
+                createdAt: Date(timeIntervalSince1970: 0), expiresAt: nil, revokedAt: nil, lastUsedOn: nil)
+        }
+
+        /// Somebody who was launched at a place, and not at the other one of the tenant's.
+        private static func passerBy(_ place: Place) throws -> Candidate {
+            Candidate(
+                instance: try #require(InstanceID(text: place.instance)), clip: try BundleID(place.clip),
+                app: .full, environment: .production, permission: .authorized, launchedAt: Date(),
+                launchedAtBusiness: nil, confirmedAt: nil, token: .good, hasOtherBusiness: true)
+        }
+
+        func key(_ tenant: TenantID, _ holder: Holder) throws -> APIKey {
+            try #require(keys[tenant]?[holder])
+        }
+
+        /// What is made by requests: an instance at each place, a notification there, and what is managed.
+        mutating func fill(_ client: TestAPI.Client) async throws {
+            for index in places.indices {
+                let place = places[index]
+                let key = try self.key(place.tenant, .whole)
+                let launch: JSONValue = [
+                    "url": .string(place.ids.urls[0]), "environment": "production", "permission": "ephemeral",
+                    "token": "00fc13adff785122", "launchedAt": "2026-03-01T12:30:00Z",
+                ]
+                let managed: [(String, JSONValue)] = [
+                    (
+                        "locations/\(place.identifier)",
+                        [
+                            "name": .string(place.name), "latitude": 1, "longitude": 1, "radius": 100,
+                        ]
+                    ),
+                    ("short-codes/\(place.code)", ["url": .string(place.ids.urls[1])]),
+                ]
+                let path = "/v1/instances/\(place.instance)"
+                #expect(try await client.write(.put, path, launch, key).status == 201)
+                let activity = try await client.write(
+                    .put, "\(path)/activities/\(place.activity)", ["token": "80f2c9e1a5b74d3e"], key)
+                #expect(activity.status == 204)
+                for (path, body) in managed {
+                    #expect(try await client.write(.put, "/v1/\(path)", body, key).status == 201, "\(path)")
+                }
+                let sent = try await client.write(
+                    .post, "/v1/notifications",
+                    [
+                        "url": .string(place.ids.urls[0]), "aps": ["alert": .string(place.name)],
+                        "audience": ["business": true],
+                    ], key, idempotencyKey: place.idempotencyKey)
+                #expect(sent.status == 201, "\(sent.text)")
+                places[index].notification = try #require(sent["id"]?.stringValue)
+            }
+        }
+    }
+
+    // MARK: Every route
+
+    private struct Request: Sendable {
+        let path: String
+        var body: JSONValue?
+        /// Instead of JSON.
+        var csv: String?
+        var idempotencyKey: String?
+    }
+
+    /// What is asked of a route for IDs, by somebody who may see another place.
+    private typealias Probe = @Sendable (IDs, Place) -> [Request]
+
+    /// Those that need no key, of which `TenantIsolationTests` says what they tell.
+    private static let openRoutes: Set = [
+        "GET /.well-known/apple-app-site-association", "GET /livez", "GET /readyz", "GET /metrics",
+        "GET /openapi.json", "GET /problems", "GET /problems/{code}", "GET /.well-known/jwks.json",
+    ]
+
+    private static let probes: [String: Probe] = {
+        var probes: [String: Probe] = [:]
+        addAnswers(to: &probes)
+        addInstances(to: &probes)
+        addNotifications(to: &probes)
+        addKeys(to: &probes)
+        addItems(
+            "locations", "identifier", ["name": "N", "latitude": 1, "longitude": 1, "radius": 50], to: &probes
+        ) { $0.place }
+        addItems("short-codes", "code", ["url": "https://one.example/all/x"], to: &probes) { $0.code }
+        addItems("clips", "bundleID", ["teamID": "ABCDE12345"], to: &probes) { "com.\($0.place).Clip" }
+        addItems("experiences", "id", ["clip": "com.example.MyApp.Clip"], to: &probes) { ids in
+            "exp_" + Base64URL.text("aone.example/\(ids.experience)".utf8)
+        }
+        probes["POST /v1/experiences"] = { ids, own in
+            let url = "\(own.site)/\(ids.experience)"
+            return [
+                Request(
+                    path: "/v1/experiences",
+                    body: ["kind": "advanced", "url": .string(url), "clip": .string(own.clip)])
+            ]
+        }
+        addCollections(to: &probes)
+        addItems("domains", "host", [:], to: &probes) { "\($0.place).example" }
+        probes["POST /v1/domains/{host}/verify"] = { ids, _ in
+            [Request(path: "/v1/domains/\(ids.place).example/verify", body: [:])]
+        }
+        probes["PATCH /v1/tenant"] = { _, _ in [Request(path: "/v1/tenant", body: ["name": "Another"])] }
+        for path in ["/v1/audit-log", "/v1/tenant", "/v1/notifications", "/v1/instances"] {
+            probes["GET \(path)"] = { _, _ in [Request(path: path)] }
+        }
+        for path in ["/v1/confirmations", "/v1/confirmations/summary"] {
+            probes["GET \(path)"] = { ids, _ in
+                [Request(path: path), Request(path: "\(path)?location=\(ids.place)")]
+            }
+        }
+        return probes
+    }()
+
+    private static func addAnswers(to probes: inout [String: Probe]) {
+        probes["GET /v1/lookup"] = { ids, _ in
+            ids.urls.map { url in
+                let encoded = url.replacing("?", with: "%3F").replacing("=", with: "%3D")
+                return Request(path: "/v1/lookup?url=\(encoded)")
+            }
+        }
+        probes["POST /v1/nearby"] = { ids, own in
+            (ids.urls + ["\(own.site)/all"]).map { url in
+                let body: JSONValue = [
+                    "url": .string(url), "coordinate": ["latitude": 12.125, "longitude": 1], "within": 50_000,
+                ]
+                return Request(path: "/v1/nearby", body: body)
+            }
+        }
+        probes["POST /v1/confirmations"] = { ids, _ in
+            ids.urls.map { url in
+                let body: JSONValue = [
+                    "url": .string(url), "locationAccess": "allowed",
+                    "coordinate": ["latitude": 12.125, "longitude": 1],
+                ]
+                return Request(path: "/v1/confirmations", body: body)
+            }
+        }
+        probes["POST /v1/payloads"] = { ids, _ in
+            ids.urls.map { url in
+                Request(path: "/v1/payloads", body: ["url": .string(url), "aps": ["alert": "Ready."]])
+            }
+        }
+    }
+
+    private static func addInstances(to probes: inout [String: Probe]) {
+        probes["PUT /v1/instances/{id}"] = { ids, own in
+            // By its own URL, by one of one's own, and by none.
+            let path = "/v1/instances/\(ids.instance)"
+            var requests = (ids.urls + [own.ids.urls[0]]).map { url in
+                let body: JSONValue = [
+                    "url": .string(url), "environment": "sandbox", "permission": "denied",
+                    "token": "11fc13adff785122",
+                ]
+                return Request(path: path, body: body)
+            }
+            requests.append(
+                Request(
+                    path: path,
+                    body: ["clip": .string(own.clip), "environment": "sandbox", "permission": "denied"]))
+            return requests
+        }
+        for method in ["GET", "DELETE"] {
+            probes["\(method) /v1/instances/{id}"] = { ids, _ in
+                [Request(path: "/v1/instances/\(ids.instance)")]
+            }
+        }
+        probes["PUT /v1/instances/{id}/activities/{activity}"] = { ids, _ in
+            let path = "/v1/instances/\(ids.instance)/activities/\(ids.activity)"
+            return [Request(path: path, body: ["token": "11fc13adff785122"])]
+        }
+        probes["DELETE /v1/instances/{id}/activities/{activity}"] = { ids, _ in
+            [Request(path: "/v1/instances/\(ids.instance)/activities/\(ids.activity)")]
+        }
+    }
+
+    private static func addNotifications(to probes: inout [String: Probe]) {
+        probes["POST /v1/notifications"] = { ids, own in
+            func request(_ url: String, _ audience: JSONValue, _ key: String? = nil) -> Request {
+                let body: JSONValue = [
+                    "url": .string(url), "aps": ["alert": "Ready."], "audience": audience,
+                ]
+                return Request(path: "/v1/notifications", body: body, idempotencyKey: key)
+            }
+            let business: JSONValue = ["business": true]
+            var requests = ids.urls.map { request($0, business) }
+            requests.append(request(own.ids.urls[0], business))
+            requests.append(request(own.ids.urls[0], ["instance": .string(ids.instance)]))
+            requests.append(request(own.ids.urls[0], ["urlPrefix": .string(ids.urls[0])]))
+            // As if it was one's own request again.
+            requests.append(request(own.ids.urls[0], business, ids.idempotencyKey))
+            return requests
+        }
+        probes["GET /v1/notifications/{id}"] = { ids, _ in
+            [Request(path: "/v1/notifications/\(ids.notification)")]
+        }
+        probes["POST /v1/channels"] = { _, own in
+            [Request(path: "/v1/channels", body: ["clip": .string(own.clip)])]
+        }
+        probes["GET /v1/channels"] = { _, _ in [Request(path: "/v1/channels")] }
+        probes["DELETE /v1/channels/{id}"] = { ids, _ in [Request(path: "/v1/channels/\(ids.code)")] }
+    }
+
+    private static func addKeys(to probes: inout [String: Probe]) {
+        probes["GET /v1/keys"] = { _, _ in [Request(path: "/v1/keys")] }
+        probes["POST /v1/keys"] = { ids, _ in
+            let body: JSONValue = [
+                "kind": "secret", "scopes": ["look_up"], "locations": [.string(ids.place)],
+            ]
+            return [Request(path: "/v1/keys", body: body)]
+        }
+        for method in ["GET", "DELETE"] {
+            probes["\(method) /v1/keys/{id}"] = { ids, _ in [Request(path: "/v1/keys/\(ids.key)")] }
+        }
+        probes["POST /v1/keys/{id}/rotate"] = { ids, _ in
+            [Request(path: "/v1/keys/\(ids.key)/rotate", body: [:])]
+        }
+    }
+
+    private static func addItems(
+        _ collection: String, _ name: String, _ body: JSONValue, to probes: inout [String: Probe],
+        _ id: @escaping @Sendable (IDs) -> String
+    ) {
+        let path = "/v1/\(collection)"
+        probes["GET \(path)"] = { _, _ in [Request(path: path)] }
+        probes["GET \(path)/{\(name)}"] = { ids, _ in [Request(path: "\(path)/\(id(ids))")] }
+        probes["PUT \(path)/{\(name)}"] = { ids, _ in [Request(path: "\(path)/\(id(ids))", body: body)] }
+        probes["PATCH \(path)/{\(name)}"] = { ids, _ in [Request(path: "\(path)/\(id(ids))", body: [:])] }
+        probes["DELETE \(path)/{\(name)}"] = { ids, _ in
+            [Request(path: "\(path)/\(id(ids))?cascade=true")]
+        }
+    }
+
+    private static func addCollections(to probes: inout [String: Probe]) {
+        let rows: [(String, @Sendable (IDs, Place) -> String)] = [
+            (
+                "locations",
+                { ids, _ in "identifier,name,latitude,longitude,radius\n\(ids.place),N,1,1,50\n" }
+            ),
+            ("experiences", { ids, own in "clip,url\n\(own.clip),\(own.site)/\(ids.experience)\n" }),
+            ("short-codes", { ids, own in "code,url\n\(ids.code),\(own.site)/all/\(ids.place)\n" }),
+        ]
+        for (collection, csv) in rows {
+            let path = "/v1/\(collection)"
+            probes["PATCH \(path)"] = { ids, own in [Request(path: path, csv: csv(ids, own))] }
+            // Else the first request would leave another number to the second to remove.
+            probes["PUT \(path)"] = { ids, own in
+                [Request(path: "\(path)?dry_run=true", csv: csv(ids, own))]
+            }
+        }
+    }
+
+    // MARK: Tests
+
+    @Test func everyRouteIsKnown() {
+        let routes = TestAPI().answerer.routes.map { "\($0.method.rawValue) \($0.path)" }
+        #expect(Set(routes) == Self.openRoutes.union(Self.probes.keys))
+    }
+
+    @Test(arguments: [TenantID(number: 1), TenantID(number: 3)])
+    func whatIsHiddenIsAnsweredAsWhatThereIsNot(tenant: TenantID) async throws {
+        for holder in Holder.allCases {
+            let fixture = try Fixture()
+            try await fixture.api.test(over: [.router]) { client in
+                var fixture = fixture
+                try await fixture.fill(client)
+                let key = try fixture.key(tenant, holder)
+                let own = try #require(fixture.places.first { $0.tenant == tenant })
+                let hidden = fixture.places.filter {
+                    $0.tenant != tenant || (holder == .restricted && $0.identifier != own.identifier)
+                }
+                let before = try await Self.all(hidden, fixture, client)
+                for route in client.api.answerer.routes {
+                    let name = "\(route.method.rawValue) \(route.path)"
+                    guard let probe = Self.probes[name] else { continue }
+                    for place in hidden {
+                        let theirs = try await Self.ask(probe(place.ids, own), route.method, key, client)
+                        let nobodys = try await Self.ask(
+                            probe(place.ids.unknown, own), route.method, key, client)
+                        for (one, other) in zip(theirs, nobodys) {
+                            let comment =
+                                "\(name) of \(place.identifier) by \(holder) of \(own.host): \(one.text)"
+                            #expect(one.status == other.status, "\(comment)")
+                            let (told, toldOfNothing) = (Self.told(one), Self.told(other))
+                            #expect(
+                                Self.comparable(place.ids.removed(from: told))
+                                    == Self.comparable(place.ids.unknown.removed(from: toldOfNothing)),
+                                "\(comment)")
+                            for text in hidden.flatMap(\.told) {
+                                #expect(
+                                    !place.ids.removed(from: told).contains(text), "\(text) by \(comment)")
+                            }
+                        }
+                    }
+                }
+                let after = try await Self.all(hidden, fixture, client)
+                #expect(before == after, "\(holder) of \(own.host)")
+            }
+        }
+    }
+
+    /// Else the test before would prove nothing: a restricted key is given what is its own by the same requests.
+    @Test func whatIsItsOwnIsGivenToARestrictedKey() async throws {
+        let fixture = try Fixture()
+        try await fixture.api.test(over: [.router]) { client in
+            var fixture = fixture
+            try await fixture.fill(client)
+            let own = fixture.places[0]
+            let key = try fixture.key(own.tenant, .restricted)
+            func ask(_ name: String, _ ids: IDs) async throws -> [TestAPI.Answer] {
+                let method = try #require(HTTPRequest.Method(String(name.prefix { $0 != " " })))
+                let probe = try #require(Self.probes[name])
+                return try await Self.ask(probe(ids, own), method, key, client)
+            }
+            for answer in try await ask("GET /v1/lookup", own.ids) {
+                #expect(answer.status == 200 && answer.text.contains(own.name), "\(answer.text)")
+            }
+            for answer in try await ask("POST /v1/confirmations", own.ids) {
+                #expect(answer["outcome"] == "notInRegion", "\(answer.text)")
+            }
+            let payloads = try await ask("POST /v1/payloads", own.ids)
+            #expect(payloads.map(\.status) == [200, 422, 422, 422])
+            let registered = try await ask("PUT /v1/instances/{id}", own.ids)
+            #expect(registered.map(\.status) == [200, 200, 200, 200, 200, 422])
+            let instance = try await ask("GET /v1/instances/{id}", own.ids)
+            #expect(instance[0].status == 200 && instance[0]["activities"] == [])
+            let sent = try await ask("POST /v1/notifications", own.ids)
+            #expect(sent.map(\.status) == [201, 422, 422, 422, 201, 201, 201, 201])
+            // Those of an unrestricted key may have looked at more than the place.
+            #expect(try await ask("GET /v1/notifications/{id}", own.ids).map(\.status) == [404])
+            var ids = own.ids
+            ids.notification = try #require(sent[0]["id"]?.stringValue)
+            #expect(try await ask("GET /v1/notifications/{id}", ids).map(\.status) == [200])
+            for answer in try await ask("GET /v1/confirmations", own.ids) {
+                #expect(answer["data"]?.arrayValue?.count == 1)
+            }
+            let near = try await client.write(
+                .post, "/v1/nearby",
+                ["url": "https://one.example/all", "coordinate": ["latitude": 11.125, "longitude": 1]], key)
+            #expect(near["data"]?.arrayValue?.count == 1 && near.text.contains(own.name))
+            // The second request of a key is known again by that key alone.
+            let again = try await ask("POST /v1/notifications", own.ids)
+            #expect(again.map(\.status) == [201, 422, 422, 422, 201, 201, 201, 200])
+            let channel = try await client.write(
+                .post, "/v1/notifications",
+                [
+                    "url": .string(own.ids.urls[0]), "aps": ["alert": "Ready."],
+                    "audience": ["channel": "c"],
+                ], key)
+            #expect(channel.status == 422 && channel.code == "wrong_audience", "\(channel.text)")
+            #expect(channel["detail"]?.stringValue?.contains("restricted") == true)
+            // What is for all that a tenant has says so.
+            for path in ["/v1/audit-log", "/v1/locations", "/v1/channels", "/v1/clips"] {
+                let answer = try await client.send(.get, path, key: key)
+                #expect(answer.status == 403 && answer.code == "forbidden", "\(path)")
+                #expect(answer["detail"]?.stringValue?.contains("restricted") == true)
+            }
+        }
+    }
+
+    // MARK: Asking
+
+    private static func ask(
+        _ requests: [Request], _ method: HTTPRequest.Method, _ key: APIKey, _ client: TestAPI.Client
+    ) async throws -> [TestAPI.Answer] {
+        var answers: [TestAPI.Answer] = []
+        for request in requests {
+            answers.append(
+                try await client.write(
+                    method, request.path, request.body, csv: request.csv, key,
+                    idempotencyKey: request.idempotencyKey))
+        }
+        return answers
+    }
+
+    /// All that there is of places, as a key of their tenant sees it that may see all.
+    private static func all(
+        _ places: [Place], _ fixture: Fixture, _ client: TestAPI.Client
+    ) async throws -> [String] {
+        var texts: [String] = []
+        for place in places {
+            let key = try fixture.key(place.tenant, .whole)
+            for path in [
+                "instances/\(place.instance)", "notifications/\(place.notification)",
+                "locations/\(place.identifier)", "short-codes/\(place.code)", "keys/\(place.key)",
+                "confirmations?location=\(place.identifier)", "audit-log",
+            ] {
+                let answer = try await client.send(.get, "/v1/\(path)", key: key)
+                #expect(answer.status == 200, "\(path): \(answer.text)")
+                texts.append(answer.text)
+            }
+        }
+        return texts
+    }
+
+    /// Body and header fields, but for those that change from one request to the next.
+    private static func told(_ answer: TestAPI.Answer) -> String {
+        let fields = answer.headers.filter {
+            !["date", "ratelimit", "etag", "content-length"].contains($0.name.canonicalName)
+        }
+        return ([answer.text] + fields.map(\.description).sorted()).joined(separator: "\n")
+    }
+
+    /// A text without times, and without what is made anew: IDs and keys.
+    private static func comparable(_ text: String) -> String {
+        text.replacing(/(?!00000000)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "MADE")
+            .replacing(/20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/, with: "TIME")
+            .replacing(/dsk_[0-9A-Za-z]{4,}/, with: "KEY")
+            .replacing(/exp_[0-9A-Za-z_-]+/, with: "EXPERIENCE")
+            .replacing(/[a-z0-9]{32}/, with: "CHALLENGE")
+            .replacing(/Y2hhbm5lbC[0-9A-Za-z_=\/+-]+/, with: "CHANNEL")
+    }
+}
+
+extension TestAPI.Client {
+    fileprivate func write(
+        _ method: HTTPRequest.Method, _ path: String, _ body: JSONValue?, csv: String? = nil,
+        _ key: APIKey, idempotencyKey: String? = nil
+    ) async throws -> TestAPI.Answer {
+        var headers: HTTPFields = [:]
+        if csv != nil {
+            headers[.contentType] = "text/csv"
+        } else if body != nil {
+            headers[.contentType] = method == .patch ? "application/merge-patch+json" : "application/json"
+        }
+        headers[try #require(HTTPField.Name("X-Request-ID"))] = "probe"
+        headers[try #require(HTTPField.Name("Idempotency-Key"))] = idempotencyKey
+        return try await send(
+            method, path, key: key, headers: headers,
+            body: csv.map { ByteBuffer(string: $0) } ?? body.map { ByteBuffer(bytes: $0.serialized()) })
+    }
+}

@@ -1,0 +1,256 @@
+import Administration
+import Foundation
+import Invocation
+import JSON
+import Locations
+import Notifications
+import PostgreSQL
+import Receipts
+import Routing
+import Tenancy
+import TestSupport
+import Testing
+
+@testable import Persistence
+
+/// Keys that are restricted to locations: how they are kept, and what is read, written and sent for them.
+@Suite struct RestrictedKeyTests {
+    private static func locations(_ names: String...) throws -> Set<LocationIdentifier> {
+        Set(try names.map { try LocationIdentifier($0) })
+    }
+
+    // MARK: Keys
+
+    @Test func aKeyAndItsSuccessorKeepTheirLocations() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let store = stores.administration
+            try await stores.importLocations([.sample("a"), .sample("b, \u{e9}")], of: tenant)
+            let locations = try Self.locations("a", "b, \u{e9}")
+            let key = KeyTests.key(seed: 1)
+            let record = try await store.createKey(
+                key, scopes: nil, locations: locations, expiresAt: nil, of: tenant)
+            #expect(record.locations == locations)
+            #expect(try await store.key(record.id, of: tenant).locations == locations)
+            let next = try await store.rotateKey(
+                record.id, to: { KeyTests.key($0, seed: 2) }, oldExpiresAt: .distantFuture, of: tenant)
+            #expect(next.record.locations == locations)
+            var table = try await stores.loadTable()
+            #expect(table.holder(of: key)?.locations == locations)
+            #expect(table.holder(of: next.key)?.locations == locations)
+            // What it was made for is deleted: the key keeps it, and nothing is there for it.
+            try await stores.administer(tenant, "DELETE FROM doorstep.locations WHERE identifier = 'a'")
+            #expect(try await store.key(record.id, of: tenant).locations == locations)
+            table = try await stores.loadTable()
+            let restricted = table.of(tenant).restricted(to: table.holder(of: key)?.locations)
+            #expect(try restricted.visibleLocations == Self.locations("b, \u{e9}"))
+        }
+    }
+
+    @Test func aKeyIsForLocationsOfItsTenant() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            try await stores.importLocations([.sample("a")], of: tenant)
+            try await stores.importLocations([.sample("c")], of: other)
+            for (names, unknown) in [(["a", "b"], "b"), (["c"], "c")] {
+                let locations = Set(try names.map { try LocationIdentifier($0) })
+                let error = AdministrationError.unknownLocation(try LocationIdentifier(unknown))
+                await #expect(throws: error) {
+                    try await stores.administration.createKey(
+                        KeyTests.key(seed: 1), scopes: nil, locations: locations, expiresAt: nil, of: tenant)
+                }
+            }
+            #expect(try await stores.administration.keys(of: tenant).isEmpty)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whoManagesKeysMakesRestrictedOnes() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
+            let maker = try await stores.administration.createKey(
+                KeyTests.key(seed: 1), scopes: .all, expiresAt: nil, of: tenant)
+            try await stores.database.withPool(as: .manager) { pool in
+                let followed = FollowedTable(stores.routerPool)
+                try await followed.running {
+                    let keys = ManagedCatalogue(pool, followedBy: followed.feed).keys
+                    let key = KeyTests.key(seed: 2)
+                    let made = try await keys.create(
+                        key, scopes: nil, locations: try Self.locations("a"), expiresAt: nil, by: maker.id,
+                        of: tenant)
+                    #expect(try made.locations == Self.locations("a"))
+                    #expect(try await keys.key(made.id, of: tenant) == made)
+                    #expect(followed.live.current?.table.holder(of: key)?.locations == made.locations)
+                    let gone = try LocationIdentifier("gone")
+                    await #expect(throws: AdministrationError.unknownLocation(gone)) {
+                        try await keys.create(
+                            KeyTests.key(seed: 3), scopes: nil, locations: [gone], expiresAt: nil,
+                            by: maker.id, of: tenant)
+                    }
+                    // It manages nothing, and would make none that is wider.
+                    let a = try Self.locations("a")
+                    #expect(try !made.covers(Scopes(.lookUp), at: Self.locations("a", "b"), until: nil))
+                    #expect(!made.covers(Scopes(.lookUp), at: nil, until: nil))
+                    #expect(made.covers(Scopes(.lookUp), at: a, until: nil))
+                }
+            }
+        }
+    }
+
+    // MARK: What is read and written for them
+
+    @Test func confirmationsAreOfTheLocationsAlone() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.appPool.withTransaction { transaction in
+                try await transaction.setTenant(tenant.description)
+                try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.confirmations
+                        (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
+                    SELECT \(tenant.uuid), gen_random_uuid(), name, 'inRegion', 'nfc', date_trunc('minute', now())
+                    FROM unnest(ARRAY['a', 'a', 'b', 'c', NULL]) AS name
+                    """)
+            }
+            try await stores.database.withPool(as: .manager) { pool in
+                let history = PostgresConfirmationHistory(managing: pool)
+                for (names, location, count) in [
+                    (["a"], nil, 2), (["a", "b"], nil, 3), (["a", "b"], "b", 1), (["a"], "b", 0),
+                    ([], nil, 0),
+                ] as [([String], String?, Int)] {
+                    let selection = ConfirmationSelection(
+                        location: try location.map { try LocationIdentifier($0) },
+                        within: Set(try names.map { try LocationIdentifier($0) }))
+                    let found = try await history.latest(selection, of: tenant, limit: 10)
+                    #expect(found.count == count, "\(names)")
+                    let counts = try await history.counts(selection, of: tenant)
+                    #expect(counts.first?.counts[.inRegion] ?? 0 == count, "\(names)")
+                }
+                #expect(
+                    try await history.latest(ConfirmationSelection(), of: tenant, limit: 10).count == 5)
+            }
+        }
+    }
+
+    @Test func anInstanceThatWasElsewhereIsNotKnown() async throws {
+        try await RegisteredInstances.with { instances in
+            let (known, elsewhere) = (InstanceID(UUID()), InstanceID(UUID()))
+            try await instances.register(RegisteredInstances.registration(known, location: "a"))
+            try await instances.register(RegisteredInstances.registration(elsewhere, location: "b"))
+            let later = RegisteredInstances.now + 60
+            func register(_ id: InstanceID) async throws -> Registration {
+                try await instances.store.register(
+                    try RegisteredInstances.registration(
+                        id, url: "https://example.com/a/2", location: "a", at: later, permission: .denied,
+                        tokens: [.device: try RegisteredInstances.token(7)]),
+                    mayBeNew: false, seenAt: try Self.locations("a"), of: instances.tenant, at: later)
+            }
+            #expect(try await register(known).stored?.instance.launches.count == 2)
+            for id in [elsewhere, InstanceID(UUID())] {
+                #expect(try await register(id) == .refused(.unknownInstance))
+            }
+            let kept = try #require(try await instances.store.instance(elsewhere, of: instances.tenant))
+            #expect(kept.launches.count == 1 && kept.permission == .ephemeral && !kept.hasToken)
+            #expect(try kept.seen(at: Self.locations("a")) == nil)
+            #expect(try kept.seen(at: Self.locations("a", "b"))?.launches == kept.launches)
+        }
+    }
+
+    // MARK: Notifications
+
+    @Test func nobodyIsMeantWhoWasNotThere() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let here = try await restaurants.register(Restaurants.Instance())
+            // Launched elsewhere later.
+            let both = try await restaurants.register(
+                Restaurants.Instance(launched: 30, url: Restaurants.b, location: "b", token: nil))
+            try await restaurants.register(Restaurants.Instance(id: both, launched: 120))
+            let there = try await restaurants.register(
+                Restaurants.Instance(url: Restaurants.b, location: "b"))
+            // The full app is reached whatever launched it, but not by who may not know of that.
+            let app = try await restaurants.register(
+                Restaurants.Instance(
+                    app: .full, permission: .authorized, url: Restaurants.b, location: "b"))
+            let whole = restaurants.table.of(restaurants.tenant)
+            let a = whole.restricted(to: try Self.locations("a"))
+            func send(
+                _ url: String = Restaurants.a, to audience: Audience
+            ) async throws -> NotificationIntake.Outcome {
+                try await restaurants.intake.accept(
+                    try restaurants.submission(url, to: audience), in: a, at: restaurants.now)
+            }
+            let prefix = Audience.urlPrefix(try URLPrefix("https://example.com/restaurants"))
+            for audience in [Audience.business, prefix] {
+                let trace = try #require(try await send(to: audience).trace)
+                #expect(trace.decisions == [here: "queued", both: "queued"], "\(audience)")
+                #expect(trace.counts.map(\.count) == [2], "\(audience)")
+                #expect(trace.deliveries.allSatisfy { $0.target == nil && $0.warnings.isEmpty })
+                // By the launch there, and not by a later one elsewhere.
+                let ends = trace.deliveries.compactMap { delivery in
+                    delivery.expiresAt.map { Int($0.timeIntervalSince(restaurants.now).rounded()) }
+                }
+                #expect(ends.sorted() == [8 * 3_600 - 120, 8 * 3_600 - 60])
+                let stored = try await restaurants.trace(trace)
+                #expect(stored.notification.audience.isOfLocation)
+                for (locations, isSeen) in [(["a"], true), (["a", "b"], true), (["b"], false), ([], false)] {
+                    let seen = try await restaurants.intake.trace(
+                        trace.notification.id, of: restaurants.tenant,
+                        within: Set(try locations.map { try LocationIdentifier($0) }), limit: 10)
+                    #expect((seen != nil) == isSeen, "\(locations)")
+                }
+            }
+            #expect(try await send(to: .instance(here)).trace?.decisions == [here: "queued"])
+            for id in [there, app, InstanceID(UUID())] {
+                let trace = try #require(try await send(to: .instance(id)).trace)
+                #expect(trace.decisions.isEmpty && trace.counts.isEmpty)
+            }
+            #expect(try await send(to: .channel("c")).refusal == "wrong_audience")
+            for url in [Restaurants.b, "https://example.com/elsewhere"] {
+                #expect(try await send(url, to: .business).refusal == "does_not_match", "\(url)")
+            }
+            // What somebody sent who may know of more may tell of more.
+            let trace = try await restaurants.send()
+            let seen = try await restaurants.intake.trace(
+                trace.notification.id, of: restaurants.tenant, within: try Self.locations("a"), limit: 10)
+            #expect(seen == nil)
+        }
+    }
+
+    @Test func furtherPartsOfAnAudienceAreOfThoseWhoWereThere() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(30)
+            try await restaurants.registerMany(30, location: "b")
+            var size = AudiencePartSize()
+            (size.reachable, size.launches, size.skipped) = (10, 10, 5)
+            let restaurants = restaurants.takingIn(size)
+            let a = restaurants.table.of(restaurants.tenant).restricted(to: try Self.locations("a"))
+            let prefix = Audience.urlPrefix(try URLPrefix("https://example.com/restaurants"))
+            let outcome = try await restaurants.intake.accept(
+                try restaurants.submission(to: prefix), in: a, at: restaurants.now)
+            let trace = try #require(outcome.trace)
+            try await restaurants.continueAudiences()
+            let whole = try await restaurants.trace(trace)
+            #expect(whole.counts.map(\.count) == [30] && whole.isComplete)
+        }
+    }
+
+    @Test func aRestrictedKeyIsAnsweredAgainByItself() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.register(Restaurants.Instance())
+            let keys = try [nil, KeyID(UUID()), KeyID(UUID())].map { sender in
+                try #require(
+                    IdempotencyKey(
+                        String(repeating: "k", count: 255), for: ["request": 7], of: restaurants.tenant,
+                        sentBy: sender))
+            }
+            var traces: [NotificationTrace] = []
+            for key in keys {
+                let first = try await restaurants.accept(try restaurants.submission(key: key))
+                #expect(!first.isRepeated)
+                traces.append(try #require(first.trace))
+            }
+            #expect(Set(traces.map(\.notification.id)).count == 3)
+            for (key, trace) in zip(keys, traces) {
+                let again = try await restaurants.accept(try restaurants.submission(key: key))
+                #expect(again.isRepeated && again.trace == trace)
+            }
+        }
+    }
+}
