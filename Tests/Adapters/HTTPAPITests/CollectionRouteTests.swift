@@ -282,9 +282,9 @@ import Testing
                 authorization: "Bearer \(api.manager.text)", contentType: Self.csv, contentLength: "\(length)"
             )
             let client = Client(address: Client.Address(nil), isBehindProxy: false)
+            let route = Route(.put, "/v1/locations", .streamed(.manage) { _, _ in Answer(.ok) })
             _ = try api.answerer.access.admit(
-                APIRequest(client: client, fields: fields), for: .manage, taking: [.csv, .jsonLines],
-                at: Date())
+                APIRequest(client: client, fields: fields), for: .manage, by: route, at: Date())
         }
         try admit(Upload.maximumLength)
         let refusal = #expect(throws: Problem.self) { try admit(Upload.maximumLength + 1) }
