@@ -173,7 +173,8 @@ let package = Package(
             [
                 "APNsPayload", "Administration", "AppSiteAssociation", "COpenAPI", "Encodings", "Geodesy",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
-                "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, logging,
+                "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                logging,
                 metrics, nioCore,
                 nioHTTP1,
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
