@@ -75,6 +75,29 @@ import Testing
         }
     }
 
+    /// The server says by HTTP what the command says.
+    @Test func byHTTPTheSameIsSaid() async throws {
+        try await Installation.lend { installation in
+            let made = try await installation.binary.succeed(
+                "key", "create", "--tenant", Installation.tenant, "--kind", "secret", "--scope", "read"
+            ).json()
+            let key = try #require(made.objectValue?["key"]?.stringValue)
+            let (_, status) = try await RunningServer.lend(installation.binary) { server in
+                for url in [
+                    MainPathTests.order, "https://example.com/nowhere?l=1", "nonsense", "http://a.example",
+                ] {
+                    let said = try await installation.binary.run(
+                        ["diagnose", url, "--format", "json"] + Self.tenant
+                    ).json()
+                    let query = try #require(url.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+                    let answer = try await server.get("/v1/diagnosis?url=\(query)", key: key)
+                    #expect(answer.status == 200 && answer.json == said, "\(url)")
+                }
+            }
+            #expect(status == 0)
+        }
+    }
+
     /// iOS's own five points, of which Apple alone knows two, and the site those that it is asked for.
     @Test func theFivePointsOfIOS() async throws {
         try await Installation.lend { installation in

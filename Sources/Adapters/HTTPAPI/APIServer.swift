@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 public import IPAddresses
+public import JSON
 public import Locations
 public import Logging
 import Metrics
@@ -74,12 +75,18 @@ public struct APIServer: Service {
         /// Looks for the proof of a claim, for a key by its name in the audit log; bounded in time.
         public var proveDomain:
             @Sendable (DomainName, TenantID, _ actor: String, Date) async throws -> DomainVerification.Outcome
+        /// Tells what becomes of an invocation URL.
+        public var diagnose: Diagnose
         /// What keys read of confirmations.
         public var confirmations: any ConfirmationHistory
         /// What keys read of notifications, instances and channels.
         public var history: any NotificationHistory
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
+
+        /// Gives the points of a diagnosis by what a table says; where the site is to be asked, bounded in time.
+        public typealias Diagnose =
+            @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws -> JSONObject
 
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
@@ -88,7 +95,8 @@ public struct APIServer: Service {
             proveDomain:
                 @escaping @Sendable (DomainName, TenantID, _ actor: String, Date) async throws ->
                 DomainVerification.Outcome,
-            confirmations: any ConfirmationHistory, history: any NotificationHistory,
+            diagnose: @escaping Diagnose, confirmations: any ConfirmationHistory,
+            history: any NotificationHistory,
             metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
@@ -99,6 +107,7 @@ public struct APIServer: Service {
             self.channels = channels
             self.catalogue = catalogue
             self.proveDomain = proveDomain
+            self.diagnose = diagnose
             self.confirmations = confirmations
             self.history = history
             self.metrics = metrics
@@ -238,6 +247,7 @@ public struct APIServer: Service {
             + KeyRoutes(store: dependencies.catalogue.keys).routes
             + ConfirmationRoutes(history: dependencies.confirmations).routes
             + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes
+            + DiagnosisRoutes(by: dependencies.diagnose).routes
             + SiteAssociationRoutes(table: dependencies.table).routes
             + (settings.operations == nil ? OperationsRoutes(dependencies).routes : [])
             + [OpenAPIDocument.route]

@@ -7,7 +7,7 @@
 /// Records with equal hashes are all kept: whoever looks one up says by its header and text which it is.
 struct RecordTable<Header: BitwiseCopyable & Sendable>: Sendable {
     /// Where a record is, for as long as the table is not changed.
-    struct Place: Sendable {
+    struct Place: Sendable, Equatable {
         fileprivate let shard: Int
         fileprivate let offset: Int
     }

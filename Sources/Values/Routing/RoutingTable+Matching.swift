@@ -10,26 +10,31 @@ extension RoutingTable {
         let isByDefaultLink: Bool
     }
 
-    /// What ``TenantTable/match(_:preferringAdvanced:)`` finds.
+    /// What ``TenantTable/match(_:preferringAdvanced:otherThan:)`` finds.
     ///
     /// The time depends on the URL, not on how many experiences there are: one look-up for each number of path components
     /// at which the host has experiences and, where those have queries, one for each of the URL's items. A tenant that
     /// registers many combinations of the same items pays for those that are among the URL's.
-    /// - Parameter locations: experiences that are bound to others are as if they were not there; nil for none of these.
+    /// - Parameters:
+    ///   - locations: experiences that are bound to others are as if they were not there; nil for none of these.
+    ///   - other: an experience that is as if it was not there.
     func find(
         _ url: InvocationURL, of tenant: TenantIndex, preferringAdvanced prefersAdvanced: Bool = false,
-        boundTo locations: Set<LocationIdentifier>? = nil
+        boundTo locations: Set<LocationIdentifier>? = nil, otherThan other: Place? = nil
     ) -> Found? {
         guard url.isMatchable else { return nil }
         var hash = hostHash(tenant)
         hash.combine(url.bytes.span.extracting(url.hostRange))
         if let depths = hosts[hash.value] {
-            let search = Search(tenant: tenant, prefersAdvanced: prefersAdvanced, locations: locations)
+            let search = Search(
+                tenant: tenant, prefersAdvanced: prefersAdvanced, locations: locations, other: other)
             if let place = deepest(search, url, depths, hash) {
                 return Found(place: place, isByDefaultLink: false)
             }
         }
-        return DefaultLink(url).flatMap { defaultExperience(of: $0.clip, tenant, boundTo: locations) }
+        return DefaultLink(url).flatMap {
+            defaultExperience(of: $0.clip, tenant, boundTo: locations, otherThan: other)
+        }
     }
 
     /// What experiences' hashes begin with.
@@ -43,6 +48,7 @@ extension RoutingTable {
         let tenant: TenantIndex
         let prefersAdvanced: Bool
         let locations: Set<LocationIdentifier>?
+        let other: Place?
     }
 
     private typealias Candidate = (place: Place, header: ExperienceHeader)
@@ -152,7 +158,7 @@ extension RoutingTable {
         _ = experiences.first(node) { header, text, place in
             count += 1
             guard isMatch(header, text, search.tenant, url, prefix),
-                Self.isBound(header, text, to: search.locations)
+                Self.isBound(header, text, to: search.locations), place != search.other
             else { return nil as Never? }
             let found = (place, header)
             if best.ofAnyKind.map({ precedes(header, text, $0) }) ?? true { best.ofAnyKind = found }
@@ -228,7 +234,8 @@ extension RoutingTable {
 
     /// The default experience of a clip, by whatever URL.
     private func defaultExperience(
-        of clip: BundleID, _ tenant: TenantIndex, boundTo locations: Set<LocationIdentifier>?
+        of clip: BundleID, _ tenant: TenantIndex, boundTo locations: Set<LocationIdentifier>?,
+        otherThan other: Place?
     ) -> Found? {
         guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: clip.text)],
             let url = clips[Int(clip)].defaultURL,
@@ -238,7 +245,7 @@ extension RoutingTable {
         return experiences.first(hashes.own) { header, text, place in
             guard header.tenant == tenant, header.kind == ExperienceKind.default.number, header.clip == clip,
                 text.extracting(0..<Int(header.urlLength)).isEqual(to: url.span),
-                Self.isBound(header, text, to: locations)
+                Self.isBound(header, text, to: locations), place != other
             else { return nil }
             return Found(place: place, isByDefaultLink: true)
         }

@@ -53,16 +53,26 @@ public struct TenantTable: Sendable {
     /// the default experience; the order is ours]
     ///
     /// Allocates nothing, but for a default link and for a query of very many items.
-    /// - Parameter prefersAdvanced: Whether any advanced experience that matches wins over those of other kinds.
-    public func match(_ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false) -> Match? {
-        guard let match = matchOfAll(url, preferringAdvanced: prefersAdvanced) else { return nil }
+    /// - Parameters:
+    ///   - prefersAdvanced: Whether any advanced experience that matches wins over those of other kinds.
+    ///   - other: A match of this table, whose experience is as if it was not there.
+    public func match(
+        _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false,
+        otherThan other: Match? = nil
+    ) -> Match? {
+        guard let match = matchOfAll(url, preferringAdvanced: prefersAdvanced, otherThan: other) else {
+            return nil
+        }
         guard restriction != nil else { return match }
         return lookUp(url, by: match).location == nil ? nil : match
     }
 
-    private func matchOfAll(_ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool) -> Match? {
+    private func matchOfAll(
+        _ url: InvocationURL, preferringAdvanced prefersAdvanced: Bool = false, otherThan other: Match? = nil
+    ) -> Match? {
         guard let index,
-            let found = snapshot.table.find(url, of: index, preferringAdvanced: prefersAdvanced)
+            let found = snapshot.table.find(
+                url, of: index, preferringAdvanced: prefersAdvanced, otherThan: other?.found.place)
         else { return nil }
         return Match(snapshot: snapshot, found: found)
     }
@@ -113,7 +123,7 @@ public struct TenantTable: Sendable {
     }
 
     private func lookUp(_ url: InvocationURL, followingCodes: Bool) -> Lookup {
-        guard let match = matchOfAll(url, preferringAdvanced: false) else { return .doesNotMatch }
+        guard let match = matchOfAll(url) else { return .doesNotMatch }
         return lookUp(url, by: match, followingCodes: followingCodes)
     }
 

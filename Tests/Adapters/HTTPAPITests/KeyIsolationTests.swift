@@ -306,10 +306,12 @@ import Testing
     }()
 
     private static func addAnswers(to probes: inout [String: Probe]) {
-        probes["GET /v1/lookup"] = { ids, _ in
-            ids.urls.map { url in
-                let encoded = url.replacing("?", with: "%3F").replacing("=", with: "%3D")
-                return Request(path: "/v1/lookup?url=\(encoded)")
+        for path in ["/v1/lookup", "/v1/diagnosis"] {
+            probes["GET \(path)"] = { ids, _ in
+                ids.urls.map { url in
+                    let encoded = url.replacing("?", with: "%3F").replacing("=", with: "%3D")
+                    return Request(path: "\(path)?url=\(encoded)")
+                }
             }
         }
         probes["POST /v1/nearby"] = { ids, own in

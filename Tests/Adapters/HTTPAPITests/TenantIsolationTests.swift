@@ -291,7 +291,7 @@ import Testing
                     .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations)
                     .union(CollectionRouteTests.operations)
                     .union(ConfirmationHistoryRouteTests.operations).union(DomainRouteTests.operations)
-                    .union(TenantRouteTests.operations)
+                    .union(TenantRouteTests.operations).union(DiagnosisRouteTests.operations)
                     .union(NotificationHistoryRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }

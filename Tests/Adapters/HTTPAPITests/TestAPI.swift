@@ -61,6 +61,7 @@ struct TestAPI: Sendable {
     let records = MemoryTextRecords()
     let keys = MemoryKeyStore()
     let auditLog = MemoryAuditLog()
+    let diagnoses = ScriptedDiagnoses()
     let confirmations = MemoryConfirmationHistory()
     let history: MemoryNotificationHistory
     /// May manage keys, and look up.
@@ -142,6 +143,7 @@ struct TestAPI: Sendable {
                     store: ManagedDomains(domains, by: actor), resolver: records, fetcher: records
                 ).verify(name, of: tenant, at: now)
             },
+            diagnose: { [diagnoses] in try await diagnoses.diagnose($0, $1, asksSite: $2) },
             confirmations: confirmations, history: history,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }

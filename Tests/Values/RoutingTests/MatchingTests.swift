@@ -194,6 +194,7 @@ import Testing
 
         var cases = 0
         var matched = 0
+        var seconds = 0
         for _ in 0..<5_000 {
             let experiences = Self.oneDefaultPerClip((0..<random.below(12)).map { _ in random.pick(pool) })
             let table = try RoutingTable(experiences)
@@ -204,15 +205,27 @@ import Testing
                     of: experiences, for: invocation, preferringAdvanced: prefersAdvanced)
                 cases += 1
                 matched += expected == nil ? 0 : 1
-                let found = table.mostSpecific(for: invocation, preferringAdvanced: prefersAdvanced)
-                guard found == expected.map({ RoutedExperience($0) }) else {
+                let tenant = table.of(RoutingTable.tenant)
+                let found = tenant.match(invocation, preferringAdvanced: prefersAdvanced)
+                guard found?.experience == expected.map({ RoutedExperience($0) }) else {
                     Issue.record("\(invocation.canonical) among \(experiences.map(\.url.canonical))")
+                    return
+                }
+                guard let found, let expected else { continue }
+                let next = tenant.match(invocation, preferringAdvanced: prefersAdvanced, otherThan: found)
+                let expectedNext = Self.mostSpecific(
+                    of: experiences.filter { $0 != expected }, for: invocation,
+                    preferringAdvanced: prefersAdvanced)
+                seconds += expectedNext == nil ? 0 : 1
+                guard next?.experience == expectedNext.map({ RoutedExperience($0) }) else {
+                    Issue.record("\(invocation.canonical) second among \(experiences.map(\.url.canonical))")
                     return
                 }
             }
         }
         #expect(cases == 100_000)
         #expect((20_000...90_000).contains(matched))
+        #expect(seconds > 1_000)
     }
 
     /// The last of each kind and URL, and the last default of each clip, as the database has them.

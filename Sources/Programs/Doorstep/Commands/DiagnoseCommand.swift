@@ -1,7 +1,5 @@
 import Administration
 import ArgumentParser
-import DomainProof
-import Foundation
 import Invocation
 import JSON
 import OutboundHTTP
@@ -43,52 +41,26 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let signatures = try PlaceURLSigner.fromEnvironment()
+        let question =
+            try live ? Diagnosis.SiteQuestion(settings: outbound.settings(), place: connectTo) : nil
         let diagnosis = try await tenant.withPool { pool, store, tenant in
-            let invocation: InvocationURL
-            do throws(InvocationURLError) {
-                invocation = try InvocationURL(url)
-            } catch {
-                return Diagnosis(error)
-            }
             let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures))
-            let (experiences, clips, domains) = try await store.withCatalogue(of: tenant.slug) { catalogue in
-                var experiences: [Experience] = []
-                try await catalogue.eachExperience { record in
-                    if record.experience.matches(invocation) { experiences.append(record.experience) }
-                }
-                return (experiences, try await catalogue.clips(), try await catalogue.domains())
+            let (clips, domains) = try await store.withCatalogue(of: tenant.slug) { catalogue in
+                (try await catalogue.clips(), try await catalogue.domains())
             }
-            let match = table.match(invocation)
-            let clip = match.flatMap { match in clips.first { $0.bundleID == match.experience.clip } }
-            return Diagnosis(
-                invocation, text: url,
-                Diagnosis.Evidence(
-                    table: table, match: match, experiences: experiences, clips: clips,
-                    domains: domains, site: try await site(invocation, clip)))
+            return try await Diagnosis(
+                of: url, in: table, asking: question,
+                clip: { name in clips.first { $0.bundleID == name } },
+                domain: { name in domains.first { $0.name == name } })
         }
         switch output.format {
         case .table:
             output.print(
                 diagnosis.checks.map(\.json), columns: ["check", "status", "value", "ios", "detail"])
         case .json:
-            JSONValue.object([
-                "url": .string(url), "ok": .bool(diagnosis.isWell),
-                "checks": .array(diagnosis.checks.map { .object($0.json) }),
-            ]).printPretty()
+            JSONValue.object(diagnosis.json).printPretty()
         }
         // What failed has been said.
         if !diagnosis.isWell { throw ExitCode.failure }
-    }
-
-    /// What the site says; nil where it is not to be asked, and for Apple's own, which says nothing of a tenant.
-    private func site(_ url: InvocationURL, _ clip: Clip?) async throws -> LiveSite? {
-        guard live, url.isMatchable, url.host != DefaultLink.host, let host = try? DomainName(url.host) else {
-            return nil
-        }
-        let detour = connectTo.flatMap { OutboundClient.Detour(around: host.text, to: $0) }
-        return try await OutboundClient.withClient(outbound.settings(), detour: detour) {
-            client in
-            await LiveSite(url, host, clip: clip?.appID, HTTPPageFetcher(client))
-        }
     }
 }

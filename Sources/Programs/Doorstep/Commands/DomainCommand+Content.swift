@@ -24,7 +24,9 @@ extension DomainCommand {
             @OptionGroup var tenant: TenantOptions
             @OptionGroup var output: OutputOptions
             @Argument(help: "The domain.") var host: DomainName
-            @Argument(help: "A file with one JSON object, of at most 32 KiB; - for standard input.")
+            @Argument(
+                help: "A file with one JSON object, of at most 32 KiB; - for standard input.",
+                completion: .file())
             var file: String
 
             func run() async throws {

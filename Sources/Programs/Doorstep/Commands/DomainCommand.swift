@@ -185,7 +185,8 @@ struct DomainCommand: AsyncParsableCommand {
         @Argument(help: "The domain.") var host: DomainName
         @Option(
             help: ArgumentHelp(
-                "A file with one JSON object, of at most 32 KiB; - for standard input.", valueName: "file"))
+                "A file with one JSON object, of at most 32 KiB; - for standard input.", valueName: "file"),
+            completion: .file())
         var content: String?
         @Flag(name: .customLong("no-content"), help: "Keep nothing with the domain.") var keepsNothing = false
 

@@ -5,7 +5,7 @@ import JSON
 
 /// The CSV file of an import, and what is to be done by it.
 struct ImportFile: ParsableArguments {
-    @Argument(help: "A CSV file; - for standard input.")
+    @Argument(help: "A CSV file; - for standard input.", completion: .file())
     var file: String
 
     @Flag(help: "Only say what would be done.") var dryRun = false

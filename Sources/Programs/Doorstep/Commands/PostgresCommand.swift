@@ -11,7 +11,7 @@ struct PostgresCommand: AsyncParsableCommand {
             the command's status.
             """)
 
-    @Argument(help: "The private server's directory.") var directory: String
+    @Argument(help: "The private server's directory.", completion: .directory) var directory: String
     @Argument(parsing: .captureForPassthrough, help: "The command and its arguments, after --.") var command:
         [String]
 

@@ -16,7 +16,9 @@ struct SendCommand: AsyncParsableCommand {
     @OptionGroup var tenant: TenantOptions
     @Option(help: "The URL that the notification leads to.") var url: String
     @Option(help: "The aps dictionary as JSON.") var aps: String?
-    @Option(name: .customLong("aps-file"), help: ArgumentHelp("A file with it.", valueName: "file"))
+    @Option(
+        name: .customLong("aps-file"), help: ArgumentHelp("A file with it.", valueName: "file"),
+        completion: .file())
     var apsFile: String?
     @Option(help: "What goes beside aps, as JSON.") var custom: String?
     @Option(help: "pushType, expiration, priority and collapseID, as JSON.") var headers: String?

@@ -12,7 +12,7 @@ struct ServeCommand: AsyncParsableCommand {
             way are answered before it ends. The database must be migrated; DATABASE_URL's login needs to be a member \
             of doorstep_app, doorstep_router and doorstep_manager and nothing more.
 
-            'doorstep settings' lists all settings, and those that are in the environment alone: the secrets \
+            All settings are listed by 'doorstep settings', and those that are in the environment alone: the secrets \
             DOORSTEP_SIGNING_SECRET, by which signed places in URLs are checked, and DOORSTEP_TOKEN_SECRET, by which \
             push tokens are sealed in the database.
             """)

@@ -40,7 +40,8 @@ extension TenantCommand {
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var output: OutputOptions
-        @Argument(help: "A file that 'tenant export' wrote; - for standard input.") var file: String
+        @Argument(help: "A file that 'tenant export' wrote; - for standard input.", completion: .file())
+        var file: String
         @Option(help: "Another slug than the one in the file.") var slug: TenantSlug?
         @Flag(name: .customLong("keep-id"), help: "Give the tenant the ID of the file, which must be free.")
         var keepsID = false

@@ -9,30 +9,21 @@ import Tenancy
 
 /// What becomes of an invocation URL, point by point, as iOS's App Clip diagnostics tell it of a device.
 struct Diagnosis {
+    /// The URL as it was given.
+    let text: String
     private(set) var checks: [DiagnosisCheck] = []
 
     /// Whether an invocation with the URL reaches its business.
     var isWell: Bool { checks.allSatisfy { $0.status != .failed } }
 
-    /// What is known of the tenant that bears on the URL.
-    struct Evidence {
-        let table: TenantTable
-        /// What the URL matches.
-        let match: TenantTable.Match?
-        /// Those that match the URL.
-        let experiences: [Experience]
-        let clips: [Clip]
-        let domains: [DomainRecord]
-        /// What the site says of itself, if it was asked.
-        let site: LiveSite?
-    }
-
-    init(_ refusal: InvocationURLError) {
+    init(_ refusal: InvocationURLError, text: String) {
+        self.text = text
         checks = [.failed(.url, refusal.code, nil, "\(refusal)")]
     }
 
     /// - Parameter text: the URL as it was given, and as it would be encoded.
     init(_ url: InvocationURL, text: String, _ evidence: Evidence) {
+        self.text = text
         guard url.isMatchable else {
             checks = [
                 .failed(
@@ -45,16 +36,15 @@ struct Diagnosis {
         let match = evidence.match
         let chosen = match?.experience
         checks.append(Self.experience(chosen, byDefaultLink: match?.isByDefaultLink == true))
-        checks.append(Self.next(evidence.experiences, after: chosen))
+        checks.append(Self.next(url, evidence))
         if let match, let chosen {
             checks.append(
                 Self.location(
                     evidence.table.lookUp(url, by: match), chosen, chosen.readIdentifier(in: url, by: match)))
         }
-        let domain = evidence.domains.first { $0.name.text == url.host }
-        let association = Self.association(url.host, domain, chosen, evidence)
-        checks.append(Self.domain(url.host, domain, association))
-        checks.append(Self.advanced(chosen, evidence.experiences))
+        let association = Self.association(url.host, chosen, evidence)
+        checks.append(Self.domain(url.host, evidence.domain, association))
+        checks.append(Self.advanced(url, evidence))
         checks.append(
             .unknown(
                 .published, "known_to_apple", chosen?.clip.text, "App Store Connect and devices know alone"))
@@ -69,6 +59,10 @@ struct Diagnosis {
         checks.append(Self.payload(url, evidence))
     }
 
+    var json: JSONObject {
+        ["url": .string(text), "ok": .bool(isWell), "checks": .array(checks.map { .object($0.json) })]
+    }
+
     // MARK: - Points
 
     private static func experience(_ chosen: RoutedExperience?, byDefaultLink: Bool) -> DiagnosisCheck {
@@ -79,12 +73,13 @@ struct Diagnosis {
         return .ok(.experience, chosen.url, "\(chosen.kind.rawValue), of \(chosen.clip)\(link)")
     }
 
-    private static func next(_ experiences: [Experience], after chosen: RoutedExperience?) -> DiagnosisCheck {
-        let next = experiences.sorted { $0.precedes($1) }.first { experience in
-            experience.url.canonical != chosen?.url || experience.kind != chosen?.kind
-        }
-        guard let next else { return .ok(.next, nil, "no other experience matches") }
-        return .ok(.next, next.url.canonical, "\(next.kind.rawValue), of \(next.clip)")
+    /// What is found by the URL itself: a default link leads to one experience.
+    private static func next(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {
+        guard let match = evidence.match, !match.isByDefaultLink,
+            let next = evidence.table.match(url, otherThan: match), !next.isByDefaultLink
+        else { return .ok(.next, nil, "no other experience matches") }
+        let experience = next.experience
+        return .ok(.next, experience.url, "\(experience.kind.rawValue), of \(experience.clip)")
     }
 
     private static func location(
@@ -109,7 +104,7 @@ struct Diagnosis {
 
     /// Whether the site's association file names the clip: as the site was found to serve it, or as Doorstep serves it.
     private static func association(
-        _ host: String, _ domain: DomainRecord?, _ chosen: RoutedExperience?, _ evidence: Evidence
+        _ host: String, _ chosen: RoutedExperience?, _ evidence: Evidence
     ) -> DiagnosisCheck {
         if host == DefaultLink.host {
             return .ok(.association, nil, "Apple's own links need none")
@@ -117,7 +112,7 @@ struct Diagnosis {
         guard let chosen else {
             return .unknown(.association, "does_not_match", nil, "there is no clip to look for")
         }
-        guard let clip = evidence.clips.first(where: { $0.bundleID == chosen.clip }) else {
+        guard let clip = evidence.clip else {
             return .failed(
                 .association, "missing_clip", chosen.clip.text, "no clip of the tenant has this bundle ID")
         }
@@ -132,7 +127,7 @@ struct Diagnosis {
                 ? .failed(.association, "not_associated", clip.appID.text, reasons)
                 : .warning(.association, "not_associated", clip.appID.text, reasons)
         }
-        guard domain?.proof != nil else {
+        guard evidence.domain?.proof != nil else {
             return .unknown(
                 .association, "not_asked", clip.appID.text,
                 "Doorstep serves no file for the domain; --live asks the site")
@@ -141,15 +136,13 @@ struct Diagnosis {
             .association, clip.appID.text, "in the association file that Doorstep serves for the domain")
     }
 
-    private static func advanced(
-        _ chosen: RoutedExperience?, _ experiences: [Experience]
-    ) -> DiagnosisCheck {
-        let advanced = experiences.filter { $0.kind == .advanced }.min { $0.precedes($1) }
-        if let advanced {
-            return .ok(.advancedExperience, advanced.url.canonical, "registered for \(advanced.clip)")
+    private static func advanced(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {
+        let best = evidence.table.match(url, preferringAdvanced: true)?.experience
+        if let best, best.kind == .advanced {
+            return .ok(.advancedExperience, best.url, "registered for \(best.clip)")
         }
         return .no(
-            .advancedExperience, "not_registered", chosen?.url,
+            .advancedExperience, "not_registered", evidence.match?.experience.url,
             "none matches: on iOS 16.3 and earlier nothing is launched, and at no place nor for one of several businesses"
         )
     }

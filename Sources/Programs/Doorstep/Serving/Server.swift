@@ -93,6 +93,13 @@ struct Server {
                             ).verify(name, of: tenant, at: now)
                         }
                     },
+                    diagnose: { [outbound] url, table, asksSite in
+                        try await Diagnosis(
+                            of: url, in: table, asking: asksSite ? .init(settings: outbound) : nil,
+                            clip: { try await catalogue.clips.item($0, of: table.tenant) },
+                            domain: { try await catalogue.domains.item($0, of: table.tenant) }
+                        ).json
+                    },
                     confirmations: PostgresConfirmationHistory(managing: managementPool),
                     history: PostgresNotificationHistory(managing: managementPool),
                     metrics: {

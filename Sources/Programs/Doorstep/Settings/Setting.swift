@@ -115,14 +115,16 @@ extension Setting<String, Void> {
 extension Option {
     init<T, Default>(_ setting: Setting<T, Default>) where Value == T? {
         self.init(
-            name: setting.description.name, help: setting.description.argumentHelp, transform: setting.read)
+            name: setting.description.name, help: setting.description.argumentHelp,
+            completion: setting.description.completion, transform: setting.read)
     }
 
     /// One that can be repeated.
     init<T, Default>(wrappedValue: [T], _ setting: Setting<T, Default>) where Value == [T] {
         self.init(
             wrappedValue: wrappedValue, name: setting.description.name,
-            help: setting.description.argumentHelp, transform: setting.read)
+            help: setting.description.argumentHelp, completion: setting.description.completion,
+            transform: setting.read)
     }
 }
 
@@ -140,6 +142,15 @@ struct SettingDescription: Sendable {
     var text: String { "\(help)\(range.map { " (\($0))" } ?? "")." }
 
     fileprivate var name: NameSpecification { flag.map { .customLong($0) } ?? .long }
+
+    /// What a shell offers for the value.
+    fileprivate var completion: CompletionKind? {
+        switch placeholder {
+        case "file": .file()
+        case "dir": .directory
+        default: nil
+        }
+    }
 
     fileprivate var argumentHelp: ArgumentHelp {
         let places = [variable.map { "environment: \($0)" }, standard.map { "default: \($0)" }].compactMap(
