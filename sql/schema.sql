@@ -351,7 +351,7 @@ CREATE FUNCTION doorstep.record_change() RETURNS trigger
     AS $_$
 DECLARE
     actor text := coalesce(nullif(current_setting('doorstep.actor', true), ''), session_user);
-    hidden text[] := ARRAY['digest', 'last_used_on', 'sealed_secret'];
+    hidden text[] := ARRAY['digest', 'last_used_on', 'sealed_secret', 'failing_since'];
 BEGIN
     IF TG_OP = 'INSERT' THEN
         INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, after)
@@ -471,6 +471,60 @@ $$;
 ALTER FUNCTION doorstep.require_notifying_tenant() OWNER TO doorstep_owner;
 
 --
+-- Name: tell_webhooks(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.tell_webhooks() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    changed text := CASE TG_OP
+        WHEN 'INSERT' THEN format('SELECT %s FROM new_rows AS n', TG_ARGV[3])
+        WHEN 'DELETE' THEN format('SELECT %s FROM old_rows AS n', TG_ARGV[3])
+        ELSE format(
+            'SELECT %s FROM new_rows AS n JOIN old_rows AS o USING (%s) WHERE n IS DISTINCT FROM o AND (%s)',
+            TG_ARGV[3], TG_ARGV[2], TG_ARGV[4])
+    END;
+    -- Of version 7 (RFC 9562), so that messages are listed in the order of time.
+    id bytea := int8send(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+    count bigint;
+    names jsonb;
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM doorstep.webhooks
+        WHERE tenant_id = doorstep.current_tenant_id() AND disabled_at IS NULL AND TG_ARGV[0] = ANY (events)
+    ) THEN
+        RETURN NULL;
+    END IF;
+    EXECUTE format(
+        'WITH c (name) AS MATERIALIZED (%s)
+         SELECT (SELECT count(*) FROM c),
+             (SELECT jsonb_agg(name) FROM (SELECT name FROM c ORDER BY name LIMIT 100) AS f)', changed)
+    INTO count, names;
+    IF count > 0 THEN
+        id := substr(id, 3) || substr(uuid_send(gen_random_uuid()), 7);
+        id := set_byte(id, 6, get_byte(id, 6) & 15 | 112);
+        INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, due_at)
+        SELECT w.tenant_id, w.webhook_id, m.id, TG_ARGV[0], convert_to(
+            jsonb_build_object(
+                'id', m.id, 'type', TG_ARGV[0],
+                'timestamp', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+                'data', jsonb_build_object('action', lower(TG_OP), 'count', count, TG_ARGV[1], names))::text,
+            'UTF8'), now()
+        -- Locked, so that one that is being deleted is waited for and left out, in place of failing the change.
+        FROM (
+            SELECT tenant_id, webhook_id FROM doorstep.webhooks
+            WHERE tenant_id = doorstep.current_tenant_id() AND disabled_at IS NULL AND TG_ARGV[0] = ANY (events)
+            FOR KEY SHARE) AS w, (SELECT encode(id, 'hex')::uuid) AS m (id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.tell_webhooks() OWNER TO doorstep_owner;
+
+--
 -- Name: api_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -491,6 +545,7 @@ CREATE TABLE doorstep.api_keys (
     CONSTRAINT api_keys_hint_length CHECK ((char_length(hint) <= 12)),
     CONSTRAINT api_keys_kind CHECK ((kind = ANY (ARRAY['publishable'::text, 'secret'::text]))),
     CONSTRAINT api_keys_locations CHECK (((locations IS NULL) OR (((cardinality(locations) >= 1) AND (cardinality(locations) <= 100)) AND (array_position(locations, NULL::text) IS NULL) AND (''::text <> ALL (locations)) AND (kind = 'secret'::text) AND (NOT (scopes && ARRAY['manage'::text, 'manage_keys'::text]))))),
+    CONSTRAINT api_keys_locations_characters CHECK ((array_to_string(locations, ''::text) !~ '[\u0001-\u001F\u007F-\u009F]'::text)),
     CONSTRAINT api_keys_scopes CHECK (((cardinality(scopes) > 0) AND (scopes <@
 CASE kind
     WHEN 'publishable'::text THEN ARRAY['look_up'::text, 'confirm'::text, 'register'::text]
@@ -996,9 +1051,18 @@ CREATE TABLE doorstep.webhook_messages (
     tenant_id uuid NOT NULL,
     message_id uuid NOT NULL,
     body bytea NOT NULL,
-    due_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
     attempt smallint DEFAULT 0 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    webhook_id uuid NOT NULL,
+    type text NOT NULL COLLATE pg_catalog."C",
+    state text DEFAULT 'waiting'::text NOT NULL COLLATE pg_catalog."C",
+    queued_at timestamp with time zone DEFAULT now() NOT NULL,
+    attempts jsonb DEFAULT '[]'::jsonb NOT NULL,
+    CONSTRAINT webhook_messages_attempts_are_a_list CHECK ((jsonb_typeof(attempts) = 'array'::text)),
+    CONSTRAINT webhook_messages_due CHECK (((due_at IS NOT NULL) = (state = 'waiting'::text))),
+    CONSTRAINT webhook_messages_state CHECK ((state = ANY (ARRAY['waiting'::text, 'taken'::text, 'given_up'::text]))),
+    CONSTRAINT webhook_messages_type_length CHECK (((char_length(type) >= 1) AND (char_length(type) <= 64)))
 );
 
 ALTER TABLE ONLY doorstep.webhook_messages FORCE ROW LEVEL SECURITY;
@@ -1015,6 +1079,13 @@ CREATE TABLE doorstep.webhooks (
     sealed_secret bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     secret_changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    webhook_id uuid NOT NULL,
+    events text[] NOT NULL COLLATE pg_catalog."C",
+    failing_since timestamp with time zone,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    CONSTRAINT webhooks_disabled_reason CHECK ((((disabled_at IS NULL) = (disabled_reason IS NULL)) AND ((char_length(disabled_reason) >= 1) AND (char_length(disabled_reason) <= 200)))),
+    CONSTRAINT webhooks_events CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['deliveries.finished'::text, 'location.changed'::text, 'experience.changed'::text, 'domain.lapsed'::text, 'key.revoked'::text, 'confirmation.recorded'::text, 'webhook.disabled'::text]))),
     CONSTRAINT webhooks_sealed_secret_length CHECK (((octet_length(sealed_secret) >= 33) AND (octet_length(sealed_secret) <= 512))),
     CONSTRAINT webhooks_url_length CHECK (((octet_length(url) >= 8) AND (octet_length(url) <= 2048)))
 );
@@ -1188,14 +1259,14 @@ ALTER TABLE ONLY doorstep.tenants
 --
 
 ALTER TABLE ONLY doorstep.webhook_messages
-    ADD CONSTRAINT webhook_messages_pkey PRIMARY KEY (tenant_id, message_id);
+    ADD CONSTRAINT webhook_messages_pkey PRIMARY KEY (tenant_id, webhook_id, message_id);
 
 --
 -- Name: webhooks webhooks_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE ONLY doorstep.webhooks
-    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (tenant_id);
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (tenant_id, webhook_id);
 
 --
 -- Name: api_keys_digest; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -1294,10 +1365,16 @@ CREATE INDEX push_tokens_activity ON doorstep.push_tokens USING btree (tenant_id
 CREATE INDEX push_tokens_digest ON doorstep.push_tokens USING btree (tenant_id, digest) WHERE (digest <> '\x'::bytea);
 
 --
+-- Name: webhook_messages_age; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX webhook_messages_age ON doorstep.webhook_messages USING btree (tenant_id, created_at);
+
+--
 -- Name: webhook_messages_due; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX webhook_messages_due ON doorstep.webhook_messages USING btree (tenant_id, due_at);
+CREATE INDEX webhook_messages_due ON doorstep.webhook_messages USING btree (tenant_id, webhook_id, due_at) WHERE (due_at IS NOT NULL);
 
 --
 -- Name: confirmations_default_pkey; Type: INDEX ATTACH; Schema: doorstep; Owner: doorstep_owner
@@ -1585,7 +1662,7 @@ CREATE TRIGGER record_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TA
 -- Name: webhooks record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_update AFTER UPDATE ON doorstep.webhooks REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id');
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.webhooks REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, webhook_id');
 
 --
 -- Name: launches renew_presence; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -1610,6 +1687,54 @@ CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.deliveries FOR EACH STATE
 --
 
 CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.notifications FOR EACH STATEMENT EXECUTE FUNCTION doorstep.require_notifying_tenant();
+
+--
+-- Name: experiences tell_webhooks_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_delete AFTER DELETE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('experience.changed', 'experiences', 'tenant_id, kind, url', 'jsonb_build_object(''kind'', n.kind, ''url'', n.url)', 'true');
+
+--
+-- Name: locations tell_webhooks_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_delete AFTER DELETE ON doorstep.locations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('location.changed', 'locations', 'tenant_id, identifier', 'n.identifier', 'true');
+
+--
+-- Name: experiences tell_webhooks_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_insert AFTER INSERT ON doorstep.experiences REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('experience.changed', 'experiences', 'tenant_id, kind, url', 'jsonb_build_object(''kind'', n.kind, ''url'', n.url)', 'true');
+
+--
+-- Name: locations tell_webhooks_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_insert AFTER INSERT ON doorstep.locations REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('location.changed', 'locations', 'tenant_id, identifier', 'n.identifier', 'true');
+
+--
+-- Name: api_keys tell_webhooks_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_update AFTER UPDATE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('key.revoked', 'keys', 'tenant_id, key_id', 'n.key_id', 'o.revoked_at IS NULL AND n.revoked_at IS NOT NULL');
+
+--
+-- Name: domains tell_webhooks_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_update AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('domain.lapsed', 'domains', 'tenant_id, host', 'n.host', 'o.lapsed_at IS NULL AND n.lapsed_at IS NOT NULL');
+
+--
+-- Name: experiences tell_webhooks_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_update AFTER UPDATE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('experience.changed', 'experiences', 'tenant_id, kind, url', 'jsonb_build_object(''kind'', n.kind, ''url'', n.url)', 'true');
+
+--
+-- Name: locations tell_webhooks_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('location.changed', 'locations', 'tenant_id, identifier', 'n.identifier', 'true');
 
 --
 -- Name: api_keys api_keys_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1710,11 +1835,11 @@ ALTER TABLE ONLY doorstep.short_codes
     ADD CONSTRAINT short_codes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
--- Name: webhook_messages webhook_messages_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+-- Name: webhook_messages webhook_messages_tenant_id_webhook_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE ONLY doorstep.webhook_messages
-    ADD CONSTRAINT webhook_messages_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.webhooks(tenant_id) ON DELETE CASCADE;
+    ADD CONSTRAINT webhook_messages_tenant_id_webhook_id_fkey FOREIGN KEY (tenant_id, webhook_id) REFERENCES doorstep.webhooks(tenant_id, webhook_id) ON DELETE CASCADE;
 
 --
 -- Name: webhooks webhooks_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2206,6 +2331,12 @@ REVOKE ALL ON FUNCTION doorstep.require_confirmed_tenant() FROM PUBLIC;
 --
 
 REVOKE ALL ON FUNCTION doorstep.require_notifying_tenant() FROM PUBLIC;
+
+--
+-- Name: FUNCTION tell_webhooks(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.tell_webhooks() FROM PUBLIC;
 
 --
 -- Name: TABLE api_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3029,6 +3160,7 @@ GRANT SELECT(client_new_instance_burst) ON TABLE doorstep.tenants TO doorstep_ro
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_admin;
+GRANT SELECT,INSERT ON TABLE doorstep.webhook_messages TO doorstep_manager;
 
 --
 -- Name: COLUMN webhook_messages.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3042,12 +3174,49 @@ GRANT SELECT(tenant_id) ON TABLE doorstep.webhook_messages TO doorstep_router;
 
 GRANT UPDATE(due_at) ON TABLE doorstep.webhook_messages TO doorstep_app;
 GRANT SELECT(due_at) ON TABLE doorstep.webhook_messages TO doorstep_router;
+GRANT UPDATE(due_at) ON TABLE doorstep.webhook_messages TO doorstep_admin;
+GRANT UPDATE(due_at) ON TABLE doorstep.webhook_messages TO doorstep_manager;
 
 --
 -- Name: COLUMN webhook_messages.attempt; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(attempt) ON TABLE doorstep.webhook_messages TO doorstep_app;
+GRANT UPDATE(attempt) ON TABLE doorstep.webhook_messages TO doorstep_admin;
+GRANT UPDATE(attempt) ON TABLE doorstep.webhook_messages TO doorstep_manager;
+
+--
+-- Name: COLUMN webhook_messages.created_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(created_at) ON TABLE doorstep.webhook_messages TO doorstep_router;
+
+--
+-- Name: COLUMN webhook_messages.webhook_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(webhook_id) ON TABLE doorstep.webhook_messages TO doorstep_router;
+
+--
+-- Name: COLUMN webhook_messages.state; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(state) ON TABLE doorstep.webhook_messages TO doorstep_app;
+GRANT UPDATE(state) ON TABLE doorstep.webhook_messages TO doorstep_admin;
+GRANT UPDATE(state) ON TABLE doorstep.webhook_messages TO doorstep_manager;
+
+--
+-- Name: COLUMN webhook_messages.queued_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(queued_at) ON TABLE doorstep.webhook_messages TO doorstep_admin;
+GRANT UPDATE(queued_at) ON TABLE doorstep.webhook_messages TO doorstep_manager;
+
+--
+-- Name: COLUMN webhook_messages.attempts; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(attempts) ON TABLE doorstep.webhook_messages TO doorstep_app;
 
 --
 -- Name: TABLE webhooks; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3077,6 +3246,37 @@ GRANT UPDATE(sealed_secret) ON TABLE doorstep.webhooks TO doorstep_manager;
 
 GRANT UPDATE(secret_changed_at) ON TABLE doorstep.webhooks TO doorstep_admin;
 GRANT UPDATE(secret_changed_at) ON TABLE doorstep.webhooks TO doorstep_manager;
+
+--
+-- Name: COLUMN webhooks.events; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(events) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(events) ON TABLE doorstep.webhooks TO doorstep_manager;
+
+--
+-- Name: COLUMN webhooks.failing_since; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(failing_since) ON TABLE doorstep.webhooks TO doorstep_app;
+GRANT UPDATE(failing_since) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(failing_since) ON TABLE doorstep.webhooks TO doorstep_manager;
+
+--
+-- Name: COLUMN webhooks.disabled_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(disabled_at) ON TABLE doorstep.webhooks TO doorstep_app;
+GRANT UPDATE(disabled_at) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(disabled_at) ON TABLE doorstep.webhooks TO doorstep_manager;
+
+--
+-- Name: COLUMN webhooks.disabled_reason; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(disabled_reason) ON TABLE doorstep.webhooks TO doorstep_app;
+GRANT UPDATE(disabled_reason) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(disabled_reason) ON TABLE doorstep.webhooks TO doorstep_manager;
 
 --
 -- PostgreSQL database dump complete

@@ -26,45 +26,72 @@ import Testing
                 return .init("", status: status.withLock { $0 })
             }) { server in
                 let url = "http://127.0.0.1:\(server.port)/hooks"
-                let tenant = ["--tenant", Installation.tenant]
-                #expect(try await binary.run(["webhook", "test"] + tenant).status == 1)
-                let list = ["webhook", "list", "--format", "json"] + tenant
-                #expect(try await binary.succeed(list).json() == [])
-                let update = ["webhook", "update", "--url", url + "/2", "--format", "json"] + tenant
-                #expect(try await binary.run(update).errors.contains("has no webhook"))
-                let created = try await binary.succeed(
-                    ["webhook", "create", url, "--format", "json"] + tenant
-                ).json()
+                let options = ["--format", "json", "--tenant", Installation.tenant]
+                func webhook(_ arguments: String...) async throws -> JSONValue {
+                    try await binary.succeed(["webhook"] + arguments + options).json()
+                }
+                func refusal(_ arguments: String...) async throws -> String {
+                    let outcome = try await binary.run(["webhook"] + arguments + options)
+                    #expect(outcome.status == 1)
+                    return outcome.errors
+                }
+                #expect(try await webhook("list") == [])
+                let created = try await webhook("create", url)
+                let id = try #require(created.objectValue?["id"]?.stringValue)
                 let secret = try #require(created.objectValue?["secret"]?.stringValue)
                 #expect(secret.hasPrefix("whsec_"))
-                let again = try await binary.run(["webhook", "create", url + "/2"] + tenant)
-                #expect(again.status == 1 && again.errors.contains("has the webhook \(url) already"))
+                let second = try await webhook(
+                    "create", url + "/3", "--event", "key.revoked", "--event", "location.changed")
+                #expect(second.objectValue?["events"] == ["location.changed", "key.revoked"])
+                let secondID = try #require(second.objectValue?["id"]?.stringValue)
                 // The secret was shown once.
-                let updated = try await binary.succeed(update)
-                #expect(!updated.output.contains("whsec_"))
-                #expect(try updated.json().objectValue?["url"] == .string(url + "/2"))
-                #expect(try await binary.succeed(list).json() == .array([updated.json()]))
+                let updated = try await webhook("update", id, "--url", url + "/2")
+                #expect(updated.objectValue?["secret"] == nil)
+                #expect(updated.objectValue?["url"] == .string(url + "/2"))
+                #expect(updated.objectValue?["events"] == ["deliveries.finished"])
+                let listed = try await webhook("list")
+                #expect(listed.arrayValue?.count == 2 && listed.arrayValue?.first == updated)
                 var strict = binary
                 strict.environment["DOORSTEP_OUTBOUND_ALLOW"] = "10.0.0.0/8"
-                let inside = try await strict.run(["webhook", "test"] + tenant)
+                let inside = try await strict.run(["webhook", "test", id] + options)
                 #expect(inside.status == 1 && inside.errors.contains("not public"))
                 #expect(requests.withLock { $0.isEmpty })
-                try await binary.succeed(["webhook", "test"] + tenant)
+                _ = try await webhook("test", id)
                 let request = try #require(requests.withLock { $0.last })
                 #expect(request.path == "/hooks/2" && request.method == "POST")
                 #expect(try JSONValue(parsing: request.body).objectValue?["type"] == "doorstep.test")
-                let rotated = try await binary.succeed(["webhook", "rotate", "--format", "json"] + tenant)
-                    .json()
+                let rotated = try await webhook("rotate", id)
                 #expect(rotated.objectValue?["secret"]?.stringValue != secret)
-                let shown = try await binary.succeed(["webhook", "show", "--format", "json"] + tenant)
-                #expect(try shown.json() == updated.json())
+                #expect(try await webhook("show", id) == updated)
                 status.withLock { $0 = 500 }
-                let refused = try await binary.run(["webhook", "test"] + tenant)
-                #expect(refused.status == 1 && refused.errors.contains("answered 500"))
-                let removed = try await binary.succeed(["webhook", "delete", "--format", "json"] + tenant)
-                #expect(try removed.json() == ["messages": 0])
-                #expect(try await binary.run(["webhook", "delete"] + tenant).status == 1)
-                #expect(try await binary.run(["webhook", "show"] + tenant).status == 1)
+                #expect(try await refusal("test", id).contains("answered 500"))
+
+                // A change is told in the same transaction, by the message of which the log says that it waits.
+                try await binary.succeed(
+                    "location", "update", "restaurant_a", "--name", "Renamed", "--tenant",
+                    Installation.tenant)
+                let messages = try await webhook("messages", secondID)
+                let message = try #require(messages.arrayValue?.first?.objectValue)
+                #expect(messages.arrayValue?.count == 1 && message["type"] == "location.changed")
+                #expect(message["state"] == "waiting" && message["attempts"] == [])
+                let messageID = try #require(message["id"]?.stringValue)
+                #expect(
+                    try await refusal("replay", secondID, "--message", messageID).contains("no such message"))
+                let off = try await webhook("update", secondID, "--disable")
+                #expect(off.objectValue?["enabled"] == false && off.objectValue?["waiting"] == 0)
+                #expect(
+                    try await refusal("replay", secondID, "--message", messageID).contains("switched off"))
+                #expect(try await webhook("update", secondID, "--enable").objectValue?["enabled"] == true)
+                let replayed = try await webhook("replay", secondID, "--since", "2020-01-01T00:00:00Z")
+                #expect(replayed == ["queued": 1])
+
+                #expect(
+                    try await webhook("delete", secondID)
+                        == ["deleted": .string(secondID), "messages": 1])
+                #expect(try await webhook("delete", id) == ["deleted": .string(id), "messages": 0])
+                for command in ["delete", "show", "test"] {
+                    #expect(try await refusal(command, id).contains("no such webhook"))
+                }
             }
         }
     }
@@ -79,7 +106,7 @@ import Testing
     @Test func withoutTheTokenSecretNothingIsDone() async throws {
         try await Installation.lend { installation in
             let outcome = try await installation.binary.run(
-                "webhook", "show", "--tenant", Installation.tenant)
+                "webhook", "list", "--tenant", Installation.tenant)
             #expect(outcome.status == 1 && outcome.errors.contains("DOORSTEP_TOKEN_SECRET"))
         }
     }

@@ -35,6 +35,14 @@ public struct LocalWebServer: Sendable {
 
     public let port: Int
 
+    /// Whatever a tenant could write for an address of this machine, of its network, or of what stands for one.
+    public static let hostsThatAreNotPublic = [
+        "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0.0.0.0", "localhost", "10.0.0.1",
+        "169.254.169.254", "172.16.0.1", "192.168.1.1", "100.64.0.1", "[::1]", "[::]", "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1]", "[fd00::1]",
+        "127.0.0.1.", "LOCALHOST", "%6c%6f%63%61%6c%68%6f%73%74", "user@127.0.0.1", "example.com@127.0.0.1",
+    ]
+
     /// Lends a server.
     /// - Parameters:
     ///   - speaksOldTLSOnly: Whether it knows no TLS later than 1.1.

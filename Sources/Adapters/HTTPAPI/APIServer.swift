@@ -70,6 +70,8 @@ public struct APIServer: Service {
         public var notifications: NotificationIntake?
         /// Has broadcast channels made; nil where APNs cannot be reached.
         public var channels: ChannelDirectory?
+        /// Nil where webhooks' secrets cannot be sealed.
+        public var webhooks: (any WebhookRegistry)?
         /// What keys manage.
         public var catalogue: ManagedCatalogue
         /// Looks for the proof of a claim, for a key by its name in the audit log; bounded in time.
@@ -91,7 +93,8 @@ public struct APIServer: Service {
         public init(
             answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
             instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
-            channels: ChannelDirectory? = nil, catalogue: ManagedCatalogue,
+            channels: ChannelDirectory? = nil, webhooks: (any WebhookRegistry)? = nil,
+            catalogue: ManagedCatalogue,
             proveDomain:
                 @escaping @Sendable (DomainName, TenantID, _ actor: String, Date) async throws ->
                 DomainVerification.Outcome,
@@ -105,6 +108,7 @@ public struct APIServer: Service {
             self.instances = instances
             self.notifications = notifications
             self.channels = channels
+            self.webhooks = webhooks
             self.catalogue = catalogue
             self.proveDomain = proveDomain
             self.diagnose = diagnose
@@ -245,6 +249,7 @@ public struct APIServer: Service {
             + DomainRoutes(dependencies.catalogue.domains, provingBy: dependencies.proveDomain).routes
             + TenantRoutes(store: dependencies.catalogue.tenant).routes
             + KeyRoutes(store: dependencies.catalogue.keys).routes
+            + WebhookRoutes(registry: dependencies.webhooks).routes
             + ConfirmationRoutes(history: dependencies.confirmations).routes
             + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes
             + DiagnosisRoutes(by: dependencies.diagnose).routes

@@ -2,6 +2,7 @@ import Encodings
 import Foundation
 import Invocation
 public import Locations
+import Notifications
 public import PostgreSQL
 import Receipts
 import Synchronization
@@ -173,8 +174,10 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     private func write(_ entries: [Entry], of tenant: TenantID) async throws {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             // A tenant that is being deleted is locked for as long as that takes.
-            try await transaction.execute("SELECT set_config('lock_timeout', '500ms', true)")
-            _ = try await transaction.execute(
+            let isWanted = try await transaction.execute(
+                "SELECT \(wanted: .confirmationRecorded, of: tenant), set_config('lock_timeout', '500ms', true)"
+            ).one().decode(at: 0, as: Bool.self)
+            let count = try await transaction.execute(
                 """
                 INSERT INTO doorstep.confirmations
                     (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
@@ -183,7 +186,15 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
                     \(entries.map(\.record.outcome.rawValue)), \(entries.map(\.record.source.rawValue)),
                     \(entries.map(\.record.minute))) AS r (id, location, outcome, source, minute)
                 ON CONFLICT DO NOTHING
-                """)
+                """
+            ).affectedRows
+            // What an earlier try has written it has told of, too.
+            guard isWanted, count > 0 else { return }
+            let confirmations = entries.map { RecordedConfirmation(id: $0.id, record: $0.record).json }
+            try await transaction.tell(
+                .confirmationRecorded,
+                WebhookMessage.messages(
+                    .confirmationRecorded, "confirmations", confirmations, at: Date()))
         }
     }
 }

@@ -16,16 +16,18 @@ public struct NotificationUpkeep: Sendable {
         public var instances: Int
         public var activities: Int
         public var idempotencyKeys: Int
+        public var webhookMessages: Int
         public var addedDays: Int
         public var droppedDays: Int
 
         public init(
-            instances: Int = 0, activities: Int = 0, idempotencyKeys: Int = 0, addedDays: Int = 0,
-            droppedDays: Int = 0
+            instances: Int = 0, activities: Int = 0, idempotencyKeys: Int = 0,
+            webhookMessages: Int = 0, addedDays: Int = 0, droppedDays: Int = 0
         ) {
             self.instances = instances
             self.activities = activities
             self.idempotencyKeys = idempotencyKeys
+            self.webhookMessages = webhookMessages
             self.addedDays = addedDays
             self.droppedDays = droppedDays
         }
@@ -39,6 +41,8 @@ public struct NotificationUpkeep: Sendable {
     private static let batch = 1_000
     /// How long a repeated request finds its answer [ours].
     private static let idempotencyLifetime: TimeInterval = 24 * 60 * 60
+    /// How long the log of webhooks has a message [ours].
+    private static let messageLifetime: TimeInterval = 7 * 86_400
 
     /// - Parameters:
     ///   - instanceRetention: After how many days an instance goes that was not launched.
@@ -71,7 +75,8 @@ public struct NotificationUpkeep: Sendable {
             let limits = Limits(
                 instances: now.addingTimeInterval(-86_400 * Double(instanceRetention)),
                 activities: now.addingTimeInterval(-Instance.activityLifetime),
-                idempotencyKeys: now.addingTimeInterval(-Self.idempotencyLifetime))
+                idempotencyKeys: now.addingTimeInterval(-Self.idempotencyLifetime),
+                webhookMessages: now.addingTimeInterval(-Self.messageLifetime))
             for tenant in try await tenants(limits) { try await prune(tenant, limits, &work) }
         } catch {
             failure = failure ?? error
@@ -91,6 +96,7 @@ public struct NotificationUpkeep: Sendable {
         let instances: Date
         let activities: Date
         let idempotencyKeys: Date
+        let webhookMessages: Date
     }
 
     /// Those who have something to prune, each found by the first entry of an index: `EXISTS` would have each table read
@@ -106,6 +112,8 @@ public struct NotificationUpkeep: Sendable {
                         WHERE p.tenant_id = t.tenant_id AND p.kind = 'activity') < \(limits.activities)
                     OR (SELECT min(created_at) FROM doorstep.idempotency_keys AS k
                         WHERE k.tenant_id = t.tenant_id) < \(limits.idempotencyKeys)
+                    OR (SELECT min(created_at) FROM doorstep.webhook_messages AS m
+                        WHERE m.tenant_id = t.tenant_id) < \(limits.webhookMessages)
                 """
             ).map { TenantID(try $0.decode(at: 0)) }
         }
@@ -142,6 +150,17 @@ public struct NotificationUpkeep: Sendable {
                     WHERE tenant_id = \(tenant.uuid) AND created_at < \(limits.idempotencyKeys)
                     ORDER BY created_at LIMIT \(Self.batch))
                 """, \.idempotencyKeys
+            ),
+            (
+                // What waits is sent or given up first: it may have been asked for again.
+                """
+                DELETE FROM doorstep.webhook_messages
+                WHERE tenant_id = \(tenant.uuid) AND due_at IS NULL AND (webhook_id, message_id) IN (
+                    SELECT webhook_id, message_id FROM doorstep.webhook_messages
+                    WHERE tenant_id = \(tenant.uuid) AND due_at IS NULL
+                        AND created_at < \(limits.webhookMessages)
+                    ORDER BY created_at LIMIT \(Self.batch))
+                """, \.webhookMessages
             ),
         ] as [(Query, WritableKeyPath<Work, Int> & Sendable)] {
             var deleted = Self.batch

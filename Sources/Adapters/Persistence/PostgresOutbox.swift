@@ -77,7 +77,10 @@ public struct PostgresOutbox: Outbox {
                 if hasWebhook {
                     let events = completions.filter { completed.contains($0.delivery.id.uuid) }.compactMap(
                         OutcomeEvent.init)
-                    try await transaction.tell(events, at: Date())
+                    try await transaction.tell(
+                        .deliveriesFinished,
+                        WebhookMessage.messages(
+                            .deliveriesFinished, "deliveries", events.map(\.json), at: Date()))
                 }
                 return completed.count
             }
@@ -308,7 +311,7 @@ extension TenantTransaction {
                 AND CASE WHEN d.state = 'sending' AND d.attempt = c.attempt THEN true
                     -- What APNs has taken it has taken, however late that is known here.
                     ELSE c.state = 'delivered' AND d.state IN ('queued', 'sending', 'uncertain') END
-            RETURNING d.delivery_id, EXISTS (SELECT FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid))
+            RETURNING d.delivery_id, \(wanted: .deliveriesFinished, of: tenant)
             """)
         let returned = try rows.map { try $0.decode(UUID.self, Bool.self) }
         return (Set(returned.map(\.0)), returned.first?.1 ?? false)

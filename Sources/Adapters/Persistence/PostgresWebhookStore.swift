@@ -1,10 +1,10 @@
-import Encodings
 import Foundation
+import JSON
 public import Notifications
 public import PostgreSQL
-public import Tenancy
+import Tenancy
 
-/// Keeps the messages for webhooks in PostgreSQL, as `doorstep_app`; which tenants have any that are due, it finds as
+/// Keeps the messages for webhooks in PostgreSQL, as `doorstep_app`; which webhooks have any that are due, it finds as
 /// `doorstep_router`.
 public struct PostgresWebhookStore: WebhookStore {
     private let pool: ConnectionPool
@@ -15,55 +15,73 @@ public struct PostgresWebhookStore: WebhookStore {
         self.keys = keys
     }
 
-    public func tenantsWithDueMessages(
-        limit: Int, excluding: [TenantID]
-    ) async throws -> [TenantID] {
+    public func webhooksWithDueMessages(
+        limit: Int, excluding: [WebhookReference]
+    ) async throws -> [WebhookReference] {
         try await pool.withTransaction(as: .router) { transaction in
-            // From tenant to tenant along the index, however many messages each has.
+            // From webhook to webhook along the index, however many messages each has.
             try await transaction.execute(
                 """
-                WITH RECURSIVE t (tenant_id, number) AS (
-                    (SELECT tenant_id, 1 FROM doorstep.webhook_messages ORDER BY tenant_id LIMIT 1)
+                WITH RECURSIVE w (tenant_id, webhook_id) AS (
+                    (SELECT tenant_id, webhook_id FROM doorstep.webhook_messages
+                        WHERE due_at IS NOT NULL ORDER BY tenant_id, webhook_id LIMIT 1)
                     UNION ALL
-                    SELECT n.tenant_id, number + 1
-                    FROM t CROSS JOIN LATERAL (
-                        SELECT m.tenant_id FROM doorstep.webhook_messages m
-                        WHERE m.tenant_id > t.tenant_id ORDER BY m.tenant_id LIMIT 1) AS n
+                    SELECT n.tenant_id, n.webhook_id
+                    FROM w CROSS JOIN LATERAL (
+                        SELECT m.tenant_id, m.webhook_id FROM doorstep.webhook_messages m
+                        WHERE m.due_at IS NOT NULL AND (m.tenant_id, m.webhook_id) > (w.tenant_id, w.webhook_id)
+                        ORDER BY m.tenant_id, m.webhook_id LIMIT 1) AS n
                 )
-                SELECT tenant_id FROM t
-                WHERE tenant_id <> ALL (\(excluding.map(\.uuid))) AND EXISTS (
-                    SELECT FROM doorstep.webhook_messages m WHERE m.tenant_id = t.tenant_id AND m.due_at <= now())
+                SELECT tenant_id, webhook_id FROM w
+                WHERE webhook_id <> ALL (\(excluding.map(\.id.uuid))) AND EXISTS (
+                    SELECT FROM doorstep.webhook_messages m
+                    WHERE m.tenant_id = w.tenant_id AND m.webhook_id = w.webhook_id AND m.due_at <= now())
                 ORDER BY random() LIMIT \(limit)
                 """
-            ).map { TenantID(try $0.decode(at: 0)) }
+            ).map { row in
+                let (tenant, id) = try row.decode(UUID.self, UUID.self)
+                return WebhookReference(WebhookID(id), of: TenantID(tenant))
+            }
         }
     }
 
     public func claim(
-        of tenant: TenantID, limit: Int, lease: Duration, maximumAge: Duration
+        of webhook: WebhookReference, limit: Int, lease: Duration, maximumAge: Duration
     ) async throws -> WebhookClaim? {
-        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-            guard let (webhook, _) = try await transaction.webhook(openedWith: keys) else { return nil }
+        try await pool.withTenantTransaction(webhook.tenant, as: .app) { transaction in
+            let row = try await transaction.execute(
+                """
+                SELECT url, sealed_secret, disabled_at IS NOT NULL FROM doorstep.webhooks
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                """
+            ).first
+            guard let row else { return nil }
+            let (url, sealed, isDisabled) = try row.decode(String.self, [UInt8].self, Bool.self)
+            let receiver = try Webhook(url, sealed, openedBy: keys.of(webhook.tenant))
             let rows = try await transaction.execute(
                 """
                 WITH due AS (
-                    SELECT message_id,
-                        created_at < now() - make_interval(secs => \(maximumAge / .seconds(1))) AS is_outdated
+                    SELECT message_id, \(isDisabled)
+                        OR queued_at < now() - make_interval(secs => \(maximumAge / .seconds(1))) AS is_over
                     FROM doorstep.webhook_messages
-                    WHERE tenant_id = \(tenant.uuid) AND due_at <= now()
+                    WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                        AND due_at <= now()
                     ORDER BY due_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
-                ), removed AS (
-                    DELETE FROM doorstep.webhook_messages m USING due
-                    WHERE m.tenant_id = \(tenant.uuid) AND m.message_id = due.message_id AND due.is_outdated
+                ), given_up AS (
+                    UPDATE doorstep.webhook_messages m SET state = 'given_up', due_at = NULL
+                    FROM due
+                    WHERE m.tenant_id = \(webhook.tenant.uuid) AND m.webhook_id = \(webhook.id.uuid)
+                        AND m.message_id = due.message_id AND due.is_over
                 ), lent AS (
                     UPDATE doorstep.webhook_messages m
                     SET due_at = now() + make_interval(secs => \(lease / .seconds(1))), attempt = attempt + 1
                     FROM due
-                    WHERE m.tenant_id = \(tenant.uuid) AND m.message_id = due.message_id AND NOT due.is_outdated
+                    WHERE m.tenant_id = \(webhook.tenant.uuid) AND m.webhook_id = \(webhook.id.uuid)
+                        AND m.message_id = due.message_id AND NOT due.is_over
                     RETURNING m.message_id, m.body, m.attempt
                 )
                 SELECT due.message_id, lent.body, lent.attempt FROM due LEFT JOIN lent USING (message_id)
-                WHERE due.is_outdated OR lent.message_id IS NOT NULL
+                WHERE due.is_over OR lent.message_id IS NOT NULL
                 """)
             let messages = try rows.compactMap { row in
                 let (id, body, attempt) = try row.decode(UUID.self, [UInt8]?.self, Int16?.self)
@@ -72,183 +90,156 @@ public struct PostgresWebhookStore: WebhookStore {
                 }
             }
             return WebhookClaim(
-                webhook: webhook, messages: messages, outdatedCount: rows.count - messages.count)
+                webhook: receiver, messages: messages, outdatedCount: rows.count - messages.count)
         }
     }
 
-    public func remove(_ messages: [WebhookMessage], of tenant: TenantID) async throws {
-        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-            _ = try await transaction.execute(
+    public func record(
+        _ attempt: WebhookAttempt, at message: WebhookMessage, of webhook: WebhookReference,
+        again pause: Duration?, patience: Duration
+    ) async throws -> Bool {
+        try await pool.withTenantTransaction(webhook.tenant, as: .app) { transaction in
+            let state: RecordedMessage.State =
+                attempt.reply.isTaken ? .taken : pause == nil ? .givenUp : .waiting
+            let stored = String(decoding: JSONValue.object(attempt.json).serialized(), as: UTF8.self)
+            // The webhook before its messages, as whoever switches it off or deletes it: else each waits for the other.
+            let count = try await transaction.execute(
                 """
-                DELETE FROM doorstep.webhook_messages m
-                USING unnest(\(messages.map(\.id)), \(messages.map { Int32($0.attempt) })) AS r (id, attempt)
-                WHERE m.tenant_id = \(tenant.uuid) AND m.message_id = r.id AND m.attempt = r.attempt
-                """)
-        }
-    }
-
-    public func retry(_ message: WebhookMessage, of tenant: TenantID, after pause: Duration) async throws {
-        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-            _ = try await transaction.execute(
+                WITH w AS (
+                    SELECT webhook_id FROM doorstep.webhooks
+                    WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                    FOR NO KEY UPDATE)
+                UPDATE doorstep.webhook_messages AS m
+                SET state = \(state.rawValue),
+                    due_at = now() + make_interval(secs => \(pause.map { $0 / .seconds(1) })),
+                    attempts = CASE WHEN jsonb_array_length(attempts) < \(Self.maximumAttempts)::integer
+                        THEN attempts ELSE attempts - 0 END || \(stored)::jsonb
+                FROM w
+                WHERE m.tenant_id = \(webhook.tenant.uuid) AND m.webhook_id = \(webhook.id.uuid)
+                    AND message_id = \(message.id) AND attempt = \(message.attempt) AND state = 'waiting'
                 """
-                UPDATE doorstep.webhook_messages
-                SET due_at = now() + make_interval(secs => \(pause / .seconds(1)))
-                WHERE tenant_id = \(tenant.uuid) AND message_id = \(message.id) AND attempt = \(message.attempt)
-                """)
+            ).affectedRows
+            // Whose loan it is not any more says nothing of the webhook either.
+            guard count > 0 else { return false }
+            return try await transaction.note(attempt, of: webhook.id, patience: patience)
         }
     }
 
-    public func giveBack(_ message: WebhookMessage, of tenant: TenantID) async throws {
-        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+    /// How many attempts the log has of a message that is asked for again and again: the last ones. [ours]
+    private static let maximumAttempts = 32
+
+    public func giveBack(_ message: WebhookMessage, of webhook: WebhookReference) async throws {
+        try await pool.withTenantTransaction(webhook.tenant, as: .app) { transaction in
             _ = try await transaction.execute(
                 """
                 UPDATE doorstep.webhook_messages SET due_at = now(), attempt = attempt - 1
-                WHERE tenant_id = \(tenant.uuid) AND message_id = \(message.id) AND attempt = \(message.attempt)
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                    AND message_id = \(message.id) AND attempt = \(message.attempt) AND state = 'waiting'
                 """)
         }
     }
 }
 
-/// The tenants' webhooks in PostgreSQL, as an operator registers them: as `doorstep_admin`.
-public struct PostgresWebhookRegistry {
-    private let pool: ConnectionPool
-    private let keys: SealingKeys
-    private let actor: String
-
-    /// - Parameter actor: Who the audit log says made a change.
-    public init(_ pool: ConnectionPool, keys: SealingKeys, actor: String) {
-        self.pool = pool
-        self.keys = keys
-        self.actor = actor
+extension Query.StringInterpolation {
+    /// Whether a webhook of the tenant wants to be told of an event.
+    mutating func appendInterpolation(wanted event: WebhookEvent, of tenant: TenantID) {
+        appendLiteral("EXISTS (SELECT FROM doorstep.webhooks WHERE tenant_id = ")
+        appendInterpolation(tenant.uuid)
+        appendLiteral(" AND disabled_at IS NULL AND ")
+        appendInterpolation(event.rawValue)
+        appendLiteral(" = ANY (events))")
     }
-
-    /// Nil when there is none.
-    public func webhook(of tenant: TenantID) async throws -> RegisteredWebhook? {
-        try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
-            guard let (webhook, createdAt) = try await transaction.webhook(openedWith: keys) else {
-                return nil
-            }
-            let count = try await transaction.execute(
-                "SELECT count(*) FROM doorstep.webhook_messages WHERE tenant_id = \(tenant.uuid)"
-            ).one().decode(at: 0, as: Int64.self)
-            return RegisteredWebhook(webhook: webhook, createdAt: createdAt, waitingCount: Int(count))
-        }
-    }
-
-    /// Registers a webhook, or replaces the URL and secret of the one that is there.
-    /// - Parameter secret: Nil keeps the one that is there.
-    /// - Returns: False when there is none whose secret could be kept: then nothing was changed.
-    public func setWebhook(
-        _ url: WebhookURL, secret: WebhookSecret?, of tenant: TenantID
-    ) async throws -> Bool {
-        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
-            guard let secret else {
-                return try await transaction.execute(
-                    "UPDATE doorstep.webhooks SET url = \(url.text) WHERE tenant_id = \(tenant.uuid)"
-                ).affectedRows == 1
-            }
-            let sealed = try keys.of(tenant).seal(secret.bytes, at: Self.place)
-            try await transaction.execute(
-                """
-                INSERT INTO doorstep.webhooks (tenant_id, url, sealed_secret)
-                VALUES (\(tenant.uuid), \(url.text), \(sealed))
-                ON CONFLICT (tenant_id) DO UPDATE
-                    SET url = excluded.url, sealed_secret = excluded.sealed_secret, secret_changed_at = now()
-                """)
-            return true
-        }
-    }
-
-    /// Replaces the secret, even one that cannot be opened any more.
-    /// - Returns: Where the webhook is; nil when there is none.
-    public func replaceSecret(by secret: WebhookSecret, of tenant: TenantID) async throws -> WebhookURL? {
-        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
-            let sealed = try keys.of(tenant).seal(secret.bytes, at: Self.place)
-            return try await transaction.execute(
-                """
-                UPDATE doorstep.webhooks SET sealed_secret = \(sealed), secret_changed_at = now()
-                WHERE tenant_id = \(tenant.uuid)
-                RETURNING url
-                """
-            ).first.map { row in
-                let url = try row.decode(at: 0, as: String.self)
-                return try PersistenceError.reading("webhooks") { try WebhookURL(url) }
-            }
-        }
-    }
-
-    /// Seals the secret of a tenant's webhook again, unless there is none, or the newest secret sealed it.
-    ///
-    /// The audit log does not tell of it: nothing changes that anybody sees.
-    public func resealSecret(of tenant: TenantID) async throws -> TokenResealing.Result {
-        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
-            // Whoever replaces the secret meanwhile waits, and seals by the newest anyway.
-            let row = try await transaction.execute(
-                "SELECT sealed_secret FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid) FOR UPDATE"
-            ).first
-            guard let sealed = try row?.decode(at: 0, as: [UInt8].self), !keys.isNewest(sealed) else {
-                return .init()
-            }
-            guard let secret = keys.of(tenant).open(sealed, at: Self.place) else {
-                return .init(unreadable: 1)
-            }
-            try await transaction.execute(
-                """
-                UPDATE doorstep.webhooks SET sealed_secret = \(try keys.of(tenant).seal(secret, at: Self.place))
-                WHERE tenant_id = \(tenant.uuid)
-                """)
-            return .init(resealed: 1)
-        }
-    }
-
-    /// - Returns: How many messages that waited went with it; nil when there was none.
-    public func removeWebhook(of tenant: TenantID) async throws -> Int? {
-        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
-            let waiting = try await transaction.execute(
-                "DELETE FROM doorstep.webhook_messages WHERE tenant_id = \(tenant.uuid)"
-            ).affectedRows
-            let removed = try await transaction.execute(
-                "DELETE FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid)"
-            ).affectedRows
-            return removed == 0 ? nil : waiting
-        }
-    }
-
-    fileprivate static let place = ["webhooks"]
 }
 
 extension TenantTransaction {
-    /// Has the tenant's webhook told of events, if there is one.
-    func tell(_ events: [OutcomeEvent], at now: Date) async throws {
-        guard !events.isEmpty else { return }
-        let bodies = OutcomeEvent.messages(of: events, at: now).map { String(decoding: $0, as: UTF8.self) }
-        let ids = bodies.map { _ in UUID.timeOrdered(at: now) }
+    /// Has the tenant's webhooks told that want to be told of the event.
+    func tell(_ event: WebhookEvent, _ messages: [WebhookMessage]) async throws {
+        guard !messages.isEmpty else { return }
         try await execute(
             """
-            INSERT INTO doorstep.webhook_messages (tenant_id, message_id, body, due_at)
-            SELECT w.tenant_id, m.id, convert_to(m.body, 'UTF8'), now()
-            FROM doorstep.webhooks w, unnest(\(ids), \(bodies)) AS m (id, body)
-            WHERE w.tenant_id = \(tenant.uuid)
+            INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, due_at)
+            SELECT w.tenant_id, w.webhook_id, m.id, \(event.rawValue), convert_to(m.body, 'UTF8'), now()
+            -- Locked, so that one that is being deleted is waited for and left out, in place of failing the rest.
+            FROM (
+                SELECT tenant_id, webhook_id FROM doorstep.webhooks
+                WHERE tenant_id = \(tenant.uuid) AND disabled_at IS NULL AND \(event.rawValue) = ANY (events)
+                FOR KEY SHARE) AS w,
+                unnest(\(messages.map(\.id)), \(messages.map { String(decoding: $0.body, as: UTF8.self) }))
+                    AS m (id, body)
             """)
     }
 
-    /// The tenant's webhook; nil when there is none.
-    fileprivate func webhook(
-        openedWith keys: SealingKeys
-    ) async throws -> (webhook: Webhook, createdAt: Date)? {
+    /// Keeps in mind since when a webhook fails, and switches off one that has failed for so long.
+    /// - Returns: Whether it was switched off.
+    fileprivate func note(
+        _ attempt: WebhookAttempt, of webhook: WebhookID, patience: Duration
+    ) async throws -> Bool {
+        guard !attempt.reply.isTaken else {
+            try await execute(
+                """
+                UPDATE doorstep.webhooks SET failing_since = NULL
+                WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND failing_since IS NOT NULL
+                """)
+            return false
+        }
         try await execute(
-            "SELECT url, sealed_secret, created_at FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid)"
-        ).first.map { row in
-            let (url, sealed, createdAt) = try row.decode(String.self, [UInt8].self, Date.self)
-            guard let opened = keys.of(tenant).open(sealed, at: PostgresWebhookRegistry.place) else {
-                throw PersistenceError.sealed("webhooks")
-            }
-            return try PersistenceError.reading("webhooks") {
-                guard let secret = WebhookSecret(opened) else {
-                    throw PersistenceError.unreadable("webhooks")
-                }
-                return (Webhook(url: try WebhookURL(url), secret: secret), createdAt)
-            }
+            """
+            UPDATE doorstep.webhooks SET failing_since = \(attempt.at)
+            WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND failing_since IS NULL
+            """)
+        let row = try await execute(
+            """
+            UPDATE doorstep.webhooks SET disabled_at = now(), disabled_reason = \(attempt.reply.failure)
+            WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND disabled_at IS NULL
+                AND failing_since < now() - make_interval(secs => \(patience / .seconds(1)))
+            RETURNING url, failing_since, disabled_at
+            """
+        ).first
+        guard let row else { return false }
+        let (url, failingSince, disabledAt) = try row.decode(String.self, Date.self, Date.self)
+        try await giveUpMessages(of: webhook)
+        try await tell(
+            .webhookDisabled,
+            [
+                WebhookMessage(
+                    WebhookEvent.webhookDisabled.rawValue,
+                    [
+                        "webhook": .string(webhook.description), "url": .string(url),
+                        "failingSince": JSONValue(failingSince), "disabledAt": JSONValue(disabledAt),
+                        "reason": .string(attempt.reply.failure),
+                    ], at: disabledAt)
+            ])
+        return true
+    }
+
+    /// Gives up what waits for a webhook.
+    func giveUpMessages(of webhook: WebhookID) async throws {
+        try await execute(
+            """
+            UPDATE doorstep.webhook_messages SET state = 'given_up', due_at = NULL
+            WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND due_at IS NOT NULL
+            """)
+    }
+}
+
+extension WebhookReply {
+    /// Of what a webhook is switched off, in at most 200 characters.
+    fileprivate var failure: String {
+        String("it has failed for three days, the last time so: \(self)".prefix(200))
+    }
+}
+
+extension Webhook {
+    static let place = ["webhooks"]
+
+    /// - Throws: ``PersistenceError/sealed(_:)`` for a secret that none of the keys opens.
+    init(_ url: String, _ sealed: [UInt8], openedBy keys: TenantSealingKeys) throws {
+        guard let opened = keys.open(sealed, at: Self.place) else {
+            throw PersistenceError.sealed("webhooks")
+        }
+        self = try PersistenceError.reading("webhooks") {
+            guard let secret = WebhookSecret(opened) else { throw PersistenceError.unreadable("webhooks") }
+            return Webhook(url: try WebhookURL(url), secret: secret)
         }
     }
 }

@@ -8,6 +8,7 @@ public enum Schema {
         Migration(
             version: 3, name: "location_details", sql: text(PackageResources._003_location_details_sql)),
         Migration(version: 4, name: "restricted_keys", sql: text(PackageResources._004_restricted_keys_sql)),
+        Migration(version: 5, name: "webhooks", sql: text(PackageResources._005_webhooks_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

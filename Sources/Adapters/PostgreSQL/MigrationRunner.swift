@@ -11,6 +11,7 @@ public struct MigrationRunner: Sendable {
     private let role: String?
     private let prelude: String?
     private let statementTimeout: Duration
+    private let lockTimeout: Duration
 
     /// - Parameters:
     ///   - migrations: in order, numbered from 1 without gaps.
@@ -19,9 +20,11 @@ public struct MigrationRunner: Sendable {
     ///   - role: made the current role before the first migration, so that it owns what they make.
     ///   - prelude: statements run before everything else, each time, without that role.
     ///   - statementTimeout: for each migration, and for the wait for another process.
+    ///   - lockTimeout: for each lock on what is migrated: whoever comes later queues behind a migration that waits.
     public init(
         _ migrations: [Migration], schema: String, lockKey: Int64, role: String? = nil,
-        prelude: String? = nil, statementTimeout: Duration = .seconds(600)
+        prelude: String? = nil, statementTimeout: Duration = .seconds(600),
+        lockTimeout: Duration = .seconds(10)
     ) throws(PostgreSQLError) {
         guard migrations.map(\.version) == Array(1..<migrations.count + 1) else { throw .migrationNumbering }
         self.migrations = migrations
@@ -30,6 +33,7 @@ public struct MigrationRunner: Sendable {
         self.role = role
         self.prelude = prelude
         self.statementTimeout = statementTimeout
+        self.lockTimeout = lockTimeout
     }
 
     /// Applies what is pending and returns it; nothing when the database is up to date.
@@ -42,6 +46,8 @@ public struct MigrationRunner: Sendable {
             // A migration may leave settings of its session behind.
             transaction.lease.spend()
             try await transaction.execute("SELECT pg_advisory_xact_lock(\(lockKey))")
+            let milliseconds = Int(lockTimeout / .milliseconds(1))
+            try await transaction.execute("SELECT set_config('lock_timeout', \("\(milliseconds)ms"), true)")
             if let prelude { try await transaction.execute(script: prelude) }
             if let role { try await transaction.execute("SET LOCAL ROLE \(identifier: role)") }
             try await createTable(transaction)

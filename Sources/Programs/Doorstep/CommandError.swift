@@ -13,8 +13,6 @@ enum CommandError: Error, CustomStringConvertible {
     case noTokenSecret
     case weakTokenSecret
     case invalidAPNsKeys(String, String)
-    case noWebhook
-    case webhookExists(WebhookURL)
     case webhookNotTaken(WebhookReply)
     case unreadableTokens(Int)
     case unknownInstances([InstanceID])
@@ -53,16 +51,12 @@ enum CommandError: Error, CustomStringConvertible {
             "each secret of DOORSTEP_TOKEN_SECRET must have at least 32 bytes: 'openssl rand -base64 32' makes one"
         case .invalidAPNsKeys(let path, let reason):
             "\(path) does not list keys for APNs: \(reason)"
-        case .noWebhook:
-            "the tenant has no webhook"
-        case .webhookExists(let url):
-            "the tenant has the webhook \(url) already"
         case .webhookNotTaken(.status(let status)):
             "the webhook did not take the message: it answered \(status)"
         case .webhookNotTaken(.noAnswer(let reason)):
             "the webhook did not take the message: \(reason)"
         case .unreadableTokens(let count):
-            "\(count) \(count == 1 ? "token or webhook secret is" : "tokens and webhook secrets are") sealed by no secret of DOORSTEP_TOKEN_SECRET: keep the one that did; 'doorstep webhook rotate' replaces a webhook's"
+            "\(count) \(count == 1 ? "token or webhook secret is" : "tokens and webhook secrets are") sealed by no secret of DOORSTEP_TOKEN_SECRET: keep the one that did; 'doorstep webhook rotate ID' replaces a webhook's"
         case .unknownNotification(let id):
             "there is no notification or delivery \(id)"
         case .unknownInstances(let ids):

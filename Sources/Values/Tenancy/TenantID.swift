@@ -10,3 +10,12 @@ public struct TenantID: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { uuid.uuidString.lowercased() }
 }
+
+extension TenantID: Comparable {
+    /// In the order of the IDs' bytes, which is PostgreSQL's.
+    public static func < (one: TenantID, other: TenantID) -> Bool {
+        withUnsafeBytes(of: one.uuid.uuid) { mine in
+            withUnsafeBytes(of: other.uuid.uuid) { theirs in mine.lexicographicallyPrecedes(theirs) }
+        }
+    }
+}

@@ -3,6 +3,7 @@ import DomainProof
 import IPAddresses
 import LocalServers
 import OutboundHTTP
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct HTTPPageFetcherTests {
@@ -38,5 +39,27 @@ import Testing
                 #expect(error?.reason.contains("CERTIFICATE_VERIFY_FAILED") == true)
             }
         }
+    }
+
+    /// By which proofs are looked for, and sites checked.
+    @Test(arguments: LocalWebServer.hostsThatAreNotPublic)
+    func nothingThatIsNotPublicIsAsked(host: String) async throws {
+        let asked = Mutex(0)
+        try await LocalWebServer.lend({ _ in
+            asked.withLock { $0 += 1 }
+            return .init("secret")
+        }) { server in
+            try await OutboundClient.withClient { client in
+                for scheme in ["http", "https"] {
+                    let error = await #expect(throws: NoAnswer.self, "\(scheme)") {
+                        try await HTTPPageFetcher(client).fetch(
+                            "\(scheme)://\(host):\(server.port)/", limit: 8)
+                    }
+                    let reason = error?.reason ?? ""
+                    #expect(reason.contains("is not public") || reason.contains("no address"), "\(reason)")
+                }
+            }
+        }
+        #expect(asked.withLock { $0 } == 0)
     }
 }

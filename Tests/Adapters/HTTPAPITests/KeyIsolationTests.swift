@@ -35,7 +35,10 @@ import Testing
         let instance: String
         let key: KeyID
         var notification = ""
+        /// Of the tenant, which names the place in its URL.
+        var webhook = ""
 
+        var message: String { instance.replacing("-4000-", with: "-7000-") }
         var clip: String { "\(host.split(separator: ".").reversed().joined(separator: ".")).App.Clip" }
         var experience: String { "\(identifier)-own" }
         var code: String { "\(identifier)-code" }
@@ -49,13 +52,14 @@ import Testing
                     "\(site)/\(experience)", "\(site)/all/\(identifier)", "\(site)/find?id=\(identifier)",
                     "\(site)/short?h=\(code)",
                 ], place: identifier, instance: instance, activity: activity, notification: notification,
-                experience: experience, code: code, key: key.description, idempotencyKey: idempotencyKey)
+                experience: experience, code: code, key: key.description, idempotencyKey: idempotencyKey,
+                webhook: webhook, message: message)
         }
 
         /// What nobody is told of it who may not see it.
         var told: [String] {
-            [identifier, name, experience, "\(latitude)", instance, key.description]
-                + (notification.isEmpty ? [] : [notification])
+            [identifier, name, experience, "\(latitude)", instance, key.description, message]
+                + [notification, webhook].filter { !$0.isEmpty }
         }
     }
 
@@ -70,6 +74,8 @@ import Testing
         var code: String
         var key: String
         var idempotencyKey: String
+        var webhook: String
+        var message: String
 
         /// The same of nothing: each ID with other letters and digits where it is one's own.
         var unknown: IDs {
@@ -86,11 +92,13 @@ import Testing
             return IDs(
                 urls: urls.map(other), place: other(place), instance: other(instance),
                 activity: other(activity), notification: other(notification), experience: other(experience),
-                code: other(code), key: other(key), idempotencyKey: other(idempotencyKey))
+                code: other(code), key: other(key), idempotencyKey: other(idempotencyKey),
+                webhook: other(webhook), message: other(message))
         }
 
         private var texts: [String] {
-            urls + [instance, notification, key, activity, idempotencyKey, experience, code, place]
+            urls + [instance, notification, key, webhook, message, activity, idempotencyKey, experience]
+                + [code, place]
         }
 
         /// A text with what was asked for by names that do not tell which.
@@ -243,6 +251,16 @@ import Testing
                     ], key, idempotencyKey: place.idempotencyKey)
                 #expect(sent.status == 201, "\(sent.text)")
                 places[index].notification = try #require(sent["id"]?.stringValue)
+                let created = try await client.write(
+                    .post, "/v1/webhooks", ["url": .string("\(place.site)/\(place.identifier)")], key)
+                #expect(created.status == 201, "\(created.text)")
+                places[index].webhook = try #require(created["id"]?.stringValue)
+                let id = try #require(WebhookID(places[index].webhook))
+                let message = try #require(UUID(uuidString: place.message))
+                api.webhooks.add(
+                    RecordedMessage(
+                        id: message, type: "key.revoked", state: .taken, createdAt: Date(), dueAt: nil,
+                        attempts: []), of: WebhookReference(id, of: place.tenant))
             }
         }
     }
@@ -272,6 +290,7 @@ import Testing
         addInstances(to: &probes)
         addNotifications(to: &probes)
         addKeys(to: &probes)
+        addWebhooks(to: &probes)
         addItems(
             "locations", "identifier", ["name": "N", "latitude": 1, "longitude": 1, "radius": 50], to: &probes
         ) { $0.place }
@@ -409,6 +428,33 @@ import Testing
         }
         probes["POST /v1/keys/{id}/rotate"] = { ids, _ in
             [Request(path: "/v1/keys/\(ids.key)/rotate", body: [:])]
+        }
+    }
+
+    private static func addWebhooks(to probes: inout [String: Probe]) {
+        let path = "/v1/webhooks"
+        probes["GET \(path)"] = { _, _ in [Request(path: path)] }
+        probes["POST \(path)"] = { ids, own in
+            [Request(path: path, body: ["url": .string("\(own.site)/\(ids.place)")])]
+        }
+        for method in ["GET", "DELETE"] {
+            probes["\(method) \(path)/{id}"] = { ids, _ in [Request(path: "\(path)/\(ids.webhook)")] }
+        }
+        probes["PATCH \(path)/{id}"] = { ids, _ in
+            [Request(path: "\(path)/\(ids.webhook)", body: ["enabled": false])]
+        }
+        for verb in ["rotate", "test"] {
+            probes["POST \(path)/{id}/\(verb)"] = { ids, _ in
+                [Request(path: "\(path)/\(ids.webhook)/\(verb)", body: [:])]
+            }
+        }
+        probes["GET \(path)/{id}/messages"] = { ids, _ in
+            [Request(path: "\(path)/\(ids.webhook)/messages")]
+        }
+        probes["POST \(path)/{id}/replay"] = { ids, own in
+            [ids.webhook, own.webhook].map { webhook in
+                Request(path: "\(path)/\(webhook)/replay", body: ["message": .string(ids.message)])
+            }
         }
     }
 
@@ -577,7 +623,8 @@ import Testing
             for path in [
                 "instances/\(place.instance)", "notifications/\(place.notification)",
                 "locations/\(place.identifier)", "short-codes/\(place.code)", "keys/\(place.key)",
-                "confirmations?location=\(place.identifier)", "audit-log",
+                "confirmations?location=\(place.identifier)", "audit-log", "webhooks/\(place.webhook)",
+                "webhooks/\(place.webhook)/messages",
             ] {
                 let answer = try await client.send(.get, "/v1/\(path)", key: key)
                 #expect(answer.status == 200, "\(path): \(answer.text)")
@@ -600,6 +647,7 @@ import Testing
         text.replacing(/(?!00000000)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "MADE")
             .replacing(/20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/, with: "TIME")
             .replacing(/dsk_[0-9A-Za-z]{4,}/, with: "KEY")
+            .replacing(/whsec_[0-9A-Za-z+\/=]+/, with: "SECRET")
             .replacing(/exp_[0-9A-Za-z_-]+/, with: "EXPERIENCE")
             .replacing(/[a-z0-9]{32}/, with: "CHALLENGE")
             .replacing(/"(added|changed|removed|unchanged)":[0-9]+/, with: "COUNT")

@@ -289,7 +289,7 @@ import Testing
                     == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation))
                     .union(NotificationRouteTests.operations).union(ChannelRouteTests.operations)
                     .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations)
-                    .union(CollectionRouteTests.operations)
+                    .union(CollectionRouteTests.operations).union(WebhookRouteTests.operations)
                     .union(ConfirmationHistoryRouteTests.operations).union(DomainRouteTests.operations)
                     .union(TenantRouteTests.operations).union(DiagnosisRouteTests.operations)
                     .union(NotificationHistoryRouteTests.operations))

@@ -51,6 +51,7 @@ struct TestAPI: Sendable {
     var hasInstances = true
     let notifications = MemoryNotifications()
     let channels = MemoryChannels()
+    let webhooks = MemoryWebhookRegistry()
     let locations = MemoryCatalogueStore<LocationRecord>()
     let clips = MemoryCatalogueStore<Clip>()
     let experiences = MemoryCatalogueStore<ExperienceRecord>()
@@ -135,6 +136,7 @@ struct TestAPI: Sendable {
             notifications: hasNotifications
                 ? NotificationIntake(notifications, onDecided: DecisionCounters(metrics).count) : nil,
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
+            webhooks: hasNotifications ? webhooks : nil,
             catalogue: ManagedCatalogue(
                 clips: clips, locations: locations, experiences: experiences, shortCodes: shortCodes,
                 domains: domains, tenant: tenants, keys: keys, auditLog: auditLog),

@@ -140,6 +140,10 @@ import Testing
                 ["locations": "'{a}'", "scopes": "'{manage_keys}'"],
             ]
         ),
+        "api_keys_locations_characters": (
+            "api_keys",
+            ["ARRAY[E'a\\nb']", "ARRAY['a\u{85}']", "ARRAY['a', E'\\x7f']"].map { ["locations": $0] }
+        ),
         "confirmations_location_length": (
             "confirmations", [["location_identifier": "''"], ["location_identifier": "repeat('é', 129)"]]
         ),
@@ -259,6 +263,30 @@ import Testing
                 ["sealed_secret": "sha256('')"],
                 ["sealed_secret": "convert_to(repeat('a', 513), 'UTF8')"],
             ]
+        ),
+        "webhooks_events": (
+            "webhooks",
+            ["'{}'", "'{other}'", "'{key.revoked,other}'", "'{doorstep.test}'"].map { ["events": $0] }
+        ),
+        "webhooks_disabled_reason": (
+            "webhooks",
+            [
+                ["disabled_at": "now()"], ["disabled_reason": "'r'"],
+                ["disabled_at": "now()", "disabled_reason": "''"],
+                ["disabled_at": "now()", "disabled_reason": "repeat('é', 201)"],
+            ]
+        ),
+        "webhook_messages_type_length": (
+            "webhook_messages", [["type": "''"], ["type": "repeat('a', 65)"]]
+        ),
+        "webhook_messages_state": (
+            "webhook_messages", [["state": "'lost'", "due_at": "NULL"]]
+        ),
+        "webhook_messages_due": (
+            "webhook_messages", [["due_at": "NULL"], ["state": "'taken'"], ["state": "'given_up'"]]
+        ),
+        "webhook_messages_attempts_are_a_list": (
+            "webhook_messages", ["'{}'", "'null'", "'1'"].map { ["attempts": $0] }
         ),
         "audit_log_action": (
             "audit_log", [["action": "'truncate'", "before": "'{}'"]]

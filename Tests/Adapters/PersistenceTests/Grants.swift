@@ -58,7 +58,8 @@ enum Grants {
         doorstep_admin UPDATE locations (details, latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE short_codes (url)
         doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, key_burst, key_rate, name, new_instance_burst, new_instance_rate, suspended_at)
-        doorstep_admin UPDATE webhooks (sealed_secret, secret_changed_at, url)
+        doorstep_admin UPDATE webhook_messages (attempt, due_at, queued_at, state)
+        doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, sealed_secret, secret_changed_at, url)
         doorstep_admin USAGE doorstep
         doorstep_app DELETE audience_cursors
         doorstep_app DELETE channels
@@ -102,7 +103,8 @@ enum Grants {
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
         doorstep_app UPDATE notifications (skipped)
         doorstep_app UPDATE push_tokens (digest, registered_at, retired_at, sealed)
-        doorstep_app UPDATE webhook_messages (attempt, due_at)
+        doorstep_app UPDATE webhook_messages (attempt, attempts, due_at, state)
+        doorstep_app UPDATE webhooks (disabled_at, disabled_reason, failing_since)
         doorstep_app USAGE doorstep
         doorstep_manager DELETE channels
         doorstep_manager DELETE clips
@@ -118,6 +120,7 @@ enum Grants {
         doorstep_manager INSERT experiences
         doorstep_manager INSERT locations
         doorstep_manager INSERT short_codes
+        doorstep_manager INSERT webhook_messages
         doorstep_manager INSERT webhooks
         doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, locations, revoked_at, scopes, successor_id, tenant_id)
         doorstep_manager SELECT audit_log
@@ -134,6 +137,7 @@ enum Grants {
         doorstep_manager SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
         doorstep_manager SELECT short_codes
         doorstep_manager SELECT tenants
+        doorstep_manager SELECT webhook_messages
         doorstep_manager SELECT webhooks
         doorstep_manager UPDATE api_keys (expires_at, revoked_at, successor_id)
         doorstep_manager UPDATE clips (app_id_prefix, multi_business, parent_bundle_id, team_id)
@@ -142,7 +146,8 @@ enum Grants {
         doorstep_manager UPDATE locations (details, latitude, longitude, metadata, name, radius)
         doorstep_manager UPDATE short_codes (url)
         doorstep_manager UPDATE tenants (collapse_policy, name)
-        doorstep_manager UPDATE webhooks (sealed_secret, secret_changed_at, url)
+        doorstep_manager UPDATE webhook_messages (attempt, due_at, queued_at, state)
+        doorstep_manager UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, sealed_secret, secret_changed_at, url)
         doorstep_manager USAGE doorstep
         doorstep_router EXECUTE add_confirmation_days()
         doorstep_router EXECUTE add_notification_days()
@@ -165,7 +170,7 @@ enum Grants {
         doorstep_router SELECT push_tokens (kind, registered_at, tenant_id)
         doorstep_router SELECT short_codes (code, tenant_id, url)
         doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, key_burst, key_rate, new_instance_burst, new_instance_rate, slug, suspended_at, tenant_id)
-        doorstep_router SELECT webhook_messages (due_at, tenant_id)
+        doorstep_router SELECT webhook_messages (created_at, due_at, tenant_id, webhook_id)
         doorstep_router USAGE doorstep
         public EXECUTE current_tenant_id()
         """

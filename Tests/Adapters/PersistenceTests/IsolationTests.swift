@@ -105,7 +105,7 @@ import Testing
                 },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .manager: SampleRows.tables.map(\.name).filter {
-                    !["audience_cursors", "idempotency_keys", "webhook_messages", "changes"].contains($0)
+                    !["audience_cursors", "idempotency_keys", "changes"].contains($0)
                 },
                 .migrate: SampleRows.tables.map(\.name),
             ]
@@ -281,7 +281,7 @@ import Testing
             "deliveries": ["tenant_id", "due_at"],
             "audience_cursors": ["tenant_id", "due_at"],
             "idempotency_keys": ["tenant_id", "created_at"],
-            "webhook_messages": ["tenant_id", "due_at"],
+            "webhook_messages": ["tenant_id", "webhook_id", "due_at", "created_at"],
         ]
         // Of the changes, one of each tenant's for each table that is fed, and its sample.
         let counts = ["changes": 16, "change_horizon": 1]

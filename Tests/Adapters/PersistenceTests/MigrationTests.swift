@@ -66,17 +66,22 @@ import Testing
         }
     }
 
+    /// Brings an empty database to where an older Doorstep left it.
+    private static func migrate(_ pool: ConnectionPool, upTo version: Int) async throws {
+        let roles = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../sql/roles.sql")
+        _ = try await MigrationRunner(
+            Array(Schema.migrations.prefix(version)), schema: "doorstep", lockKey: 1, role: "doorstep_owner",
+            prelude: String(contentsOf: roles, encoding: .utf8)
+        ).migrate(on: pool)
+    }
+
     /// Also as far as the audit log says so, which is each tenant's own.
     @Test func keysWithoutScopesKeepWhatTheyHad() async throws {
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await MigratedDatabase.withEmptyDatabase { database in
             try await database.withPool(as: .migrate) { pool in
-                let roles = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                    .appendingPathComponent("../../../sql/roles.sql")
-                try await MigrationRunner(
-                    [Schema.migrations[0]], schema: "doorstep", lockKey: 1, role: "doorstep_owner",
-                    prelude: String(contentsOf: roles, encoding: .utf8)
-                ).migrate(on: pool)
+                try await Self.migrate(pool, upTo: 1)
             }
             try await database.withPool(as: .admin) { pool in
                 for tenant in tenants {
@@ -112,6 +117,59 @@ import Testing
                                 == "look_up+confirm+compose+register+notify look_up+confirm+register notify")
                         #expect(entries == 2)
                     }
+                }
+            }
+        }
+    }
+
+    /// With the messages that wait for it, and what it was told of.
+    @Test func theWebhookThatATenantHadIsItsFirst() async throws {
+        let tenants = (0..<2).map { _ in TenantID(UUID()) }
+        try await MigratedDatabase.withEmptyDatabase { database in
+            try await database.withPool(as: .migrate) { try await Self.migrate($0, upTo: 3) }
+            for tenant in tenants {
+                for (login, script) in [
+                    (
+                        TestLogin.admin,
+                        """
+                        INSERT INTO doorstep.tenants (tenant_id, slug, name)
+                        VALUES ('$tenant', 't' || left('$tenant', 8), 'T');
+                        INSERT INTO doorstep.webhooks (tenant_id, url, sealed_secret)
+                        VALUES ('$tenant', 'https://example.com/hooks', sha512('s'))
+                        """
+                    ),
+                    (
+                        .app,
+                        """
+                        INSERT INTO doorstep.webhook_messages (tenant_id, message_id, body, due_at)
+                        SELECT '$tenant', gen_random_uuid(), '{}', now() FROM generate_series(1, 2)
+                        """
+                    ),
+                ] {
+                    try await database.withPool(as: login) { pool in
+                        try await pool.withTransaction { transaction in
+                            try await transaction.setTenant(tenant.description)
+                            try await transaction.execute(
+                                script: script.replacing("$tenant", with: tenant.description))
+                        }
+                    }
+                }
+            }
+            try await database.withPool(as: .migrate) { _ = try await Schema.migrate($0) }
+            try await database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    let kept = try await connection.execute(
+                        """
+                        SELECT w.tenant_id, array_to_string(w.events, '+'), count(m.message_id)
+                        FROM doorstep.webhooks w
+                        LEFT JOIN doorstep.webhook_messages m ON m.tenant_id = w.tenant_id
+                            AND m.webhook_id = w.webhook_id AND m.state = 'waiting' AND m.type = ANY (w.events)
+                            AND m.queued_at = m.created_at
+                        GROUP BY w.tenant_id, w.webhook_id
+                        """
+                    ).map { try $0.decode(UUID.self, String.self, Int.self) }
+                    #expect(Set(kept.map(\.0)) == Set(tenants.map(\.uuid)) && kept.count == 2)
+                    #expect(kept.allSatisfy { $0.1 == "deliveries.finished" && $0.2 == 2 })
                 }
             }
         }

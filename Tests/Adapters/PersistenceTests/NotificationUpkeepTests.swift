@@ -58,7 +58,9 @@ import Testing
                         """)
                 }
             }
-            let expected = NotificationUpkeep.Work(instances: 3_002, activities: 2, idempotencyKeys: 2)
+            try await Self.addMessages(stores, of: [instances.tenant, other], at: now)
+            let expected = NotificationUpkeep.Work(
+                instances: 3_002, activities: 2, idempotencyKeys: 2, webhookMessages: 2)
             #expect(try await Self.maintain(stores, at: now) == expected)
             #expect(try await Self.maintain(stores, at: now) == .init())
             #expect(try await stores.count("SELECT count(*) FROM doorstep.instances") == 2 * 4)
@@ -67,7 +69,40 @@ import Testing
             #expect(
                 try await stores.count("SELECT count(*) FROM doorstep.idempotency_keys WHERE key <> 'over'")
                     == 4)
+            #expect(
+                try await stores.count("SELECT count(*) FROM doorstep.webhook_messages WHERE type <> 'over'")
+                    == 6)
             #expect(try await Self.maintain(stores, instances: 28, at: now).instances == 2)
+        }
+    }
+
+    /// Of each tenant one that is over, and one as old that waits, since it was asked for again.
+    private static func addMessages(_ stores: Stores, of tenants: [TenantID], at now: Date) async throws {
+        for tenant in tenants {
+            try await stores.adminPool.withTransaction { transaction in
+                try await transaction.setTenant(tenant.description)
+                try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.webhooks (tenant_id, webhook_id, url, sealed_secret, events)
+                    VALUES (\(tenant.uuid), gen_random_uuid(), 'https://example.com', sha512(''), '{key.revoked}')
+                    """)
+            }
+            try await stores.appPool.withTransaction { transaction in
+                try await transaction.setTenant(tenant.description)
+                for (type, state, days) in [
+                    ("new", "taken", 0.0), ("nearly", "given_up", 6.9), ("waiting", "waiting", 7.1),
+                    ("over", "taken", 7.1),
+                ] {
+                    try await transaction.execute(
+                        """
+                        INSERT INTO doorstep.webhook_messages
+                            (tenant_id, webhook_id, message_id, type, body, state, due_at, created_at)
+                        SELECT tenant_id, webhook_id, gen_random_uuid(), \(type), '', \(state),
+                            CASE \(state) WHEN 'waiting' THEN now() END, \(now.addingTimeInterval(-day * days))
+                        FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid)
+                        """)
+                }
+            }
         }
     }
 

@@ -64,7 +64,10 @@ enum SampleRows {
             change: nil, key: "confirmation_id = '00000000-0000-0000-0000-000000000002'"),
         Table(
             name: "webhooks", login: .admin,
-            row: ["url": "'https://example.com/hook'", "sealed_secret": "sha512('s')"],
+            row: [
+                "webhook_id": "'00000000-0000-0000-0000-000000000007'", "url": "'https://example.com/hook'",
+                "sealed_secret": "sha512('s')", "events": "'{deliveries.finished}'",
+            ],
             change: "url = 'https://example.com/other'", key: "true"),
         Table(
             name: "instances", login: .app,
@@ -135,7 +138,9 @@ enum SampleRows {
         Table(
             name: "webhook_messages", login: .app,
             row: [
-                "message_id": "'00000000-0000-0000-0000-000000000006'", "body": "'{}'", "due_at": "now()",
+                "webhook_id": "'00000000-0000-0000-0000-000000000007'",
+                "message_id": "'00000000-0000-0000-0000-000000000006'", "type": "'deliveries.finished'",
+                "body": "'{}'", "due_at": "now()",
             ],
             change: "attempt = 1", key: "message_id = '00000000-0000-0000-0000-000000000006'"),
         Table(

@@ -165,7 +165,8 @@ struct SchemaWalker {
                         'doorstep.add_confirmation_days()', 'doorstep.drop_confirmation_days(integer)',
                         'doorstep.index_confirmation_days()', 'doorstep.require_notifying_tenant()',
                         'doorstep.delete_notifications_of_tenant()', 'doorstep.add_notification_days()',
-                        'doorstep.drop_notification_days(integer)', 'doorstep.prune_audit_log(integer)')
+                        'doorstep.drop_notification_days(integer)', 'doorstep.prune_audit_log(integer)',
+                        'doorstep.tell_webhooks()')
                     AND coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))
             """
         ),

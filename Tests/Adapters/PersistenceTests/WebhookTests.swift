@@ -1,7 +1,12 @@
+import Administration
 import Foundation
+import Invocation
+import JSON
+import Locations
 import Notifications
 import Persistence
 import PostgreSQL
+import Receipts
 import Tenancy
 import TestSupport
 import Testing
@@ -15,21 +20,55 @@ import Testing
         let store: PostgresWebhookStore
 
         static let age = Duration.seconds(86_400)
+        static let actor = "operator:alice"
+
+        /// Registers a webhook, and says which.
+        func create(
+            _ url: String = "https://example.com/hooks", events: Set<WebhookEvent> = WebhookEvent.usual,
+            secret: WebhookSecret = WebhookTests.secret(), of tenant: TenantID? = nil
+        ) async throws -> WebhookReference {
+            let tenant = tenant ?? self.tenant
+            let registered = try await registry.create(
+                Webhook(url: try WebhookURL(url), secret: secret), events: events, of: tenant, by: Self.actor)
+            return WebhookReference(registered.id, of: tenant)
+        }
 
         func addMessages(
-            _ count: Int, of tenant: TenantID? = nil, due: String = "now()", made: String = "now()"
+            _ count: Int, of webhook: WebhookReference, due: String = "now()", made: String = "now()"
         ) async throws {
-            let tenant = tenant ?? self.tenant
             try await stores.appPool.withTransaction { transaction in
-                try await transaction.setTenant(tenant.description)
+                try await transaction.setTenant(webhook.tenant.description)
                 try await transaction.execute(
                     """
-                    INSERT INTO doorstep.webhook_messages (tenant_id, message_id, body, due_at, created_at)
-                    SELECT \(tenant.uuid), gen_random_uuid(), convert_to(n::text, 'UTF8'), \(unsafeSQL: due),
-                        \(unsafeSQL: made)
+                    INSERT INTO doorstep.webhook_messages
+                        (tenant_id, webhook_id, message_id, type, body, due_at, created_at, queued_at)
+                    SELECT \(webhook.tenant.uuid), \(webhook.id.uuid), gen_random_uuid(), 'deliveries.finished',
+                        convert_to(n::text, 'UTF8'), \(unsafeSQL: due), \(unsafeSQL: made), \(unsafeSQL: made)
                     FROM generate_series(1, \(count)) AS n
                     """)
             }
+        }
+
+        func claim(_ webhook: WebhookReference, _ limit: Int = 1_000) async throws -> [WebhookMessage] {
+            try #require(
+                try await store.claim(
+                    of: webhook, limit: limit, lease: .seconds(60), maximumAge: Self.age)
+            ).messages
+        }
+
+        /// What became of a message that was lent.
+        @discardableResult
+        func record(
+            _ reply: WebhookReply, at message: WebhookMessage, of webhook: WebhookReference,
+            again pause: Duration? = nil, patience: Duration = .seconds(3 * 86_400)
+        ) async throws -> Bool {
+            try await store.record(
+                WebhookAttempt(at: Date(), duration: .milliseconds(12), reply: reply), at: message,
+                of: webhook, again: pause, patience: patience)
+        }
+
+        func waiting(_ webhook: WebhookReference) async throws -> Int? {
+            try await registry.webhook(webhook)?.waitingCount
         }
     }
 
@@ -44,8 +83,7 @@ import Testing
                 try await body(
                     Fixture(
                         stores: stores, serverPool: pool, tenant: tenant,
-                        registry: PostgresWebhookRegistry(
-                            stores.adminPool, keys: keys, actor: "operator:alice"),
+                        registry: PostgresWebhookRegistry(stores.adminPool, keys: keys),
                         store: PostgresWebhookStore(pool, keys: keys)))
             }
         }
@@ -56,28 +94,101 @@ import Testing
         return WebhookSecret(using: &generator)
     }
 
-    @Test func aWebhookIsRegisteredChangedAndRemoved() async throws {
+    // MARK: Managing
+
+    @Test func webhooksAreRegisteredChangedAndRemoved() async throws {
         try await Self.withFixture { fixture in
-            let url = try WebhookURL("https://example.com/hooks")
-            let other = try WebhookURL("https://example.com/others")
-            let (first, second) = (Self.secret(), Self.secret())
             let (registry, tenant) = (fixture.registry, fixture.tenant)
-            #expect(try await registry.webhook(of: tenant) == nil)
-            #expect(try await !registry.setWebhook(url, secret: nil, of: tenant))
-            #expect(try await registry.webhook(of: tenant) == nil)
-            #expect(try await registry.setWebhook(url, secret: first, of: tenant))
-            #expect(try await registry.setWebhook(other, secret: nil, of: tenant))
-            #expect(try await registry.webhook(of: tenant)?.webhook == Webhook(url: other, secret: first))
-            #expect(try await registry.setWebhook(url, secret: second, of: tenant))
-            try await fixture.addMessages(3)
-            let registered = try #require(try await registry.webhook(of: tenant))
-            #expect(registered.webhook == Webhook(url: url, secret: second) && registered.waitingCount == 3)
+            #expect(try await registry.webhooks(of: tenant, after: nil, limit: 10) == [])
+            let (first, second) = (Self.secret(), Self.secret())
+            let one = try await fixture.create(secret: first)
+            let two = try await fixture.create(
+                "https://example.com/others", events: [.keyRevoked, .locationChanged])
+            let listed = try await registry.webhooks(of: tenant, after: nil, limit: 10)
+            #expect(listed.map(\.id) == [one.id, two.id])
+            #expect(listed.map(\.events) == [[.deliveriesFinished], [.keyRevoked, .locationChanged]])
+            #expect(try await registry.webhooks(of: tenant, after: one.id, limit: 10) == [listed[1]])
+            #expect(
+                try await registry.receiver(one)
+                    == Webhook(url: try WebhookURL("https://example.com/hooks"), secret: first))
+
+            let moved = try await registry.change(
+                one, WebhookChange(url: try WebhookURL("https://example.com/2")), by: Fixture.actor)
+            #expect(moved.url.text == "https://example.com/2" && moved.events == [.deliveriesFinished])
+            #expect(try await registry.receiver(one)?.secret == first)
+            _ = try await registry.replaceSecret(of: one, by: second, actor: Fixture.actor)
+            #expect(try await registry.receiver(one)?.secret == second)
+            try await fixture.addMessages(3, of: one)
+            #expect(try await fixture.waiting(one) == 3)
+            #expect(try await fixture.waiting(two) == 0)
+
             let neighbour = try await fixture.stores.createTenant("neighbour")
-            #expect(try await registry.webhook(of: neighbour) == nil)
-            #expect(try await registry.removeWebhook(of: neighbour) == nil)
-            #expect(try await registry.removeWebhook(of: tenant) == 3)
-            #expect(try await registry.webhook(of: tenant) == nil)
-            #expect(try await registry.removeWebhook(of: tenant) == nil)
+            let foreign = WebhookReference(one.id, of: neighbour)
+            #expect(try await registry.webhook(foreign) == nil)
+            await #expect(throws: WebhookRefusal.unknownWebhook) {
+                try await registry.delete(foreign, by: Fixture.actor)
+            }
+            #expect(try await registry.delete(one, by: Fixture.actor) == 3)
+            #expect(try await registry.webhooks(of: tenant, after: nil, limit: 10) == [listed[1]])
+            await #expect(throws: WebhookRefusal.unknownWebhook) {
+                try await registry.change(one, WebhookChange(isEnabled: true), by: Fixture.actor)
+            }
+            #expect(try await fixture.stores.count("SELECT count(*) FROM doorstep.webhook_messages") == 0)
+        }
+    }
+
+    /// However many are created at once.
+    @Test func aTenantHasSoManyAndNoMore() async throws {
+        try await Self.withFixture { fixture in
+            for _ in 1..<RegisteredWebhook.limit { _ = try await fixture.create() }
+            let created = await withTaskGroup(of: Bool.self) { group in
+                for _ in 1...4 {
+                    group.addTask { (try? await fixture.create()) != nil }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(created == 1)
+            await #expect(throws: WebhookRefusal.tooManyWebhooks) { try await fixture.create() }
+            let neighbour = try await fixture.stores.createTenant("neighbour")
+            _ = try await fixture.create(of: neighbour)
+        }
+    }
+
+    /// As `doorstep_manager`, which is all that a request is.
+    @Test func aKeyManagesByTheSameSteps() async throws {
+        try await Self.withFixture { fixture in
+            try await fixture.stores.database.withPool(as: .manager) { pool in
+                let registry = PostgresWebhookRegistry(managing: pool, keys: try Self.keys("a"))
+                let webhook = Webhook(url: try WebhookURL("https://example.com"), secret: Self.secret())
+                let created = try await registry.create(
+                    webhook, events: [.keyRevoked], of: fixture.tenant, by: "key:1")
+                let reference = WebhookReference(created.id, of: fixture.tenant)
+                #expect(try await registry.webhook(reference) == created)
+                _ = try await registry.replaceSecret(of: reference, by: Self.secret(), actor: "key:1")
+                let test = WebhookMessage(WebhookEvent.test, [:], at: Date())
+                try await registry.add(test, to: reference)
+                #expect(try await fixture.claim(reference).map(\.body) == [test.body])
+                let message = try #require(
+                    try await registry.messages(of: reference, before: nil, limit: 2).first)
+                #expect(message.id == test.id && message.type == "doorstep.test" && message.state == .waiting)
+                let off = try await registry.change(
+                    reference, WebhookChange(isEnabled: false), by: "key:1")
+                #expect(off.switchOff?.reason == RegisteredWebhook.SwitchOff.asked && off.waitingCount == 0)
+                await #expect(throws: WebhookRefusal.webhookDisabled) {
+                    try await registry.add(test, to: reference)
+                }
+                await #expect(throws: WebhookRefusal.webhookDisabled) {
+                    try await registry.replay(.message(test.id), of: reference)
+                }
+                let on = try await registry.change(reference, WebhookChange(isEnabled: true), by: "key:1")
+                #expect(on == created)
+                #expect(try await registry.replay(.message(test.id), of: reference) == 1)
+                #expect(try await registry.delete(reference, by: "key:1") == 1)
+            }
+            #expect(
+                try await fixture.stores.count(
+                    "SELECT count(*) FROM doorstep.audit_log WHERE relation = 'webhooks' AND actor = 'key:1'")
+                    == 5)
         }
     }
 
@@ -85,8 +196,7 @@ import Testing
     @Test func theSecretIsNowhereReadable() async throws {
         try await Self.withFixture { fixture in
             let secret = try #require(WebhookSecret(Array("canary-canary-canary-canary!".utf8)))
-            let url = try WebhookURL("https://example.com/hooks")
-            _ = try await fixture.registry.setWebhook(url, secret: secret, of: fixture.tenant)
+            let webhook = try await fixture.create(secret: secret)
             try await fixture.stores.database.withSuperuser { pool in
                 let rows = try await pool.withConnection { connection in
                     try await connection.execute(
@@ -100,18 +210,17 @@ import Testing
                 #expect(!rows.contains { $0.contains("canary") || $0.contains("63616e617279") })
                 #expect(!rows.contains { $0.contains("after") && $0.contains("sealed_secret") })
             }
-            let strange = PostgresWebhookRegistry(
-                fixture.stores.adminPool, keys: try Self.keys("b"), actor: "x")
-            await #expect(throws: PersistenceError.sealed("webhooks")) {
-                try await strange.webhook(of: fixture.tenant)
-            }
-            let rotated = PostgresWebhookRegistry(
-                fixture.stores.adminPool, keys: try Self.keys("b", "a"), actor: "x")
-            #expect(try await rotated.webhook(of: fixture.tenant)?.webhook.secret == secret)
+            let strange = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("b"))
+            await #expect(throws: PersistenceError.sealed("webhooks")) { try await strange.receiver(webhook) }
+            // What needs no secret is known all the same.
+            #expect(try await strange.webhook(webhook)?.id == webhook.id)
+            let rotated = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("b", "a"))
+            #expect(try await rotated.receiver(webhook)?.secret == secret)
         }
     }
 
-    /// The log tells that a secret was replaced, and by whom; that it was sealed anew is no change.
+    /// The log tells that a secret was replaced, and by whom; that it was sealed anew is no change, nor that messages are not
+    /// taken.
     @Test func aSecretThatIsReplacedIsAnEntry() async throws {
         try await Self.withFixture { fixture in
             let (stores, tenant) = (fixture.stores, fixture.tenant)
@@ -121,186 +230,441 @@ import Testing
                         try await connection.execute(
                             """
                             SELECT a::text FROM doorstep.audit_log a
-                            WHERE relation = 'webhooks' AND action = 'update' AND actor = 'operator:alice'
-                            ORDER BY entry_id
+                            WHERE relation = 'webhooks' AND action = 'update' ORDER BY entry_id
                             """
                         ).map { try $0.decode(at: 0, as: String.self) }
                     }
                 }
             }
-            let url = try WebhookURL("https://example.com/hooks")
-            _ = try await fixture.registry.setWebhook(url, secret: Self.secret(), of: tenant)
+            let webhook = try await fixture.create()
+            let other = try await fixture.create()
             let canary = try #require(WebhookSecret(Array("canary-canary-canary-canary!".utf8)))
-            #expect(try await fixture.registry.replaceSecret(by: canary, of: tenant) == url)
+            _ = try await fixture.registry.replaceSecret(of: webhook, by: canary, actor: Fixture.actor)
             let rotated = try await entries()
             #expect(rotated.count == 1 && rotated[0].contains("secret_changed_at"))
+            #expect(rotated[0].contains(Fixture.actor))
             #expect(!rotated[0].contains("sealed") && !rotated[0].contains("canary"))
             #expect(!rotated[0].contains("63616e617279"))
 
-            // Set again with another secret, it is one more; with the same address and no secret, none.
-            _ = try await fixture.registry.setWebhook(url, secret: Self.secret(), of: tenant)
-            _ = try await fixture.registry.setWebhook(url, secret: nil, of: tenant)
-            #expect(try await entries().count == 2)
-            let newer = PostgresWebhookRegistry(
-                stores.adminPool, keys: try Self.keys("b", "a"), actor: "operator:alice")
-            #expect(try await newer.resealSecret(of: tenant).resealed == 1)
-            #expect(try await entries().count == 2)
+            _ = try await fixture.registry.change(
+                webhook, WebhookChange(url: try WebhookURL("https://example.com/hooks")), by: Fixture.actor)
+            try await fixture.addMessages(1, of: other)
+            let message = try #require(try await fixture.claim(other).first)
+            try await fixture.record(.status(500), at: message, of: other, again: .zero)
+            #expect(try await fixture.registry.webhook(other)?.failingSince != nil)
+            let newer = PostgresWebhookRegistry(stores.adminPool, keys: try Self.keys("b", "a"))
+            #expect(try await newer.resealSecrets(of: tenant).resealed == 2)
+            #expect(try await entries().count == 1)
         }
     }
+
+    /// As tokens, when the servers' secret is replaced.
+    @Test func secretsAreSealedAgain() async throws {
+        try await Self.withFixture { fixture in
+            let (tenant, stores) = (fixture.tenant, fixture.stores)
+            func registry(_ secrets: String...) throws -> PostgresWebhookRegistry {
+                let keys = SealingKeys(secrets: secrets.map { String(repeating: $0, count: 32) })
+                return PostgresWebhookRegistry(stores.adminPool, keys: try #require(keys))
+            }
+            #expect(try await registry("b", "a").resealSecrets(of: tenant) == .init())
+            let secret = Self.secret()
+            let webhook = try await fixture.create(secret: secret)
+            _ = try await fixture.create()
+            #expect(try await registry("b").resealSecrets(of: tenant) == .init(unreadable: 2))
+            #expect(try await registry("b", "a").resealSecrets(of: tenant) == .init(resealed: 2))
+            #expect(try await registry("b", "a").resealSecrets(of: tenant) == .init())
+            #expect(try await registry("b").receiver(webhook)?.secret == secret)
+        }
+    }
+
+    @Test func aSecretThatNothingOpensIsReplaced() async throws {
+        try await Self.withFixture { fixture in
+            let strange = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("b"))
+            let webhook = try await fixture.create()
+            let new = Self.secret()
+            _ = try await strange.replaceSecret(of: webhook, by: new, actor: Fixture.actor)
+            #expect(try await strange.receiver(webhook)?.secret == new)
+        }
+    }
+
+    // MARK: Sending
 
     @Test func messagesAreLentOnceAndComeBack() async throws {
         try await Self.withFixture { fixture in
-            let (store, tenant) = (fixture.store, fixture.tenant)
-            _ = try await fixture.registry.setWebhook(
-                try WebhookURL("https://example.com"), secret: Self.secret(), of: tenant)
-            #expect(try await store.tenantsWithDueMessages(limit: 10, excluding: []) == [])
-            try await fixture.addMessages(2, due: "now() + interval '1 hour'")
-            #expect(try await store.tenantsWithDueMessages(limit: 10, excluding: []) == [])
-            try await fixture.addMessages(3)
-            #expect(try await store.tenantsWithDueMessages(limit: 10, excluding: []) == [tenant])
-            let first = try #require(
-                try await store.claim(
-                    of: tenant, limit: 2, lease: .seconds(60), maximumAge: Fixture.age))
+            let store = fixture.store
+            let webhook = try await fixture.create()
+            #expect(try await store.webhooksWithDueMessages(limit: 10, excluding: []) == [])
+            try await fixture.addMessages(2, of: webhook, due: "now() + interval '1 hour'")
+            #expect(try await store.webhooksWithDueMessages(limit: 10, excluding: []) == [])
+            try await fixture.addMessages(3, of: webhook)
+            #expect(try await store.webhooksWithDueMessages(limit: 10, excluding: []) == [webhook])
+            let first = try await fixture.claim(webhook, 2)
             let second = try #require(
-                try await store.claim(
-                    of: tenant, limit: 2, lease: .zero, maximumAge: Fixture.age))
-            #expect(first.messages.map(\.attempt) == [1, 1] && second.messages.map(\.attempt) == [1])
-            #expect(Set((first.messages + second.messages).map(\.id)).count == 3)
-            #expect(Set((first.messages + second.messages).map(\.body)) == [[0x31], [0x32], [0x33]])
+                try await store.claim(of: webhook, limit: 2, lease: .zero, maximumAge: Fixture.age)
+            ).messages
+            #expect(first.map(\.attempt) == [1, 1] && second.map(\.attempt) == [1])
+            #expect(Set((first + second).map(\.id)).count == 3)
+            #expect(Set((first + second).map(\.body)) == [[0x31], [0x32], [0x33]])
             // The second's lease is over: who had it comes too late with what it found.
-            let third = try #require(
-                try await store.claim(
-                    of: tenant, limit: 2, lease: .seconds(60), maximumAge: Fixture.age))
-            #expect(third.messages.map(\.id) == second.messages.map(\.id))
-            #expect(third.messages.map(\.attempt) == [2])
-            try await store.remove(second.messages, of: tenant)
-            try await store.retry(second.messages[0], of: tenant, after: .zero)
-            #expect(try await store.tenantsWithDueMessages(limit: 10, excluding: []) == [])
-            try await store.remove(first.messages, of: tenant)
-            try await store.retry(third.messages[0], of: tenant, after: .zero)
-            let fourth = try #require(
-                try await store.claim(
-                    of: tenant, limit: 9, lease: .seconds(60), maximumAge: Fixture.age))
-            #expect(fourth.messages.map(\.attempt) == [3])
-            try await store.remove(fourth.messages, of: tenant)
-            #expect(try await fixture.registry.webhook(of: tenant)?.waitingCount == 2)
+            let third = try await fixture.claim(webhook, 2)
+            #expect(third.map(\.id) == second.map(\.id) && third.map(\.attempt) == [2])
+            try await fixture.record(.status(200), at: second[0], of: webhook)
+            try await fixture.record(.status(500), at: second[0], of: webhook, again: .zero)
+            #expect(try await store.webhooksWithDueMessages(limit: 10, excluding: []) == [])
+            #expect(try await fixture.registry.webhook(webhook)?.failingSince == nil)
+            for message in first { try await fixture.record(.status(200), at: message, of: webhook) }
+            try await fixture.record(.status(500), at: third[0], of: webhook, again: .zero)
+            let fourth = try await fixture.claim(webhook, 9)
+            #expect(fourth.map(\.attempt) == [3])
+            try await fixture.record(.status(200), at: fourth[0], of: webhook)
+            #expect(try await fixture.waiting(webhook) == 2)
         }
     }
 
-    @Test func tenantsAreFoundHoweverManyMessagesOneHas() async throws {
+    @Test func webhooksAreFoundHoweverManyMessagesOneHas() async throws {
         try await Self.withFixture { fixture in
             let neighbour = try await fixture.stores.createTenant("neighbour")
-            for tenant in [fixture.tenant, neighbour] {
-                _ = try await fixture.registry.setWebhook(
-                    try WebhookURL("https://example.com"), secret: Self.secret(), of: tenant)
+            let (many, one) = (try await fixture.create(), try await fixture.create())
+            let other = try await fixture.create(of: neighbour)
+            try await fixture.addMessages(500, of: many)
+            try await fixture.addMessages(1, of: one)
+            try await fixture.addMessages(1, of: other)
+            func found(_ limit: Int, excluding: [WebhookReference] = []) async throws -> [WebhookReference] {
+                try await fixture.store.webhooksWithDueMessages(limit: limit, excluding: excluding)
             }
-            try await fixture.addMessages(500)
-            try await fixture.addMessages(1, of: neighbour)
-            let found = try await fixture.store.tenantsWithDueMessages(limit: 10, excluding: [])
-            #expect(Set(found) == [fixture.tenant, neighbour] && found.count == 2)
-            #expect(try await fixture.store.tenantsWithDueMessages(limit: 1, excluding: []).count == 1)
-            #expect(
-                try await fixture.store.tenantsWithDueMessages(limit: 1, excluding: [fixture.tenant])
-                    == [neighbour])
-            #expect(
-                try await fixture.store.tenantsWithDueMessages(
-                    limit: 1, excluding: [fixture.tenant, neighbour]) == [])
-            // Of the one, never the other's.
-            let claimed = try #require(
-                try await fixture.store.claim(
-                    of: neighbour, limit: 1_000, lease: .seconds(60), maximumAge: Fixture.age))
-            #expect(claimed.messages.count == 1)
+            let all = try await found(10)
+            #expect(Set(all) == [many, one, other] && all.count == 3)
+            #expect(try await found(1).count == 1)
+            #expect(try await found(1, excluding: [many, one]) == [other])
+            #expect(try await found(1, excluding: [many, one, other]) == [])
+            // Of the one, never another's.
+            #expect(try await fixture.claim(one).count == 1)
+            #expect(try await fixture.claim(other).count == 1)
         }
     }
 
     @Test func whatIsGivenBackIsAsIfItHadNotBeenLent() async throws {
         try await Self.withFixture { fixture in
-            let (store, tenant) = (fixture.store, fixture.tenant)
-            _ = try await fixture.registry.setWebhook(
-                try WebhookURL("https://example.com"), secret: Self.secret(), of: tenant)
-            try await fixture.addMessages(1)
-            func claim() async throws -> [WebhookMessage] {
-                try #require(
-                    try await store.claim(of: tenant, limit: 2, lease: .seconds(60), maximumAge: Fixture.age)
-                ).messages
-            }
-            let first = try await claim()
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(1, of: webhook)
+            let first = try await fixture.claim(webhook)
             #expect(first.map(\.attempt) == [1])
-            #expect(try await claim() == [])
-            try await store.giveBack(first[0], of: tenant)
-            #expect(try await claim() == first)
+            #expect(try await fixture.claim(webhook) == [])
+            try await fixture.store.giveBack(first[0], of: webhook)
+            #expect(try await fixture.claim(webhook) == first)
             // Whose loan it is not any more gives nothing back.
-            try await store.retry(first[0], of: tenant, after: .zero)
-            let second = try await claim()
+            try await fixture.record(.status(500), at: first[0], of: webhook, again: .zero)
+            let second = try await fixture.claim(webhook)
             #expect(second.map(\.attempt) == [2])
-            try await store.giveBack(first[0], of: tenant)
-            #expect(try await claim() == [])
+            try await fixture.store.giveBack(first[0], of: webhook)
+            #expect(try await fixture.claim(webhook) == [])
         }
     }
 
-    @Test func whatIsTooOldIsRemovedWhenItIsSeen() async throws {
+    @Test func whatIsTooOldIsGivenUpWhenItIsSeen() async throws {
         try await Self.withFixture { fixture in
-            let (store, tenant) = (fixture.store, fixture.tenant)
-            _ = try await fixture.registry.setWebhook(
-                try WebhookURL("https://example.com"), secret: Self.secret(), of: tenant)
+            let webhook = try await fixture.create()
             let old = "now() - interval '25 hours'"
-            try await fixture.addMessages(3, due: old, made: old)
-            try await fixture.addMessages(2, made: "now() - interval '23 hours'")
-            try await fixture.addMessages(1, due: "now() + interval '1 hour'", made: old)
+            try await fixture.addMessages(3, of: webhook, due: old, made: old)
+            try await fixture.addMessages(2, of: webhook, made: "now() - interval '23 hours'")
+            try await fixture.addMessages(1, of: webhook, due: "now() + interval '1 hour'", made: old)
             func claim(_ limit: Int) async throws -> WebhookClaim {
                 try #require(
-                    try await store.claim(
-                        of: tenant, limit: limit, lease: .seconds(60), maximumAge: Fixture.age))
+                    try await fixture.store.claim(
+                        of: webhook, limit: limit, lease: .seconds(60), maximumAge: Fixture.age))
             }
             let first = try await claim(2)
             #expect(first.outdatedCount == 2 && first.messages.isEmpty)
             let second = try await claim(4)
             #expect(second.outdatedCount == 1 && second.messages.count == 2)
             #expect(try await claim(4).outdatedCount == 0)
-            #expect(try await fixture.registry.webhook(of: tenant)?.waitingCount == 3)
+            #expect(try await fixture.waiting(webhook) == 3)
+            // Asked for again, it waits as one that is new.
+            #expect(
+                try await fixture.registry.replay(.since(.distantPast, includesTaken: false), of: webhook)
+                    == 3)
+            #expect(try await fixture.claim(webhook).map(\.attempt) == [1, 1, 1])
         }
     }
 
-    /// As tokens, when the servers' secret is replaced; and the audit log has nothing to tell.
-    @Test func aSecretIsSealedAgain() async throws {
+    // MARK: The log
+
+    @Test func theLogHasEachAttempt() async throws {
         try await Self.withFixture { fixture in
-            let (tenant, stores) = (fixture.tenant, fixture.stores)
-            func registry(_ secrets: String...) throws -> PostgresWebhookRegistry {
-                let keys = SealingKeys(secrets: secrets.map { String(repeating: $0, count: 32) })
-                return PostgresWebhookRegistry(stores.adminPool, keys: try #require(keys), actor: "x")
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(1, of: webhook)
+            let replies: [WebhookReply] = [.noAnswer("no answer in time"), .status(503), .status(204)]
+            for (index, reply) in replies.enumerated() {
+                let message = try #require(try await fixture.claim(webhook).first)
+                try await fixture.record(
+                    reply, at: message, of: webhook, again: index < 2 ? .zero : nil)
+                let logged = try await fixture.registry.messages(of: webhook, before: nil, limit: 10)
+                #expect(logged.map(\.state) == [index < 2 ? .waiting : .taken])
+                #expect(logged[0].attempts.map(\.reply) == Array(replies[...index]))
+                #expect(logged[0].attempts.allSatisfy { $0.duration == .milliseconds(12) })
+                #expect((logged[0].dueAt == nil) == (index == 2))
+                #expect(
+                    (try await fixture.registry.webhook(webhook)?.failingSince == nil) == (index == 2))
             }
-            func changes() async throws -> Int {
-                try await stores.database.withSuperuser { pool in
-                    try await pool.withConnection { connection in
-                        try await connection.execute(
-                            "SELECT count(*) FROM doorstep.audit_log WHERE relation = 'webhooks'"
-                        ).one().decode(at: 0)
-                    }
+            let message = try #require(
+                try await fixture.registry.messages(of: webhook, before: nil, limit: 1).first)
+            #expect(
+                try await fixture.registry.messages(of: webhook, before: message.id, limit: 1) == [])
+            await #expect(throws: WebhookRefusal.unknownWebhook) {
+                try await fixture.registry.messages(
+                    of: WebhookReference(WebhookID(UUID()), of: fixture.tenant), before: nil, limit: 1)
+            }
+
+            // Only one that does not wait is sent once more, and those that were taken where that is said.
+            let registry = fixture.registry
+            #expect(try await registry.replay(.since(.distantPast, includesTaken: false), of: webhook) == 0)
+            #expect(try await registry.replay(.since(.distantFuture, includesTaken: true), of: webhook) == 0)
+            #expect(try await registry.replay(.since(.distantPast, includesTaken: true), of: webhook) == 1)
+            await #expect(throws: WebhookRefusal.unknownMessage) {
+                try await registry.replay(.message(message.id), of: webhook)
+            }
+            let again = try #require(try await fixture.claim(webhook).first)
+            #expect(again.id == message.id && again.attempt == 1)
+            try await fixture.record(.status(200), at: again, of: webhook)
+            #expect(try await registry.replay(.message(message.id), of: webhook) == 1)
+            #expect(
+                try await registry.messages(of: webhook, before: nil, limit: 1).first?.attempts.count == 4)
+        }
+    }
+
+    // MARK: Switching off
+
+    @Test func whatFailsForDaysIsSwitchedOff() async throws {
+        try await Self.withFixture { fixture in
+            let broken = try await fixture.create()
+            let other = try await fixture.create("https://example.com/other", events: [.webhookDisabled])
+            try await fixture.addMessages(3, of: broken)
+            let messages = try await fixture.claim(broken, 2)
+            // The first failure begins it, and the one after patience is over ends it.
+            #expect(
+                try await !fixture.record(.status(500), at: messages[0], of: broken, again: .seconds(5)))
+            let since = try #require(try await fixture.registry.webhook(broken)?.failingSince)
+            #expect(
+                try await fixture.record(
+                    .status(410), at: messages[1], of: broken, again: .seconds(5), patience: .zero))
+            let off = try #require(try await fixture.registry.webhook(broken))
+            #expect(
+                off.switchOff?.reason == "it has failed for three days, the last time so: it answered 410")
+            #expect(off.failingSince == since && off.waitingCount == 0)
+
+            let told = try #require(try await fixture.claim(other).first)
+            let message = try #require(try JSONValue(parsing: told.body).objectValue)
+            #expect(message["id"] == .string(told.id.uuidString.lowercased()))
+            #expect(message["type"] == "webhook.disabled")
+            #expect(message["data"]?.objectValue?["webhook"] == .string(broken.id.description))
+            #expect(message["data"]?.objectValue?["url"] == "https://example.com/hooks")
+
+            // What came at the same moment is given up, too; then nothing is kept for it.
+            try await fixture.addMessages(1, of: broken)
+            let late = try #require(
+                try await fixture.store.claim(
+                    of: broken, limit: 9, lease: .seconds(60), maximumAge: Fixture.age))
+            #expect(late.messages.isEmpty && late.outdatedCount == 1)
+
+            let on = try await fixture.registry.change(
+                broken, WebhookChange(isEnabled: true), by: Fixture.actor)
+            #expect(on.switchOff == nil && on.failingSince == nil)
+            #expect(
+                try await fixture.registry.replay(.since(.distantPast, includesTaken: false), of: broken) == 4
+            )
+            let again = try #require(try await fixture.claim(broken, 1).first)
+            #expect(
+                try await !fixture.record(
+                    .status(500), at: again, of: broken, again: .zero, patience: .seconds(60)))
+        }
+    }
+
+    // MARK: Events
+
+    /// What the messages that wait for a webhook say, in the order in which they came; they are taken.
+    private static func told(_ fixture: Fixture, _ webhook: WebhookReference) async throws -> [JSONObject] {
+        var told: [JSONObject] = []
+        for message in try await fixture.claim(webhook).sorted(by: { $0.id.uuidString < $1.id.uuidString }) {
+            let object = try #require(try JSONValue(parsing: message.body).objectValue)
+            #expect(object["id"] == .string(message.id.uuidString.lowercased()))
+            #expect(message.id.uuidString.dropFirst(14).first == "7")
+            let time = try #require(object["timestamp"]?.stringValue)
+            #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
+            told.append([
+                "type": object["type"] ?? .null, "data": object["data"] ?? .null,
+            ])
+            try await fixture.record(.status(200), at: message, of: webhook)
+        }
+        return told
+    }
+
+    @Test func changesOfTheCatalogueAreTold() async throws {
+        try await Self.withFixture { fixture in
+            let (stores, tenant) = (fixture.stores, fixture.tenant)
+            try await stores.createClip(of: tenant)
+            let webhook = try await fixture.create(events: [.locationChanged, .experienceChanged])
+            let deaf = try await fixture.create(events: [.keyRevoked])
+            func execute(_ sql: String) async throws {
+                try await stores.adminPool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute(script: sql.replacing("$tenant", with: tenant.description))
                 }
             }
-            #expect(try await registry("b", "a").resealSecret(of: tenant) == .init())
-            let webhook = Webhook(url: try WebhookURL("https://example.com"), secret: Self.secret())
-            _ = try await fixture.registry.setWebhook(webhook.url, secret: webhook.secret, of: tenant)
-            #expect(try await changes() == 1)
-            #expect(try await registry("b").resealSecret(of: tenant) == .init(unreadable: 1))
-            #expect(try await registry("b", "a").resealSecret(of: tenant) == .init(resealed: 1))
-            #expect(try await registry("b", "a").resealSecret(of: tenant) == .init())
-            #expect(try await registry("b").webhook(of: tenant)?.webhook == webhook)
-            #expect(try await changes() == 1)
+            try await execute(
+                """
+                INSERT INTO doorstep.locations (tenant_id, identifier, name, latitude, longitude, radius)
+                SELECT '$tenant', 'l' || lpad(n::text, 3, '0'), 'L', 1, 2, 3 FROM generate_series(1, 250) AS n
+                """)
+            let names = JSONValue.array(
+                (1...100).map { .string("l" + String(repeating: "0", count: 3 - "\($0)".count) + "\($0)") })
+            #expect(
+                try await Self.told(fixture, webhook) == [
+                    [
+                        "type": "location.changed",
+                        "data": ["action": "insert", "count": 250, "locations": names],
+                    ]
+                ])
+            // What stays as it is is no change, and nothing no message.
+            try await execute(
+                """
+                UPDATE doorstep.locations SET name = CASE identifier WHEN 'l007' THEN 'M' ELSE name END;
+                UPDATE doorstep.locations SET name = name;
+                DELETE FROM doorstep.locations WHERE identifier = 'nowhere';
+                DELETE FROM doorstep.locations WHERE identifier = 'l250';
+                INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, location_identifier)
+                VALUES ('$tenant', 'advanced', 'https://example.com/a', 'com.example.MyApp.Clip', 'l001')
+                """)
+            let told = try await Self.told(fixture, webhook)
+            let expected: [JSONObject] = [
+                [
+                    "type": "location.changed",
+                    "data": ["action": "update", "count": 1, "locations": ["l007"]],
+                ],
+                [
+                    "type": "location.changed",
+                    "data": ["action": "delete", "count": 1, "locations": ["l250"]],
+                ],
+                [
+                    "type": "experience.changed",
+                    "data": [
+                        "action": "insert", "count": 1,
+                        "experiences": [["kind": "advanced", "url": "https://example.com/a"]],
+                    ],
+                ],
+            ]
+            #expect(told.count == 3 && expected.allSatisfy(told.contains))
+            #expect(try await Self.told(fixture, deaf) == [])
+            // Nor is one told that is switched off, or a neighbour's.
+            let neighbour = try await stores.createTenant("neighbour")
+            let foreign = try await fixture.create(events: [.locationChanged], of: neighbour)
+            _ = try await fixture.registry.change(
+                webhook, WebhookChange(isEnabled: false), by: Fixture.actor)
+            try await execute("DELETE FROM doorstep.locations WHERE identifier = 'l249'")
+            #expect(try await fixture.waiting(webhook) == 0)
+            #expect(try await fixture.waiting(foreign) == 0)
         }
     }
 
-    @Test func aSecretThatNothingOpensIsReplaced() async throws {
+    @Test func lapsedDomainsAndRevokedKeysAreTold() async throws {
         try await Self.withFixture { fixture in
-            let strange = PostgresWebhookRegistry(
-                fixture.stores.adminPool, keys: try Self.keys("b"), actor: "x")
-            let url = try WebhookURL("https://example.com/hooks")
-            let new = Self.secret()
-            #expect(try await strange.replaceSecret(by: new, of: fixture.tenant) == nil)
-            _ = try await fixture.registry.setWebhook(url, secret: Self.secret(), of: fixture.tenant)
-            #expect(try await strange.replaceSecret(by: new, of: fixture.tenant) == url)
+            let (stores, tenant) = (fixture.stores, fixture.tenant)
+            let webhook = try await fixture.create(events: [.domainLapsed, .keyRevoked])
+            let store = stores.administration
+            var generator = SystemRandomNumberGenerator()
+            let record = try await store.createKey(
+                APIKey.generate(.secret, using: &generator), scopes: nil, expiresAt: nil, of: tenant)
+            for _ in 1...2 { _ = try await store.revokeKey(record.id, of: tenant) }
+            try await stores.adminPool.withTransaction { transaction in
+                try await transaction.setTenant(tenant.description)
+                try await transaction.execute(
+                    script: """
+                        INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at, method)
+                        VALUES ('\(tenant)', 'example.com', 'c', now(), 'dns');
+                        UPDATE doorstep.domains SET lapsed_at = now();
+                        UPDATE doorstep.domains SET lapsed_at = NULL
+                        """)
+            }
+            let told = try await Self.told(fixture, webhook)
             #expect(
-                try await strange.webhook(of: fixture.tenant)?.webhook == Webhook(url: url, secret: new))
+                told.contains([
+                    "type": "key.revoked",
+                    "data": ["action": "update", "count": 1, "keys": [.string(record.id.description)]],
+                ]))
+            #expect(
+                told.contains([
+                    "type": "domain.lapsed",
+                    "data": ["action": "update", "count": 1, "domains": ["example.com"]],
+                ]))
+            #expect(told.count == 2)
+        }
+    }
+
+    @Test func confirmationsAreToldByTheHundred() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create(events: [.confirmationRecorded])
+            let queue = ConfirmationQueue(fixture.serverPool)
+            let record = ConfirmationRecord(
+                location: try LocationIdentifier("a"), outcome: .inRegion, source: .nfc,
+                minute: Date(timeIntervalSince1970: 1_772_368_200))
+            for _ in 1...101 { queue.record(record, of: fixture.tenant) }
+            try await queue.flush()
+            let told = try await Self.told(fixture, webhook)
+            let lists = told.compactMap {
+                $0["data"]?.objectValue?["confirmations"]?.arrayValue
+            }
+            #expect(lists.map(\.count).sorted() == [1, 100])
+            #expect(told.allSatisfy { $0["type"] == "confirmation.recorded" })
+            let confirmation = try #require(lists.first?.first?.objectValue)
+            #expect(confirmation["location"] == "a" && confirmation["minute"] == "2026-03-01T12:30:00Z")
+            #expect(Set(confirmation.map(\.key)) == ["id", "minute", "location", "outcome", "source"])
+        }
+    }
+
+    /// What is told waits for a webhook that is being deleted, and does not fail for it.
+    @Test func aWebhookThatIsBeingDeletedIsLeftOut() async throws {
+        try await Self.withFixture { fixture in
+            let (stores, tenant) = (fixture.stores, fixture.tenant)
+            let staying = try await fixture.create(events: [.confirmationRecorded, .locationChanged])
+            let tellings: [@Sendable () async throws -> Void] = [
+                {
+                    let queue = ConfirmationQueue(fixture.serverPool)
+                    queue.record(
+                        ConfirmationRecord(
+                            location: try LocationIdentifier("a"), outcome: .inRegion, source: .nfc,
+                            minute: Date(timeIntervalSince1970: 1_772_368_200)), of: tenant)
+                    try await queue.flush()
+                    #expect(queue.droppedCount == 0)
+                },
+                {
+                    try await stores.adminPool.withTransaction { transaction in
+                        try await transaction.setTenant(tenant.description)
+                        try await transaction.execute(
+                            """
+                            INSERT INTO doorstep.locations
+                                (tenant_id, identifier, name, latitude, longitude, radius)
+                            VALUES (\(tenant.uuid), 'a', 'A', 1, 2, 3)
+                            """)
+                    }
+                },
+            ]
+            for tell in tellings {
+                let going = try await fixture.create(events: [.confirmationRecorded, .locationChanged])
+                let telling = try await stores.adminPool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute(
+                        """
+                        DELETE FROM doorstep.webhooks
+                        WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(going.id.uuid)
+                        """)
+                    let telling = Task { try await tell() }
+                    try await stores.waitForWaiter()
+                    return telling
+                }
+                try await telling.value
+            }
+            let told = try await Self.told(fixture, staying)
+            #expect(
+                told.map { $0["type"] } == ["confirmation.recorded", "location.changed"])
         }
     }
 }

@@ -150,4 +150,26 @@ import Testing
             #expect(path == #""$user", public"#)
         }
     }
+
+    /// Whoever comes after a migration that waits for a lock waits too.
+    @Test func aMigrationDoesNotQueueForALock() async throws {
+        try await withPool { pool in
+            try await runner([first]).migrate(on: pool)
+            let impatient = try MigrationRunner(
+                [first, second], schema: "app", lockKey: 4711, lockTimeout: .milliseconds(50))
+            try await pool.withTransaction { transaction in
+                try await transaction.execute("LOCK app.place IN ACCESS SHARE MODE")
+                let error = await #expect(throws: PostgreSQLError.self) {
+                    try await impatient.migrate(on: pool)
+                }
+                guard case .migrationFailed(2, "names", let cause) = error else {
+                    Issue.record("not named: \(String(describing: error))")
+                    return
+                }
+                #expect(cause.sqlState == "55P03")
+            }
+            let applied = try await impatient.migrate(on: pool)
+            #expect(applied == [second])
+        }
+    }
 }

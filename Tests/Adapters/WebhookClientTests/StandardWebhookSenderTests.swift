@@ -2,10 +2,10 @@ import Foundation
 import IPAddresses
 import LocalServers
 import Notifications
-import OutboundHTTP
 import Synchronization
 import Testing
 
+@testable import OutboundHTTP
 @testable import WebhookClient
 
 @Suite struct StandardWebhookSenderTests {
@@ -105,5 +105,80 @@ import Testing
                 #expect(unknown == .noAnswer("the connection could not be secured"))
             }
         }
+    }
+
+    // MARK: Addresses
+
+    private static let refusals: Set = [
+        WebhookReply.noAnswer("the host's address is not public"), .noAnswer("the host has no address"),
+    ]
+
+    /// Each host that can be registered at all.
+    @Test(arguments: LocalWebServer.hostsThatAreNotPublic)
+    func noMessageReachesWhatIsNotPublic(host: String) async throws {
+        let asked = Mutex(0)
+        try await LocalWebServer.lend({ _ in
+            asked.withLock { $0 += 1 }
+            return .init("")
+        }) { server in
+            try await OutboundClient.withClient(OutboundClient.Settings(timeout: .seconds(60))) { client in
+                for scheme in ["http", "https"] {
+                    guard let webhook = try? Self.webhook("\(scheme)://\(host):\(server.port)/") else {
+                        continue
+                    }
+                    let reply = await StandardWebhookSender(client).send(
+                        Self.message, to: webhook, at: Date())
+                    #expect(Self.refusals.contains(reply), "\(scheme): \(reply)")
+                }
+            }
+        }
+        #expect(asked.withLock { $0 } == 0)
+    }
+
+    /// Where a name leads counts, and where it led when it was looked at.
+    @Test func noMessageReachesWhatANameLeadsToLater() async throws {
+        try await TestCertificate.lend(for: ["hooks.example.com"]) { certificate in
+            let lookups = Mutex(0)
+            try await LocalWebServer.lend(over: certificate, { _ in .init("") }) { server in
+                let url = "https://hooks.example.com:\(server.port)/"
+                let only = OutboundClient.Settings(
+                    authorities: certificate.path, allowed: [try #require(AddressRange("127.0.0.1"))],
+                    timeout: .seconds(60))
+                let inside = try await OutboundClient.withClient(
+                    only, resolver: { _ in ["127.0.0.2", "::1"] }
+                ) {
+                    await StandardWebhookSender($0).send(Self.message, to: try Self.webhook(url), at: Date())
+                }
+                #expect(inside == .noAnswer("the host's address is not public"))
+                let turning: BoundHosts.Resolver = { _ in
+                    let isFirst = lookups.withLock { count in
+                        count += 1
+                        return count == 1
+                    }
+                    return isFirst ? ["127.0.0.1"] : ["127.0.0.2"]
+                }
+                let replies = try await OutboundClient.withClient(only, resolver: turning) { client in
+                    let sender = StandardWebhookSender(client)
+                    return [
+                        await sender.send(Self.message, to: try Self.webhook(url), at: Date()),
+                        await sender.send(Self.message, to: try Self.webhook(url), at: Date()),
+                    ]
+                }
+                #expect(replies == [.status(200), .status(200)])
+            }
+            #expect(lookups.withLock { $0 } == 1)
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308]) func noMessageFollowsARedirect(status: Int) async throws {
+        let paths = Mutex<[String]>([])
+        try await LocalWebServer.lend({ request in
+            paths.withLock { $0.append(request.path) }
+            return .init("", status: status, headers: [("Location", "/inside")])
+        }) { server in
+            let reply = try await Self.send(to: "http://127.0.0.1:\(server.port)/hooks")
+            #expect(reply == .status(status) && !reply.isTaken)
+        }
+        #expect(paths.withLock { $0 } == ["/hooks"])
     }
 }

@@ -22,7 +22,7 @@ import Testing
     /// Everybody has more due than there is room for.
     @Test(arguments: [(10, 4, 3), (7, 7, 7), (100, 3, 2), (1, 1, 1), (64, 5, 9)])
     func turnsComeToEverybodyAlike(total: Int, share: Int, batch: Int) {
-        var state = LeaseState<Int>(Self.settings(total: total, share: share, batch: batch))
+        var state = LeaseState<TenantID, Int>(Self.settings(total: total, share: share, batch: batch))
         var turns: [TenantID: Int] = [:]
         for _ in 1...400 {
             var held: [TenantID: Int] = [:]
@@ -40,7 +40,7 @@ import Testing
         #expect(turns.count == Self.tenants.count && most - fewest <= 1)
     }
 
-    private static func settle(_ held: [TenantID: Int], in state: inout LeaseState<Int>) {
+    private static func settle(_ held: [TenantID: Int], in state: inout LeaseState<TenantID, Int>) {
         for (tenant, count) in held {
             for number in 0..<count { state.finish(number, of: tenant) }
         }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func oneTenantHasItsShareAndOthersTheRest() {
-        var state = LeaseState<Int>(Self.settings())
+        var state = LeaseState<TenantID, Int>(Self.settings())
         let (greedy, other) = (Self.tenants[0], Self.tenants[1])
         #expect(state.reserve(for: greedy) == 5)
         // What is reserved counts for room, and is not held.
@@ -74,19 +74,19 @@ import Testing
     }
 
     @Test func whoIsFoundBeyondTheRoomIsLookedForAgain() {
-        var state = LeaseState<Int>(Self.settings(isInTurn: false))
+        var state = LeaseState<TenantID, Int>(Self.settings(isInTurn: false))
         let rooms = state.reserve(for: Array(Self.tenants.prefix(6)))
         #expect(rooms.map(\.room) == [5, 5, 5, 5])
-        #expect(state.claimed(5, of: 5, for: rooms[0].tenant) == false)
-        #expect(state.claimed(1, of: 5, for: rooms[1].tenant) == true)
-        #expect(state.claimed(0, of: 5, for: rooms[2].tenant) == true)
+        #expect(state.claimed(5, of: 5, for: rooms[0].lessee) == false)
+        #expect(state.claimed(1, of: 5, for: rooms[1].lessee) == true)
+        #expect(state.claimed(0, of: 5, for: rooms[2].lessee) == true)
         // There was room for all of the next.
         #expect(state.reserve(for: [Self.tenants[8]]).map(\.room) == [5])
         #expect(state.claimed(0, of: 5, for: Self.tenants[8]) == false)
     }
 
     @Test func failuresInSuccessionAreCountedOnceForEachRest() {
-        var state = LeaseState<Int>(Self.settings())
+        var state = LeaseState<TenantID, Int>(Self.settings())
         let tenant = Self.tenants[0]
         for number in 1...3 {
             // Two claims at once fail: it rests once.
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func whoCannotBeWrittenForGetsNothingAndHoldsNoSettler() throws {
-        var state = LeaseState<Int>(Self.settings(settlers: 1))
+        var state = LeaseState<TenantID, Int>(Self.settings(settlers: 1))
         let (broken, other) = (Self.tenants[0], Self.tenants[1])
         try Self.hold(2, of: broken, in: &state)
         try Self.hold(2, of: other, in: &state)
@@ -136,7 +136,9 @@ import Testing
         #expect(state.heldCount == 0 && state.reserve(for: broken) == 5)
     }
 
-    private static func hold(_ count: Int, of tenant: TenantID, in state: inout LeaseState<Int>) throws {
+    private static func hold(
+        _ count: Int, of tenant: TenantID, in state: inout LeaseState<TenantID, Int>
+    ) throws {
         let reserved = state.reserve(for: tenant)
         let room = try #require(reserved)
         _ = state.claimed(count, of: room, for: tenant)
@@ -144,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func whatIsDroppedCountsNoLonger(hasRested: Bool) throws {
-        var state = LeaseState<Int>(Self.settings(total: 5))
+        var state = LeaseState<TenantID, Int>(Self.settings(total: 5))
         let tenant = Self.tenants[0]
         try Self.hold(5, of: tenant, in: &state)
         #expect(state.next() == tenant)
@@ -163,7 +165,7 @@ import Testing
 
     /// Its loans could end, and be taken again, before what became of them is written.
     @Test func whoWaitsLongForASettlerGetsNothing() throws {
-        var state = LeaseState<Int>(Self.settings(settlers: 1))
+        var state = LeaseState<TenantID, Int>(Self.settings(settlers: 1))
         let (slow, waiting) = (Self.tenants[0], Self.tenants[1])
         try Self.hold(2, of: slow, in: &state)
         try Self.hold(2, of: waiting, in: &state)
@@ -186,7 +188,7 @@ import Testing
     @Test(arguments: [true, false]) func inTheEndWhoCutsOffSettlesAllAtOnce(cutsOff: Bool) throws {
         var settings = Self.settings(total: 200)
         settings.cutsOff = cutsOff
-        var state = LeaseState<Int>(settings)
+        var state = LeaseState<TenantID, Int>(settings)
         for tenant in Self.tenants[0...9] { try Self.hold(1, of: tenant, in: &state) }
         #expect([state.next(), state.next(), state.next()].compactMap(\.self).count == 2)
         for tenant in Self.tenants[0...1] {
@@ -200,7 +202,7 @@ import Testing
     }
 
     @Test func afterALookThatFailedNobodyIsLookedForUntilThePoll() {
-        var state = LeaseState<Int>(Self.settings())
+        var state = LeaseState<TenantID, Int>(Self.settings())
         state.isLookFailing = true
         #expect(state.busy == nil)
         state.pass()
@@ -208,7 +210,7 @@ import Testing
     }
 
     @Test func inEachRoundEverybodyIsTriedOnce() throws {
-        var state = LeaseState<Int>(Self.settings(total: 200, settlers: 1))
+        var state = LeaseState<TenantID, Int>(Self.settings(total: 200, settlers: 1))
         for tenant in Self.tenants[0...9] {
             try Self.hold(5, of: tenant, in: &state)
             try Self.hold(2, of: tenant, in: &state)
@@ -257,7 +259,7 @@ import Testing
 private struct LeaseRun {
     private let settings: LeaseSettings
     private let tenants: [TenantID]
-    private var state: LeaseState<Int>
+    private var state: LeaseState<TenantID, Int>
     private var reserved: [(tenant: TenantID, room: Int)] = []
     private var worked: [(tenant: TenantID, loan: Int)] = []
     private var waiting: [TenantID: [Int]] = [:]
@@ -328,7 +330,7 @@ private struct LeaseRun {
             guard !reserved.isEmpty, random.oneIn(3) else { return }
             let (tenant, room) = reserved.remove(at: random.below(reserved.count))
             state.failedToClaim(room, for: tenant)
-            let rests = state.takeRests().map(\.tenant)
+            let rests = state.takeRests().map(\.lessee)
             isWrong = isWrong || rests != (resting.insert(tenant).inserted ? [tenant] : [])
         case 4:
             guard resting.remove(tenant) != nil else { return }

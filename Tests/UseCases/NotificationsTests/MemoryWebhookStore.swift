@@ -4,11 +4,11 @@ import Tenancy
 
 /// Messages in memory, as a database keeps them.
 final class MemoryWebhookStore: WebhookStore {
-    enum Call: Sendable { case claim, remove, retry }
+    enum Call: Sendable { case claim, over, again }
     struct Failure: Error {}
 
     struct Waiting {
-        let tenant: TenantID
+        let webhook: WebhookReference
         var message: WebhookMessage
     }
 
@@ -16,17 +16,20 @@ final class MemoryWebhookStore: WebhookStore {
         var waiting: [Waiting] = []
         /// What is not due for a while.
         var retries: [UUID: Duration] = [:]
-        var lentIDs: [UUID: TenantID] = [:]
+        var lentIDs: [UUID: WebhookReference] = [:]
         var givenBack: [UUID] = []
+        var attempts: [UUID: [WebhookAttempt]] = [:]
+        /// Those that the next failure switches off.
+        var failing: Set<WebhookReference> = []
         var mostLent = 0
         var mostLentOfOne = 0
-        var claims: [TenantID: Int] = [:]
+        var claims: [WebhookReference: Int] = [:]
         var hasWebhook = true
         var outdatedCount = 0
-        var broken: [TenantID: Call] = [:]
+        var broken: [WebhookReference: Call] = [:]
 
         var claimCount: Int { claims.values.reduce(0, +) }
-        var lent: [TenantID: Int] { Dictionary(lentIDs.values.map { ($0, 1) }, uniquingKeysWith: +) }
+        var lent: [WebhookReference: Int] { Dictionary(lentIDs.values.map { ($0, 1) }, uniquingKeysWith: +) }
 
         func isLent(_ message: WebhookMessage) -> Bool { lentIDs[message.id] != nil }
 
@@ -36,22 +39,20 @@ final class MemoryWebhookStore: WebhookStore {
     private let state = Watched(State())
     private let webhook: Webhook
 
-    init(_ counts: [TenantID: Int]) throws {
+    init(_ counts: [WebhookReference: Int]) throws {
         var generator = SystemRandomNumberGenerator()
         webhook = Webhook(
             url: try WebhookURL("https://example.com"), secret: WebhookSecret(using: &generator))
-        for (tenant, count) in counts.sorted(by: { $0.key.description < $1.key.description }) {
-            add(count, of: tenant)
-        }
+        for (webhook, count) in counts.sorted(by: { $0.key < $1.key }) { add(count, of: webhook) }
     }
 
     var current: State { state.current }
 
-    func add(_ count: Int, of tenant: TenantID) {
+    func add(_ count: Int, of webhook: WebhookReference) {
         change { state in
             state.waiting += (0..<count).map { number in
                 Waiting(
-                    tenant: tenant, message: WebhookMessage(id: UUID(), body: [UInt8(number)], attempt: 0))
+                    webhook: webhook, message: WebhookMessage(id: UUID(), body: [UInt8(number)], attempt: 0))
             }
         }
     }
@@ -60,34 +61,34 @@ final class MemoryWebhookStore: WebhookStore {
 
     func change(_ change: (inout State) throws -> Void) rethrows { try state.change(change) }
 
-    func tenantsWithDueMessages(limit: Int, excluding: [TenantID]) -> [TenantID] {
+    func webhooksWithDueMessages(limit: Int, excluding: [WebhookReference]) -> [WebhookReference] {
         let state = current
-        let due = Set(state.waiting.filter { state.isDue($0.message) }.map(\.tenant)).subtracting(excluding)
+        let due = Set(state.waiting.filter { state.isDue($0.message) }.map(\.webhook)).subtracting(excluding)
         return Array(due.prefix(limit))
     }
 
     func claim(
-        of tenant: TenantID, limit: Int, lease: Duration, maximumAge: Duration
+        of reference: WebhookReference, limit: Int, lease: Duration, maximumAge: Duration
     ) async throws -> WebhookClaim? {
         var messages: [WebhookMessage] = []
         var outdatedCount = 0
         var isRefused = false
         change { state in
-            state.claims[tenant, default: 0] += 1
-            isRefused = state.broken[tenant] == .claim
+            state.claims[reference, default: 0] += 1
+            isRefused = state.broken[reference] == .claim
             guard state.hasWebhook, !isRefused else { return }
             for index in state.waiting.indices
-            where messages.count < limit && state.waiting[index].tenant == tenant
+            where messages.count < limit && state.waiting[index].webhook == reference
                 && state.isDue(state.waiting[index].message)
             {
                 let message = state.waiting[index].message
                 state.waiting[index].message = WebhookMessage(
                     id: message.id, body: message.body, attempt: message.attempt + 1)
-                state.lentIDs[message.id] = tenant
+                state.lentIDs[message.id] = reference
                 messages.append(state.waiting[index].message)
             }
             state.mostLent = max(state.mostLent, state.lentIDs.count)
-            state.mostLentOfOne = max(state.mostLentOfOne, state.lent[tenant, default: 0])
+            state.mostLentOfOne = max(state.mostLentOfOne, state.lent[reference, default: 0])
             outdatedCount = state.outdatedCount
             state.outdatedCount = 0
         }
@@ -96,27 +97,27 @@ final class MemoryWebhookStore: WebhookStore {
         return WebhookClaim(webhook: webhook, messages: messages, outdatedCount: outdatedCount)
     }
 
-    func remove(_ messages: [WebhookMessage], of tenant: TenantID) async throws {
+    func record(
+        _ attempt: WebhookAttempt, at message: WebhookMessage, of webhook: WebhookReference,
+        again pause: Duration?, patience: Duration
+    ) async throws -> Bool {
         try Task.checkCancellation()
-        guard current.broken[tenant] != .remove else { throw Failure() }
+        guard current.broken[webhook] != (pause == nil ? .over : .again) else { throw Failure() }
+        var isSwitchedOff = false
         change { state in
-            for message in messages {
+            if let pause {
+                state.retries[message.id] = pause
+            } else {
                 state.waiting.removeAll { $0.message.id == message.id }
-                state.lentIDs[message.id] = nil
             }
-        }
-    }
-
-    func retry(_ message: WebhookMessage, of tenant: TenantID, after pause: Duration) async throws {
-        try Task.checkCancellation()
-        guard current.broken[tenant] != .retry else { throw Failure() }
-        change { state in
-            state.retries[message.id] = pause
             state.lentIDs[message.id] = nil
+            state.attempts[message.id, default: []].append(attempt)
+            isSwitchedOff = !attempt.reply.isTaken && state.failing.remove(webhook) != nil
         }
+        return isSwitchedOff
     }
 
-    func giveBack(_ message: WebhookMessage, of tenant: TenantID) async throws {
+    func giveBack(_ message: WebhookMessage, of webhook: WebhookReference) async throws {
         try Task.checkCancellation()
         change { state in
             state.givenBack.append(message.id)

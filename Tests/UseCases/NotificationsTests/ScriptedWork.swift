@@ -35,7 +35,7 @@ final class ScriptedWork: LeasedWork {
         self.onSettle = onSettle
     }
 
-    func tenants(except busy: [TenantID]) async throws -> [TenantID] {
+    func lessees(except busy: [TenantID]) async throws -> [TenantID] {
         try await onLook()
         return state.current.due.filter { !$0.value.isEmpty && !busy.contains($0.key) }.keys.sorted {
             $0.description < $1.description
@@ -71,7 +71,7 @@ final class ScriptedWork: LeasedWork {
 
     func rest(_ number: Int) -> Duration { .seconds(10 * number) }
 
-    func report(_ event: LeaseEvent) {
+    func report(_ event: LeaseEvent<TenantID>) {
         state.change { state in
             switch event {
             case .failed(let tenant, _): state.failed.append(tenant)

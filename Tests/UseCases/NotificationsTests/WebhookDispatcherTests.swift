@@ -6,8 +6,14 @@ import Testing
 @testable import Notifications
 
 @Suite struct WebhookDispatcherTests {
-    private static let tenants = (1...40).map { number in
-        TenantID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number))))
+    /// Two of each tenant's.
+    private static let webhooks: [WebhookReference] = (0..<80).map { (number: UInt8) -> WebhookReference in
+        let tenant = TenantID(id(number / 2 + 1))
+        return WebhookReference(WebhookID(id(number % 2 + 1)), of: tenant)
+    }
+
+    private static func id(_ number: UInt8) -> UUID {
+        UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number))
     }
 
     /// Runs a dispatcher for as long as the body does, and returns once it has come to its end.
@@ -30,7 +36,7 @@ import Testing
     }
 
     @Test func whatIsTakenIsRemovedAndWhatIsNotWaits() async throws {
-        let store = try MemoryWebhookStore([Self.tenants[0]: 3])
+        let store = try MemoryWebhookStore([Self.webhooks[0]: 3])
         await Self.withDispatcher(
             store,
             reply: { message in
@@ -51,27 +57,60 @@ import Testing
     }
 
     @Test func afterTheLastAttemptAMessageIsGivenUp() async throws {
-        let store = try MemoryWebhookStore([Self.tenants[0]: 1, Self.tenants[1]: 1])
+        let store = try MemoryWebhookStore([Self.webhooks[0]: 1, Self.webhooks[1]: 1])
         store.change { $0.waiting[0].message = $0.waiting[0].message.with(attempt: 8) }
         store.change { $0.waiting[1].message = $0.waiting[1].message.with(attempt: 9) }
         let last = store.current.waiting[1]
-        let givenUp = Mutex<[TenantID]>([])
+        let givenUp = Mutex<[WebhookReference]>([])
         await Self.withDispatcher(
             store,
             onEvent: { event in
-                if case .gaveUp(let tenant, 1, .status(404)) = event {
-                    givenUp.withLock { $0.append(tenant) }
+                if case .gaveUp(let webhook, 1, .status(404)) = event {
+                    givenUp.withLock { $0.append(webhook) }
                 }
             }, reply: { _ in .status(404) }
         ) {
             await store.wait { $0.waiting.count == 1 && $0.retries.count == 1 }
         }
         #expect(store.current.waiting.map(\.message.attempt) == [9])
-        #expect(givenUp.withLock { $0 } == [last.tenant])
+        #expect(givenUp.withLock { $0 } == [last.webhook])
+    }
+
+    /// What the log is made of, and that it is told of when one is switched off.
+    @Test func eachAttemptIsWrittenDown() async throws {
+        let (failing, other) = (Self.webhooks[0], Self.webhooks[1])
+        let store = try MemoryWebhookStore([failing: 1, other: 1])
+        store.change { $0.failing = [failing, other] }
+        let failingID = store.current.waiting[0].message.id
+        let start = Date(timeIntervalSince1970: 1_772_368_200)
+        let times = Mutex(0.0)
+        let off = Mutex<[WebhookReference]>([])
+        let dispatcher = WebhookDispatcher(
+            store, Replies(reply: { $0.id == failingID ? .status(500) : .status(204) }),
+            clock: StandingClock(),
+            now: {
+                start.addingTimeInterval(
+                    times.withLock {
+                        $0 += 1; return $0
+                    })
+            },
+            onEvent: { event in
+                if case .switchedOff(let webhook, .status(500)) = event {
+                    off.withLock { $0.append(webhook) }
+                }
+            })
+        async let run: Void = dispatcher.run()
+        await store.wait { $0.attempts.count == 2 }
+        dispatcher.shutDown()
+        await run
+        #expect(off.withLock { $0 } == [failing])
+        let attempts = store.current.attempts.values.flatMap(\.self)
+        #expect(Set(attempts.map(\.reply)) == [.status(500), .status(204)])
+        #expect(attempts.allSatisfy { $0.at > start && $0.duration >= .seconds(1) })
     }
 
     @Test func withoutAWebhookNothingIsSent() async throws {
-        let store = try MemoryWebhookStore([Self.tenants[0]: 1])
+        let store = try MemoryWebhookStore([Self.webhooks[0]: 1])
         store.change { $0.hasWebhook = false }
         await Self.withDispatcher(
             store,
@@ -87,9 +126,9 @@ import Testing
 
     /// No clock moves: only the room that each message leaves can have been filled again.
     @Test func aReceiverThatNeverAnswersHoldsUpNobody() async throws {
-        let (silent, other) = (Self.tenants[0], Self.tenants[1])
+        let (silent, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([silent: 20, other: 20])
-        let silentIDs = Set(store.current.waiting.filter { $0.tenant == silent }.map(\.message.id))
+        let silentIDs = Set(store.current.waiting.filter { $0.webhook == silent }.map(\.message.id))
         await Self.withDispatcher(
             store,
             reply: { message in
@@ -98,7 +137,7 @@ import Testing
                 return .noAnswer("the connection failed")
             }
         ) {
-            await store.wait { state in !state.waiting.contains { $0.tenant == other } }
+            await store.wait { state in !state.waiting.contains { $0.webhook == other } }
             #expect(store.current.lent == [silent: 4])
         }
         // What the end cut off says nothing of the receiver.
@@ -108,7 +147,7 @@ import Testing
     }
 
     @Test func allTogetherHaveABound() async throws {
-        let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.tenants.map { ($0, 5) }))
+        let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.webhooks.map { ($0, 5) }))
         let gate = Gate()
         await Self.withDispatcher(
             store,
@@ -122,44 +161,44 @@ import Testing
             await store.wait { $0.waiting.isEmpty }
         }
         #expect(store.current.mostLent == WebhookDispatcher.messages)
-        #expect(store.current.mostLentOfOne == WebhookDispatcher.messagesPerTenant)
+        #expect(store.current.mostLentOfOne == WebhookDispatcher.messagesPerWebhook)
     }
 
-    @Test func manyTenantsWithOneMessageEachAreServedWithoutAPoll() async throws {
-        let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.tenants.map { ($0, 1) }))
+    @Test func manyWebhooksWithOneMessageEachAreServedWithoutAPoll() async throws {
+        let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.webhooks.map { ($0, 1) }))
         await Self.withDispatcher(
             store,
             reply: { _ in
                 await Self.never(); return .noAnswer("cut off")
             }
         ) {
-            await store.wait { $0.lent.count == Self.tenants.count }
+            await store.wait { $0.lent.count == Self.webhooks.count }
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: [MemoryWebhookStore.Call.claim, .remove])
+    @Test(.timeLimit(.minutes(2)), arguments: [MemoryWebhookStore.Call.claim, .over])
     func whomTheStoreFailsForDisturbsNobody(
         call: MemoryWebhookStore.Call
     ) async throws {
-        let (broken, other) = (Self.tenants[0], Self.tenants[1])
+        let (broken, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([broken: 20, other: 20])
         store.change { $0.broken = [broken: call] }
-        let failed = Mutex<[TenantID?]>([])
+        let failed = Mutex<[WebhookReference?]>([])
         let clock = NotedClock()
         await Self.withDispatcher(
             store, clock: clock,
             onEvent: { event in
-                if case .failed(let tenant, _) = event { failed.withLock { $0.append(tenant) } }
+                if case .failed(let webhook, _) = event { failed.withLock { $0.append(webhook) } }
             }, reply: { _ in .status(200) }
         ) {
-            await store.wait { state in !state.waiting.contains { $0.tenant == other } }
+            await store.wait { state in !state.waiting.contains { $0.webhook == other } }
             await clock.wait(for: .seconds(5))
             // It rests: no look finds it, and nobody asks for its messages.
             let claimCount = store.current.claims[broken]
             store.add(20, of: other)
             await clock.wait(for: .seconds(1))
             clock.end(.seconds(1))
-            await store.wait { state in !state.waiting.contains { $0.tenant == other } }
+            await store.wait { state in !state.waiting.contains { $0.webhook == other } }
             #expect(store.current.claims[broken] == claimCount)
             // It comes back, to rest again: for longer where nothing of it holds room meanwhile.
             clock.end(.seconds(5))
@@ -173,7 +212,7 @@ import Testing
     }
 
     @Test func whatIsTooOldIsToldOf() async throws {
-        let store = try MemoryWebhookStore([Self.tenants[0]: 2])
+        let store = try MemoryWebhookStore([Self.webhooks[0]: 2])
         store.change { $0.outdatedCount = 7 }
         let givenUp = Mutex<Int>(0)
         await Self.withDispatcher(
@@ -189,22 +228,28 @@ import Testing
 
     /// What was taken is not sent again because of what is to be tried again.
     @Test func whatIsTakenIsRemovedFirst() async throws {
-        let tenant = Self.tenants[0]
-        let store = try MemoryWebhookStore([tenant: 4])
-        store.change { $0.broken = [tenant: .retry] }
+        let webhook = Self.webhooks[0]
+        let store = try MemoryWebhookStore([webhook: 4])
+        store.change { $0.broken = [webhook: .again] }
         let messages = store.current.waiting.map(\.message)
         let dispatcher = WebhookDispatcher(
             store, Replies(reply: { _ in .status(200) }), clock: StandingClock())
-        let endings: [WebhookDispatcher.Ending] = [.again(after: .seconds(5)), .over, .cutOff, .over]
+        func tried(_ status: Int, again: Duration? = nil) -> WebhookDispatcher.Ending {
+            .tried(
+                WebhookAttempt(at: Date(), duration: .zero, reply: .status(status)), again: again)
+        }
+        let endings: [WebhookDispatcher.Ending] = [
+            tried(500, again: .seconds(5)), tried(200), .cutOff, tried(200),
+        ]
         let outcomes = zip(messages, endings).map {
             WebhookDispatcher.Outcome(message: $0, ending: $1, until: .distantFuture)
         }
-        let unsettled = await dispatcher.settle(outcomes, of: tenant)
+        let unsettled = await dispatcher.settle(outcomes, of: webhook)
         // Each by itself.
         #expect(unsettled?.outcomes.map(\.message) == [messages[0]])
         #expect(store.current.waiting.map(\.message.id) == [messages[0].id, messages[2].id])
         store.change { $0.broken = [:] }
-        let left = await dispatcher.settle(unsettled?.outcomes ?? [], of: tenant)
+        let left = await dispatcher.settle(unsettled?.outcomes ?? [], of: webhook)
         #expect(left == nil)
         #expect(Array(store.current.retries.keys) == [messages[0].id])
         #expect(store.current.givenBack == [messages[2].id])
@@ -212,9 +257,9 @@ import Testing
 
     /// Once it is lent no longer, another server may have it: what became of it here is fenced off.
     @Test(.timeLimit(.minutes(1))) func whatCannotBeWrittenInTimeIsDropped() async throws {
-        let (broken, other) = (Self.tenants[0], Self.tenants[1])
+        let (broken, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([broken: 4])
-        store.change { $0.broken = [broken: .remove] }
+        store.change { $0.broken = [broken: .over] }
         let clock = NotedClock()
         let start = Date()
         let isLater = Mutex(false)
@@ -234,16 +279,16 @@ import Testing
         store.add(1, of: other)
         await clock.wait(for: .seconds(1))
         clock.end(.seconds(1))
-        await store.wait { state in !state.waiting.contains { $0.tenant == other } }
+        await store.wait { state in !state.waiting.contains { $0.webhook == other } }
         dispatcher.shutDown()
         await run
         #expect(abandoned.current == 4)
     }
 
     @Test(.timeLimit(.minutes(1))) func whatCannotBeWrittenInTheEndIsToldOf() async throws {
-        let tenant = Self.tenants[0]
-        let store = try MemoryWebhookStore([tenant: 4])
-        store.change { $0.broken = [tenant: .remove] }
+        let webhook = Self.webhooks[0]
+        let store = try MemoryWebhookStore([webhook: 4])
+        store.change { $0.broken = [webhook: .over] }
         let abandoned = Mutex(0)
         let clock = NotedClock()
         await Self.withDispatcher(

@@ -65,15 +65,21 @@ import Testing
         let event = OutcomeEvent(
             delivery: UUID(), notification: UUID(), instance: nil, state: "refused", reason: "Unregistered",
             attempts: 2)
-        let bodies = OutcomeEvent.messages(
-            of: Array(repeating: event, count: 201), at: Date(timeIntervalSince1970: 1_772_368_200))
-        #expect(OutcomeEvent.messages(of: [], at: Date()).isEmpty)
-        let lists = try bodies.map { body in
-            guard case .object(let message) = try JSONValue(parsing: body),
-                case .object(let data)? = message["data"], case .array(let list)? = data["deliveries"]
+        func messages(_ count: Int) -> [WebhookMessage] {
+            WebhookMessage.messages(
+                .deliveriesFinished, "deliveries", Array(repeating: event.json, count: count),
+                at: Date(timeIntervalSince1970: 1_772_368_200))
+        }
+        #expect(messages(0).isEmpty)
+        let all = messages(201)
+        #expect(Set(all.map(\.id)).count == 3 && all.allSatisfy { $0.attempt == 0 })
+        let lists = try all.map { message in
+            guard case .object(let body) = try JSONValue(parsing: message.body),
+                case .object(let data)? = body["data"], case .array(let list)? = data["deliveries"]
             else { throw CocoaError(.coderInvalidValue) }
-            #expect(message["type"] == "deliveries.finished")
-            #expect(message["timestamp"] == "2026-03-01T12:30:00Z")
+            #expect(body["id"] == .string(message.id.uuidString.lowercased()))
+            #expect(body["type"] == "deliveries.finished")
+            #expect(body["timestamp"] == "2026-03-01T12:30:00Z")
             return list
         }
         #expect(lists.map(\.count) == [100, 100, 1])
@@ -85,6 +91,31 @@ import Testing
                     "state": "refused", "reason": "Unregistered", "attempts": 2,
                 ]
             ])
+    }
+
+    @Test(arguments: [
+        "", "wh_", "wh_0192f8a4c0de7000800000000000001", "wh_0192F8A4C0DE70008000000000000012",
+        "0192f8a4c0de70008000000000000012", "wh_0192f8a4-c0de-7000-8000-000000000012",
+        "wh_0192f8a4c0de70008000000000000012\u{0}", "wh_g192f8a4c0de70008000000000000012",
+        "wh_0192f8a4c0de7000800000000000001é",
+    ]) func whatNamesNoWebhook(text: String) {
+        #expect(WebhookID(text) == nil)
+    }
+
+    @Test func anIDIsReadAsItIsWritten() throws {
+        let id = WebhookID(UUID())
+        #expect(WebhookID(id.description) == id && id.description.hasPrefix("wh_"))
+    }
+
+    @Test func anAttemptIsReadAsItIsStored() throws {
+        for reply in [WebhookReply.status(204), .noAnswer("Connection refused")] {
+            let attempt = WebhookAttempt(
+                at: Date(timeIntervalSince1970: 1_772_368_200.25), duration: .milliseconds(1_234),
+                reply: reply)
+            let stored = JSONValue.object(attempt.json).serialized()
+            #expect(try WebhookAttempt(JSONValue(parsing: stored)) == attempt)
+        }
+        #expect(throws: JSONFieldError.self) { try WebhookAttempt(["at": "now"]) }
     }
 
     @Test func restsGrowAndHaveABound() {

@@ -339,6 +339,25 @@ struct ProblemType: Sendable {
                 Name fewer scopes and an earlier end, or use a key that has what the new one is to have; \
                 `doorstep key create` makes any.
                 """),
+        ProblemType(
+            "unknown_webhook", .notFound, title: "The webhook is unknown",
+            cause: "The tenant has no webhook of this ID.",
+            remedy: "`GET /v1/webhooks` lists them, `POST /v1/webhooks` makes one."),
+        ProblemType(
+            "too_many_webhooks", .conflict, title: "The tenant has as many webhooks as it can have",
+            cause: "A tenant has up to 16 webhooks.",
+            remedy: "Delete one, or have one that there is told of more events."),
+        ProblemType(
+            "webhook_disabled", .conflict, title: "The webhook is switched off",
+            cause: """
+                Nothing is sent to a webhook that is switched off, by hand or since it took nothing for three \
+                days; its `disabledReason` says which.
+                """,
+            remedy: "Switch it on with `PATCH /v1/webhooks/{id}` and `{\"enabled\": true}`, then try again."),
+        ProblemType(
+            "unknown_message", .unprocessableContent, title: "There is no such message to be sent once more",
+            cause: "The webhook's log has no message of this ID, or it waits to be sent as it is.",
+            remedy: "`GET /v1/webhooks/{id}/messages` lists those of the last seven days, with their states."),
     ]
 
     /// What is to be sent to devices.

@@ -93,11 +93,11 @@ struct InstanceCommand: AsyncParsableCommand {
                 let tenants =
                     if let tenant { [try await store.tenant(tenant)] } else { try await store.tenants() }
                 let resealing = TokenResealing(pool, keys: keys)
-                let webhooks = PostgresWebhookRegistry(pool, keys: keys, actor: TenantOptions.actor)
+                let webhooks = PostgresWebhookRegistry(pool, keys: keys)
                 var results: [(tenant: Tenant, result: TokenResealing.Result)] = []
                 for tenant in tenants {
                     let tokens = try await resealing.reseal(tenant.id)
-                    results.append((tenant, tokens + (try await webhooks.resealSecret(of: tenant.id))))
+                    results.append((tenant, tokens + (try await webhooks.resealSecrets(of: tenant.id))))
                 }
                 return results
             }

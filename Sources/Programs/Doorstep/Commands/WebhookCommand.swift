@@ -1,6 +1,5 @@
 import Administration
 import ArgumentParser
-import Encodings
 import Foundation
 import JSON
 import Notifications
@@ -12,70 +11,137 @@ import WebhookClient
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook",
-        abstract: "Where a tenant is told of outcomes.",
+        abstract: "Where a tenant is told of events.",
         discussion: """
-            Messages are signed as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature), and tried \
-            again for about three days until they are taken with a status from 200 to 299. The signing secret is stored \
-            sealed: DOORSTEP_TOKEN_SECRET must be set as it is for the server.
+            A tenant has up to \(RegisteredWebhook.limit) webhooks, each told of the events that it wants. Messages are signed \
+            as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature), and tried again for about three \
+            days until they are taken with a status from 200 to 299; a webhook that takes nothing for three days is switched \
+            off. The signing secret is stored sealed: DOORSTEP_TOKEN_SECRET must be set as it is for the server.
             """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self, Test.self,
+            Messages.self,
+            Replay.self,
         ])
 
-    fileprivate static let columns = ["url", "createdAt", "waiting"]
+    fileprivate static let columns = [
+        "id", "url", "events", "enabled", "createdAt", "failingSince", "disabledAt", "disabledReason",
+        "waiting",
+    ]
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Register the tenant's webhook and show its secret, once.")
+            abstract: "Register a webhook and show its secret, once.")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "An https URL; http for this machine itself.") var url: WebhookURL
+        @Option(
+            name: .customLong("event"),
+            help: "What it is told of; can be repeated. (default: deliveries.finished)")
+        var events: [WebhookEvent] = []
 
         func run() async throws {
             var generator = SystemRandomNumberGenerator()
             let secret = WebhookSecret(using: &generator)
-            try await tenant.withWebhooks { registry, tenant in
-                if let known = try await registry.webhook(of: tenant) {
-                    throw CommandError.webhookExists(known.webhook.url)
-                }
-                _ = try await registry.setWebhook(url, secret: secret, of: tenant)
+            let registered = try await tenant.withWebhooks { registry, tenant in
+                try await registry.create(
+                    Webhook(url: url, secret: secret),
+                    events: events.isEmpty ? WebhookEvent.usual : Set(events),
+                    of: tenant, by: TenantOptions.actor)
             }
             output.print(
-                ["url": .string(url.text), "secret": .string(secret.text)],
-                line: "Created webhook \(url) with the secret \(secret.text)")
-        }
-    }
-
-    struct Update: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Give the webhook another URL; its secret stays.")
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var output: OutputOptions
-        @Option(help: "An https URL; http for this machine itself.") var url: WebhookURL
-
-        func run() async throws {
-            let registered = try await tenant.withWebhooks { registry, tenant in
-                guard try await registry.setWebhook(url, secret: nil, of: tenant) else {
-                    throw CommandError.noWebhook
-                }
-                return try await registry.registered(of: tenant)
-            }
-            output.print(registered.json, line: "Updated webhook \(url); its secret stays")
+                registered.json(showing: secret),
+                line: "Created webhook \(registered.id) at \(url) with the secret \(secret.text)")
         }
     }
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the tenant's webhook, if there is one, and how many messages wait for it.")
+            abstract: "List the tenant's webhooks, and how many messages wait for each.")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let registered = try await tenant.withWebhooks { try await $0.webhook(of: $1) }
-            output.print(registered.map { [$0.json] } ?? [], columns: columns)
+            let registered = try await tenant.withWebhooks { registry, tenant in
+                try await registry.webhooks(of: tenant, after: nil, limit: RegisteredWebhook.limit)
+            }
+            output.print(registered.map(\.json), columns: columns)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a webhook, and how many messages wait for it.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var webhook: WebhookArgument
+
+        func run() async throws {
+            let registered = try await tenant.withWebhooks { registry, tenant in
+                guard let registered = try await registry.webhook(webhook.of(tenant)) else {
+                    throw WebhookRefusal.unknownWebhook
+                }
+                return registered
+            }
+            output.print(registered.json, columns: columns)
+        }
+    }
+
+    struct Update: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change a webhook; what is not named stays, and so does its secret.",
+            discussion: """
+                For a webhook that is switched off no messages are kept. Once it is switched on again, 'webhook replay' \
+                has those sent that were given up.
+                """)
+
+        enum Switch: String, EnumerableFlag {
+            case enable
+            case disable
+        }
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var webhook: WebhookArgument
+        @Option(help: "An https URL; http for this machine itself.") var url: WebhookURL?
+        @Option(
+            name: .customLong("event"),
+            help: "What it is told of from now on, instead of what it was; can be repeated.")
+        var events: [WebhookEvent] = []
+        @Flag(help: "Switch it on again, or off.") var state: Switch?
+
+        func validate() throws { try requireChange(url != nil, !events.isEmpty, state != nil) }
+
+        func run() async throws {
+            let change = WebhookChange(
+                url: url, events: events.isEmpty ? nil : Set(events), isEnabled: state.map { $0 == .enable })
+            let registered = try await tenant.withWebhooks { registry, tenant in
+                try await registry.change(webhook.of(tenant), change, by: TenantOptions.actor)
+            }
+            output.print(registered.json, line: "Updated webhook \(registered.id)")
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a webhook, and its messages.", aliases: ["remove"])
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var webhook: WebhookArgument
+
+        func run() async throws {
+            let count = try await tenant.withWebhooks { registry, tenant in
+                try await registry.delete(webhook.of(tenant), by: TenantOptions.actor)
+            }
+            output.print(
+                ["deleted": .string(webhook.id.description), "messages": JSONValue(count)],
+                line:
+                    "Deleted webhook \(webhook.id), and \(count) waiting \(count == 1 ? "message" : "messages")"
+            )
         }
     }
 
@@ -89,32 +155,17 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
+        @OptionGroup var webhook: WebhookArgument
 
         func run() async throws {
             var generator = SystemRandomNumberGenerator()
             let secret = WebhookSecret(using: &generator)
-            let url = try await tenant.withWebhooks { registry, tenant in
-                guard let url = try await registry.replaceSecret(by: secret, of: tenant) else {
-                    throw CommandError.noWebhook
-                }
-                return url
+            let registered = try await tenant.withWebhooks { registry, tenant in
+                try await registry.replaceSecret(
+                    of: webhook.of(tenant), by: secret, actor: TenantOptions.actor)
             }
             output.print(
-                ["url": .string(url.text), "secret": .string(secret.text)],
-                line: "The secret is now \(secret.text)")
-        }
-    }
-
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Show the webhook, and how many messages wait for it.")
-
-        @OptionGroup var tenant: TenantOptions
-        @OptionGroup var output: OutputOptions
-
-        func run() async throws {
-            let registered = try await tenant.withWebhooks { try await $0.registered(of: $1) }
-            output.print(registered.json, columns: columns)
+                registered.json(showing: secret), line: "The secret is now \(secret.text)")
         }
     }
 
@@ -125,41 +176,100 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var outbound: OutboundOptions
+        @OptionGroup var webhook: WebhookArgument
 
         func run() async throws {
-            let webhook = try await tenant.withWebhooks { try await $0.registered(of: $1).webhook }
+            let receiver = try await tenant.withWebhooks { registry, tenant in
+                guard let receiver = try await registry.receiver(webhook.of(tenant)) else {
+                    throw WebhookRefusal.unknownWebhook
+                }
+                return receiver
+            }
             let now = Date()
-            let body = JSONValue.object([
-                "type": "doorstep.test", "timestamp": .string(now.rfc3339), "data": [:],
-            ])
             let reply = try await OutboundClient.withClient(outbound.settings()) { client in
                 await StandardWebhookSender(client).send(
-                    WebhookMessage(id: UUID(), body: body.serialized(), attempt: 1), to: webhook, at: now)
+                    WebhookMessage(WebhookEvent.test, [:], at: now), to: receiver, at: now)
             }
             guard reply.isTaken else { throw CommandError.webhookNotTaken(reply) }
-            output.print(["url": .string(webhook.url.text), "taken": true], line: "\(webhook.url) took it")
+            output.print(
+                ["url": .string(receiver.url.text), "taken": true], line: "\(receiver.url) took it")
         }
     }
 
-    struct Delete: AsyncParsableCommand {
+    struct Messages: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove the webhook, and the messages that wait for it.", aliases: ["remove"])
+            abstract:
+                "List what a webhook was sent in the last seven days, the newest first, with each attempt.")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
+        @OptionGroup var webhook: WebhookArgument
+        @Option(help: "How many, at most.") var limit = 1_000
+
+        func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+        }
 
         func run() async throws {
-            let count = try await tenant.withWebhooks { registry, tenant in
-                guard let count = try await registry.removeWebhook(of: tenant) else {
-                    throw CommandError.noWebhook
-                }
-                return count
+            let messages = try await tenant.withWebhooks { registry, tenant in
+                try await registry.messages(of: webhook.of(tenant), before: nil, limit: limit)
+            }
+            let rows = messages.map { message in
+                var row = message.json
+                row["attempts"] = JSONValue(message.attempts.count)
+                row["last"] = message.attempts.last.map { JSONValue.string("\($0.reply)") } ?? .null
+                return row
             }
             output.print(
-                ["messages": JSONValue(count)],
-                line: "Removed the webhook and \(count) \(count == 1 ? "message" : "messages")")
+                messages.map(\.json), tableRows: rows,
+                columns: ["id", "type", "state", "createdAt", "dueAt", "attempts", "last"])
         }
     }
+
+    struct Replay: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Have messages sent once more, with the same IDs: one, or those that were given up.",
+            discussion: "At most \(ReplaySelection.limit) at a time, the oldest first.")
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var webhook: WebhookArgument
+        @Option(help: "The ID of one message.") var message: String?
+        @Option(help: "All that were made since, as 2026-03-01T12:30:00Z.") var since: Moment?
+        @Flag(name: .customLong("taken"), help: "With --since: those that were taken, too.")
+        var includesTaken = false
+
+        func validate() throws { _ = try selection() }
+
+        private func selection() throws -> ReplaySelection {
+            switch (message, since) {
+            case (let text?, nil):
+                guard let id = UUID(text: text), !includesTaken else {
+                    throw ValidationError("--message takes one message's ID, a UUID, alone")
+                }
+                return .message(id)
+            case (nil, let since?): return .since(since.date, includesTaken: includesTaken)
+            default: throw ValidationError("name a message: --message ID, or several: --since TIME")
+            }
+        }
+
+        func run() async throws {
+            let selection = try self.selection()
+            let count = try await tenant.withWebhooks { registry, tenant in
+                try await registry.replay(selection, of: webhook.of(tenant))
+            }
+            output.print(
+                ["queued": JSONValue(count)],
+                line: "\(count) \(count == 1 ? "message is" : "messages are") sent once more")
+        }
+    }
+}
+
+/// Which webhook a command works on.
+struct WebhookArgument: ParsableArguments {
+    @Argument(help: "The webhook's ID.") var id: WebhookID
+
+    func of(_ tenant: TenantID) -> WebhookReference { WebhookReference(id, of: tenant) }
 }
 
 extension TenantOptions {
@@ -168,14 +278,7 @@ extension TenantOptions {
     ) async throws -> Result {
         guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
         return try await withPool { pool, _, tenant in
-            try await body(PostgresWebhookRegistry(pool, keys: keys, actor: Self.actor), tenant.id)
+            try await body(PostgresWebhookRegistry(pool, keys: keys), tenant.id)
         }
-    }
-}
-
-extension PostgresWebhookRegistry {
-    fileprivate func registered(of tenant: TenantID) async throws -> RegisteredWebhook {
-        guard let registered = try await webhook(of: tenant) else { throw CommandError.noWebhook }
-        return registered
     }
 }

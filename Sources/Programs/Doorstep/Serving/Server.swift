@@ -83,6 +83,7 @@ struct Server {
                     instances: sealingKeys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
                     notifications: delivery?.intake,
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
+                    webhooks: sealingKeys.map { PostgresWebhookRegistry(managing: managementPool, keys: $0) },
                     catalogue: catalogue,
                     proveDomain: { [outbound, resolver] name, tenant, actor, now in
                         let domains = ManagedDomains(catalogue.domains, by: actor)

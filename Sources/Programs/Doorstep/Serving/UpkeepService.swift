@@ -24,7 +24,8 @@ struct UpkeepService: Service {
             let work = try await notifications.maintain()
             return [
                 ("instances_pruned", work.instances), ("activities_pruned", work.activities),
-                ("idempotency_keys_pruned", work.idempotencyKeys), ("days_dropped", work.droppedDays),
+                ("idempotency_keys_pruned", work.idempotencyKeys),
+                ("webhook_messages_pruned", work.webhookMessages), ("days_dropped", work.droppedDays),
                 ("days_added", work.addedDays),
             ]
         }

@@ -32,7 +32,7 @@ struct WebhookService: Service {
 
     @Sendable private func report(_ event: WebhookDispatcher.Event) {
         switch event {
-        case .replied(let tenant, let reply, let attempt):
+        case .replied(let webhook, let reply, let attempt):
             Counter(
                 label: "doorstep_webhook_attempts",
                 dimensions: [("result", reply.isTaken ? "taken" : "not_taken")]
@@ -40,19 +40,32 @@ struct WebhookService: Service {
             guard !reply.isTaken else { return }
             logger.info(
                 "a webhook did not take a message",
-                metadata: ["tenant": "\(tenant)", "reply": "\(reply)", "attempt": "\(attempt)"])
-        case .gaveUp(let tenant, let count, let reply):
+                metadata: [
+                    "tenant": "\(webhook.tenant)", "webhook": "\(webhook.id)", "reply": "\(reply)",
+                    "attempt": "\(attempt)",
+                ])
+        case .gaveUp(let webhook, let count, let reply):
             Counter(label: "doorstep_webhook_messages_given_up").increment(by: count)
             logger.warning(
                 "messages for a webhook are given up",
                 metadata: [
-                    "tenant": "\(tenant)", "count": "\(count)",
+                    "tenant": "\(webhook.tenant)", "webhook": "\(webhook.id)", "count": "\(count)",
                     "reply": "\(reply.map { "\($0)" } ?? "none in days")",
                 ])
-        case .failed(let tenant, let error):
+        case .switchedOff(let webhook, let reply):
+            Counter(label: "doorstep_webhooks_disabled").increment()
+            logger.warning(
+                "a webhook is switched off: it has failed for days",
+                metadata: [
+                    "tenant": "\(webhook.tenant)", "webhook": "\(webhook.id)", "reply": "\(reply)",
+                ])
+        case .failed(let webhook, let error):
             logger.warning(
                 "webhooks are not served yet",
-                metadata: ["tenant": "\(tenant.map { "\($0)" } ?? "any")", "error": "\(error)"])
+                metadata: [
+                    "tenant": "\(webhook.map { "\($0.tenant)" } ?? "any")",
+                    "webhook": "\(webhook.map { "\($0.id)" } ?? "any")", "error": "\(error)",
+                ])
         case .abandoned(let count):
             logger.error(
                 "what became of messages is not written down: they are sent again, with the same IDs",

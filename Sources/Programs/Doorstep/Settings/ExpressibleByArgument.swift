@@ -37,6 +37,10 @@ extension WebhookURL: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 
+extension WebhookID: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
 extension NameServer: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
@@ -71,6 +75,7 @@ extension Scope: ExpressibleByArgument {}
 extension APNsEnvironment: ExpressibleByArgument {}
 extension CollapsePolicy: ExpressibleByArgument {}
 extension DeliveryState: ExpressibleByArgument {}
+extension WebhookEvent: ExpressibleByArgument {}
 
 extension RateLimit: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }

@@ -97,7 +97,7 @@ public final class Dispatcher: Sendable {
 }
 
 extension Dispatcher: LeasedWork {
-    func tenants(except busy: [TenantID]) async throws -> [TenantID] {
+    func lessees(except busy: [TenantID]) async throws -> [TenantID] {
         let due = try await outbox.tenantsWithDueDeliveries()
         longestDue.withLock { $0 = due.map(\.overdue).max() ?? .zero }
         return due.map(\.tenant)
@@ -172,7 +172,7 @@ extension Dispatcher: LeasedWork {
 
     func rest(_ number: Int) -> Duration { settings.retryInterval }
 
-    func report(_ event: LeaseEvent) {
+    func report(_ event: LeaseEvent<TenantID>) {
         switch event {
         case .failed(_, let error): onEvent(.failed(error))
         case .recovered: onEvent(.recovered)

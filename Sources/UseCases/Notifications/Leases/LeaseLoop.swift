@@ -1,10 +1,9 @@
 import Synchronization
-import Tenancy
 
-/// Takes what is due of tenants on loan, works on it, and settles what became of it, until it is told to stop.
+/// Takes what is due of lessees on loan, works on it, and settles what became of it, until it is told to stop.
 ///
-/// No tenant holds up another: each has a share of what is on loan, and one for which claiming or settling fails is left
-/// alone for a while. What could not be settled is kept and settled later, and nothing new is taken of that tenant
+/// No lessee holds up another: each has a share of what is on loan, and one for which claiming or settling fails is left
+/// alone for a while. What could not be settled is kept and settled later, and nothing new is taken of that lessee
 /// meanwhile. Any number of servers may do so at once.
 ///
 /// Two sides run beside each other: one takes and works, the other settles, and goes on with its rests and retries while
@@ -12,7 +11,7 @@ import Tenancy
 final class LeaseLoop<Work: LeasedWork>: Sendable {
     private let settings: LeaseSettings
     private let clock: any Clock<Duration>
-    private let state: Mutex<LeaseState<Work.Outcome>>
+    private let state: Mutex<LeaseState<Work.Lessee, Work.Outcome>>
     private let due = WakeUp()
     private let finished = WakeUp()
     private let stopped = WakeUp()
@@ -64,20 +63,20 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
             timers.addTask { await self.poll(work) }
             await withDiscardingTaskGroup { group in
                 while !isStopping {
-                    for (tenant, number) in state.withLock({ $0.takeRests() }) {
-                        timers.addTask { await self.rest(tenant, for: work.rest(number)) }
+                    for (lessee, number) in state.withLock({ $0.takeRests() }) {
+                        timers.addTask { await self.rest(lessee, for: work.rest(number)) }
                     }
                     if let found = await look(work) {
                         if settings.isInTurn {
-                            for tenant in state.withLock({ $0.inTurn(found) }) {
-                                guard let room = state.withLock({ $0.reserve(for: tenant) }) else { continue }
-                                for loan in await claim(room, of: tenant, work) {
-                                    group.addTask { await self.perform(loan, of: tenant, work) }
+                            for lessee in state.withLock({ $0.inTurn(found) }) {
+                                guard let room = state.withLock({ $0.reserve(for: lessee) }) else { continue }
+                                for loan in await claim(room, of: lessee, work) {
+                                    group.addTask { await self.perform(loan, of: lessee, work) }
                                 }
                             }
                         } else {
-                            for (tenant, room) in state.withLock({ $0.reserve(for: found) }) {
-                                group.addTask { await self.claimAndPerform(room, of: tenant, work) }
+                            for (lessee, room) in state.withLock({ $0.reserve(for: found) }) {
+                                group.addTask { await self.claimAndPerform(room, of: lessee, work) }
                             }
                         }
                     }
@@ -100,12 +99,12 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
     }
 
     /// Nil where nobody was looked for.
-    private func look(_ work: Work) async -> [TenantID]? {
+    private func look(_ work: Work) async -> [Work.Lessee]? {
         guard let busy = state.withLock(\.busy) else { return nil }
         do {
-            let tenants = try await work.tenants(except: busy)
+            let lessees = try await work.lessees(except: busy)
             succeeded(work)
-            return tenants
+            return lessees
         } catch {
             state.withLock { $0.isLookFailing = true }
             failed(error, of: nil, work)
@@ -114,39 +113,39 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
     }
 
     /// - Parameter room: What is reserved.
-    private func claim(_ room: Int, of tenant: TenantID, _ work: Work) async -> [Work.Loan] {
+    private func claim(_ room: Int, of lessee: Work.Lessee, _ work: Work) async -> [Work.Loan] {
         do {
-            let (loans, hasMore) = try await work.claim(room, of: tenant)
+            let (loans, hasMore) = try await work.claim(room, of: lessee)
             succeeded(work)
             let isMoreDue = state.withLock {
-                $0.claimed(loans.count, of: room, for: tenant, hasMore: hasMore)
+                $0.claimed(loans.count, of: room, for: lessee, hasMore: hasMore)
             }
             if isMoreDue { due.raise() }
             return loans
         } catch {
-            state.withLock { $0.failedToClaim(room, for: tenant) }
-            failed(error, of: tenant, work)
+            state.withLock { $0.failedToClaim(room, for: lessee) }
+            failed(error, of: lessee, work)
             due.raise()
             return []
         }
     }
 
-    private func rest(_ tenant: TenantID, for pause: Duration) async {
+    private func rest(_ lessee: Work.Lessee, for pause: Duration) async {
         try? await clock.sleep(for: pause)
-        state.withLock { $0.endRest(of: tenant) }
+        state.withLock { $0.endRest(of: lessee) }
         due.raise()
     }
 
-    private func claimAndPerform(_ room: Int, of tenant: TenantID, _ work: Work) async {
-        let loans = await claim(room, of: tenant, work)
+    private func claimAndPerform(_ room: Int, of lessee: Work.Lessee, _ work: Work) async {
+        let loans = await claim(room, of: lessee, work)
         await withDiscardingTaskGroup { group in
-            for loan in loans { group.addTask { await self.perform(loan, of: tenant, work) } }
+            for loan in loans { group.addTask { await self.perform(loan, of: lessee, work) } }
         }
     }
 
-    private func perform(_ loan: Work.Loan, of tenant: TenantID, _ work: Work) async {
-        let outcome = await work.work(on: loan, of: tenant)
-        state.withLock { $0.finish(outcome, of: tenant) }
+    private func perform(_ loan: Work.Loan, of lessee: Work.Lessee, _ work: Work) async {
+        let outcome = await work.work(on: loan, of: lessee)
+        state.withLock { $0.finish(outcome, of: lessee) }
         finished.raise()
     }
 
@@ -155,11 +154,11 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
     private func settleWhileWorking(_ work: Work) async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !state.withLock(\.isQuiet) {
-                guard let tenant = state.withLock({ $0.next() }) else {
+                guard let lessee = state.withLock({ $0.next() }) else {
                     await finished.wait()
                     continue
                 }
-                group.addTask { await self.settle(tenant, work) }
+                group.addTask { await self.settle(lessee, work) }
             }
             // Only rests are left.
             group.cancelAll()
@@ -175,8 +174,8 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
             await withDiscardingTaskGroup { group in
                 for _ in 1...settlers {
                     group.addTask {
-                        while let tenant = self.state.withLock({ $0.next() }) {
-                            await self.settle(tenant, work)
+                        while let lessee = self.state.withLock({ $0.next() }) {
+                            await self.settle(lessee, work)
                         }
                     }
                 }
@@ -186,33 +185,33 @@ final class LeaseLoop<Work: LeasedWork>: Sendable {
         if abandonedCount > 0 { work.report(.abandoned(abandonedCount)) }
     }
 
-    /// Writes one batch, and, where that failed, waits until the tenant has rested: no settler is held meanwhile.
-    private func settle(_ tenant: TenantID, _ work: Work) async {
-        if state.withLock({ $0.mayGather(for: tenant) }) {
+    /// Writes one batch, and, where that failed, waits until the lessee has rested: no settler is held meanwhile.
+    private func settle(_ lessee: Work.Lessee, _ work: Work) async {
+        if state.withLock({ $0.mayGather(for: lessee) }) {
             try? await clock.sleep(for: settings.gathering)
         }
-        let outcomes = state.withLock { $0.takeOutcomes(of: tenant) }
-        let unsettled = await work.settle(outcomes, of: tenant)
+        let outcomes = state.withLock { $0.takeOutcomes(of: lessee) }
+        let unsettled = await work.settle(outcomes, of: lessee)
         let left = unsettled?.outcomes ?? []
         let mustRest = state.withLock {
-            $0.settled(outcomes.count - left.count, keeping: left, of: tenant)
+            $0.settled(outcomes.count - left.count, keeping: left, of: lessee)
         }
-        if let unsettled { failed(unsettled.error, of: tenant, work) } else { succeeded(work) }
+        if let unsettled { failed(unsettled.error, of: lessee, work) } else { succeeded(work) }
         due.raise()
         finished.raise()
         guard mustRest else { return }
         try? await clock.sleep(for: settings.settlingRest)
-        state.withLock { $0.endSettlingRest(of: tenant) }
+        state.withLock { $0.endSettlingRest(of: lessee) }
         due.raise()
         finished.raise()
     }
 
     // MARK: Telling
 
-    private func failed(_ error: any Error, of tenant: TenantID?, _ work: Work) {
+    private func failed(_ error: any Error, of lessee: Work.Lessee?, _ work: Work) {
         guard !Task.isCancelled else { return }
         state.withLock { $0.isFailing = true }
-        work.report(.failed(tenant, error))
+        work.report(.failed(lessee, error))
     }
 
     private func succeeded(_ work: Work) {

@@ -2,21 +2,21 @@
 struct LeaseSettings: Sendable {
     /// How much is on loan and not settled, at most.
     var total: Int
-    /// Of that, of one tenant.
+    /// Of that, of one lessee.
     var share: Int
     /// How much is claimed, and settled, at once.
     var batch: Int
-    /// Whether tenants are claimed of one after another, each getting what the ones before it left; else all at once.
+    /// Whether lessees are claimed of one after another, each getting what the ones before it left; else all at once.
     var isInTurn: Bool
-    /// How many tenants are found by one look, at most; nil for all that have something due.
+    /// How many lessees are found by one look, at most; nil for all that have something due.
     var foundAtOnce: Int?
-    /// For how many tenants outcomes are written down at once.
+    /// For how many lessees outcomes are written down at once.
     var settlers: Int
     /// How long an outcome may wait for others to be written with it.
     var gathering = Duration.zero
-    /// How long a tenant for which settling failed waits before it is tried again. It does not grow: what waits takes room.
+    /// How long a lessee for which settling failed waits before it is tried again. It does not grow: what waits takes room.
     var settlingRest: Duration
-    /// After how many polls in which none of its outcomes could be written a tenant gets nothing more: its loans could end,
+    /// After how many polls in which none of its outcomes could be written a lessee gets nothing more: its loans could end,
     /// and be taken again here.
     var patience: Int
     /// How long something due can go unnoticed.

@@ -1,11 +1,8 @@
-import Foundation
-import Tenancy
-
 /// What a ``LeaseLoop`` has on loan, for whom, and what became of it.
 ///
-/// Of each tenant, outcomes wait until they are settled, by one settler at a time; a tenant whose outcomes could not be
+/// Of each lessee, outcomes wait until they are settled, by one settler at a time; a lessee whose outcomes could not be
 /// written gets nothing more until they are, as its loans could end meanwhile and be taken again here.
-struct LeaseState<Outcome: Sendable> {
+struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
     private enum Settling { case idle, queued, underWay, resting }
 
     private struct Account {
@@ -31,19 +28,19 @@ struct LeaseState<Outcome: Sendable> {
     }
 
     private let settings: LeaseSettings
-    private var accounts: [TenantID: Account] = [:]
+    private var accounts: [Lessee: Account] = [:]
     private var reservedCount = 0
     /// On loan and not settled.
     private(set) var heldCount = 0
     /// Who was served last.
-    private var last: TenantID?
+    private var last: Lessee?
     /// Whether the last look found more than there was room for.
     private var isShort = false
     /// Who has outcomes to be settled now, those that have waited longest first.
-    private var queue: [TenantID] = []
+    private var queue: [Lessee] = []
     private var settlerCount = 0
     /// Rests after claims that failed, and that have not begun.
-    private var rests: [(tenant: TenantID, number: Int)] = []
+    private var rests: [(lessee: Lessee, number: Int)] = []
     /// Whether what was asked last did not work.
     var isFailing = false
     /// Whether it was asked in vain who has something due: nobody is looked for until the next poll, or until something works.
@@ -59,13 +56,13 @@ struct LeaseState<Outcome: Sendable> {
     // MARK: Taking
 
     /// Who gets nothing now; nil when nobody gets anything.
-    var busy: [TenantID]? {
+    var busy: [Lessee]? {
         guard !isLookFailing, heldCount + reservedCount < settings.total else { return nil }
         return accounts.keys.filter { room(for: $0) == 0 }
     }
 
-    private func room(for tenant: TenantID) -> Int {
-        let account = accounts[tenant, default: Account()]
+    private func room(for lessee: Lessee) -> Int {
+        let account = accounts[lessee, default: Account()]
         guard !isStopping, !account.isBehind, !account.isResting, account.waited < settings.patience
         else { return 0 }
         return max(
@@ -75,29 +72,29 @@ struct LeaseState<Outcome: Sendable> {
                 settings.share - account.held - account.reserved))
     }
 
-    /// Tenants as it is their turn: those behind the one served last first.
-    /// - Parameter tenants: In the order of their IDs.
-    func inTurn(_ tenants: [TenantID]) -> [TenantID] {
-        guard let last, let next = tenants.firstIndex(where: { $0.isBehind(last) }) else {
-            return tenants
+    /// Lessees as it is their turn: those behind the one served last first.
+    /// - Parameter lessees: In the order of their IDs.
+    func inTurn(_ lessees: [Lessee]) -> [Lessee] {
+        guard let last, let next = lessees.firstIndex(where: { $0 > last }) else {
+            return lessees
         }
-        return Array(tenants[next...] + tenants[..<next])
+        return Array(lessees[next...] + lessees[..<next])
     }
 
     /// Nil when there is no room.
-    mutating func reserve(for tenant: TenantID) -> Int? {
-        let room = self.room(for: tenant)
+    mutating func reserve(for lessee: Lessee) -> Int? {
+        let room = self.room(for: lessee)
         guard room > 0 else { return nil }
-        accounts[tenant, default: Account()].reserved += room
+        accounts[lessee, default: Account()].reserved += room
         reservedCount += room
         return room
     }
 
     /// Reserves for all that a look found, as far as there is room.
-    mutating func reserve(for found: [TenantID]) -> [(tenant: TenantID, room: Int)] {
-        var rooms: [(tenant: TenantID, room: Int)] = []
-        for tenant in found {
-            if let room = reserve(for: tenant) { rooms.append((tenant, room)) }
+    mutating func reserve(for found: [Lessee]) -> [(lessee: Lessee, room: Int)] {
+        var rooms: [(lessee: Lessee, room: Int)] = []
+        for lessee in found {
+            if let room = reserve(for: lessee) { rooms.append((lessee, room)) }
         }
         isShort = found.count == settings.foundAtOnce || rooms.count < found.count
         return rooms
@@ -105,140 +102,140 @@ struct LeaseState<Outcome: Sendable> {
 
     /// - Returns: Whether there may be more to take at once.
     mutating func claimed(
-        _ count: Int, of room: Int, for tenant: TenantID, hasMore: Bool = false
+        _ count: Int, of room: Int, for lessee: Lessee, hasMore: Bool = false
     ) -> Bool {
-        accounts[tenant, default: Account()].held += count
+        accounts[lessee, default: Account()].held += count
         heldCount += count
-        if count == 0 { accounts[tenant]?.failures = 0 }
-        last = tenant
-        release(room, of: tenant)
+        if count == 0 { accounts[lessee]?.failures = 0 }
+        last = lessee
+        release(room, of: lessee)
         return hasMore || (settings.isInTurn ? count > 0 : isShort && count < room)
     }
 
-    /// What fails while a tenant rests already is the same failure.
-    mutating func failedToClaim(_ room: Int, for tenant: TenantID) {
-        var account = accounts[tenant, default: Account()]
+    /// What fails while a lessee rests already is the same failure.
+    mutating func failedToClaim(_ room: Int, for lessee: Lessee) {
+        var account = accounts[lessee, default: Account()]
         if !account.isResting, !isStopping {
             account.failures += 1
             account.isResting = true
-            rests.append((tenant, account.failures))
+            rests.append((lessee, account.failures))
         }
-        accounts[tenant] = account
-        release(room, of: tenant)
+        accounts[lessee] = account
+        release(room, of: lessee)
     }
 
-    private mutating func release(_ room: Int, of tenant: TenantID) {
-        accounts[tenant]?.reserved -= room
+    private mutating func release(_ room: Int, of lessee: Lessee) {
+        accounts[lessee]?.reserved -= room
         reservedCount -= room
-        tidy(tenant)
+        tidy(lessee)
     }
 
     /// - Returns: Who begins to rest now, and after how many failures in succession.
-    mutating func takeRests() -> [(tenant: TenantID, number: Int)] {
+    mutating func takeRests() -> [(lessee: Lessee, number: Int)] {
         defer { rests = [] }
         return rests
     }
 
-    mutating func endRest(of tenant: TenantID) {
-        accounts[tenant]?.isResting = false
-        tidy(tenant)
+    mutating func endRest(of lessee: Lessee) {
+        accounts[lessee]?.isResting = false
+        tidy(lessee)
     }
 
     // MARK: Settling
 
-    mutating func finish(_ outcome: Outcome, of tenant: TenantID) {
-        accounts[tenant, default: Account()].outcomes.append(outcome)
-        if accounts[tenant]?.settling == .idle { enqueue(tenant) }
+    mutating func finish(_ outcome: Outcome, of lessee: Lessee) {
+        accounts[lessee, default: Account()].outcomes.append(outcome)
+        if accounts[lessee]?.settling == .idle { enqueue(lessee) }
     }
 
-    private mutating func enqueue(_ tenant: TenantID) {
-        accounts[tenant]?.settling = .queued
-        queue.append(tenant)
+    private mutating func enqueue(_ lessee: Lessee) {
+        accounts[lessee]?.settling = .queued
+        queue.append(lessee)
     }
 
     /// Whose outcomes are settled next; nil when nobody's are, or no settler is free.
-    mutating func next() -> TenantID? {
+    mutating func next() -> Lessee? {
         guard settlerCount < settlers, !queue.isEmpty else { return nil }
-        let tenant = queue.removeFirst()
-        accounts[tenant]?.settling = .underWay
+        let lessee = queue.removeFirst()
+        accounts[lessee]?.settling = .underWay
         settlerCount += 1
-        return tenant
+        return lessee
     }
 
-    /// Whether it is worth waiting for more outcomes of a tenant.
-    func mayGather(for tenant: TenantID) -> Bool {
+    /// Whether it is worth waiting for more outcomes of a lessee.
+    func mayGather(for lessee: Lessee) -> Bool {
         settings.gathering > .zero && !isDrained && queue.isEmpty
-            && accounts[tenant, default: Account()].outcomes.count < settings.batch
+            && accounts[lessee, default: Account()].outcomes.count < settings.batch
     }
 
-    /// What became of a tenant's oldest loans, to be written at once.
-    mutating func takeOutcomes(of tenant: TenantID) -> [Outcome] {
-        let all = accounts[tenant, default: Account()].outcomes
-        accounts[tenant]?.outcomes = Array(all.dropFirst(settings.batch))
-        return Array(all.prefix(settings.batch))
+    /// What became of a lessee's oldest loans, to be written at once.
+    mutating func takeOutcomes(of lessee: Lessee) -> [Outcome] {
+        let (all, batch) = (accounts[lessee, default: Account()].outcomes, settings.batch)
+        accounts[lessee]?.outcomes = Array(all.dropFirst(batch))
+        return Array(all.prefix(batch))
     }
 
     /// - Parameter unsettled: What could not be written.
-    /// - Returns: Whether the tenant rests now, until ``endSettlingRest(of:)``.
-    mutating func settled(_ count: Int, keeping unsettled: [Outcome], of tenant: TenantID) -> Bool {
+    /// - Returns: Whether the lessee rests now, until ``endSettlingRest(of:)``.
+    mutating func settled(_ count: Int, keeping unsettled: [Outcome], of lessee: Lessee) -> Bool {
         settlerCount -= 1
-        var account = accounts[tenant, default: Account()]
+        var account = accounts[lessee, default: Account()]
         account.held -= count
         heldCount -= count
         account.outcomes.insert(contentsOf: unsettled, at: 0)
         account.isBehind = !unsettled.isEmpty
         account.settling = .idle
-        defer { tidy(tenant) }
+        defer { tidy(lessee) }
         if count > 0 { account.waited = 0 }
         guard account.isBehind else {
             account.failures = 0
-            accounts[tenant] = account
-            if !account.outcomes.isEmpty { enqueue(tenant) }
+            accounts[lessee] = account
+            if !account.outcomes.isEmpty { enqueue(lessee) }
             return false
         }
         if !isDrained { account.settling = .resting }
-        accounts[tenant] = account
+        accounts[lessee] = account
         return !isDrained
     }
 
     /// A poll's time has passed: what waits to be written may be lent again before it is.
     mutating func pass() {
         isLookFailing = false
-        for (tenant, account) in accounts where account.settling != .idle {
-            accounts[tenant]?.waited = account.waited + 1
+        for (lessee, account) in accounts where account.settling != .idle {
+            accounts[lessee]?.waited = account.waited + 1
         }
     }
 
-    mutating func endSettlingRest(of tenant: TenantID) {
-        guard let account = accounts[tenant], account.settling == .resting else { return }
-        accounts[tenant]?.settling = .idle
+    mutating func endSettlingRest(of lessee: Lessee) {
+        guard let account = accounts[lessee], account.settling == .resting else { return }
+        accounts[lessee]?.settling = .idle
         if account.outcomes.isEmpty {
-            accounts[tenant]?.isBehind = false
-            accounts[tenant]?.waited = 0
+            accounts[lessee]?.isBehind = false
+            accounts[lessee]?.waited = 0
         } else if !isDrained {
-            enqueue(tenant)
+            enqueue(lessee)
         }
-        tidy(tenant)
+        tidy(lessee)
     }
 
     /// Gives up outcomes that wait to be written, where it is too late for it.
     /// - Returns: How many.
     mutating func drop(where isPast: (Outcome) -> Bool) -> Int {
         var droppedCount = 0
-        for (tenant, account) in accounts where account.outcomes.contains(where: isPast) {
+        for (lessee, account) in accounts where account.outcomes.contains(where: isPast) {
             let left = account.outcomes.filter { !isPast($0) }
             let count = account.outcomes.count - left.count
-            accounts[tenant]?.outcomes = left
-            accounts[tenant]?.held -= count
+            accounts[lessee]?.outcomes = left
+            accounts[lessee]?.held -= count
             heldCount -= count
             droppedCount += count
             if left.isEmpty, account.settling == .queued {
-                queue.removeAll { $0 == tenant }
-                accounts[tenant]?.settling = .idle
-                accounts[tenant]?.isBehind = false
-                accounts[tenant]?.waited = 0
+                queue.removeAll { $0 == lessee }
+                accounts[lessee]?.settling = .idle
+                accounts[lessee]?.isBehind = false
+                accounts[lessee]?.waited = 0
             }
-            tidy(tenant)
+            tidy(lessee)
         }
         return droppedCount
     }
@@ -258,7 +255,7 @@ struct LeaseState<Outcome: Sendable> {
     /// - Returns: How many settlers there are to be; 0 where there is nobody.
     mutating func beginRound() -> Int {
         queue = accounts.filter { !$0.value.outcomes.isEmpty }.map(\.key)
-        for tenant in queue { accounts[tenant]?.settling = .queued }
+        for lessee in queue { accounts[lessee]?.settling = .queued }
         return min(queue.count, settlers)
     }
 
@@ -272,16 +269,7 @@ struct LeaseState<Outcome: Sendable> {
         return accounts.values.reduce(0) { $0 + $1.outcomes.count }
     }
 
-    private mutating func tidy(_ tenant: TenantID) {
-        if accounts[tenant]?.isEmpty == true { accounts[tenant] = nil }
-    }
-}
-
-extension TenantID {
-    /// In the order of the IDs' bytes, which is PostgreSQL's.
-    fileprivate func isBehind(_ other: TenantID) -> Bool {
-        withUnsafeBytes(of: uuid.uuid) { mine in
-            withUnsafeBytes(of: other.uuid.uuid) { theirs in theirs.lexicographicallyPrecedes(mine) }
-        }
+    private mutating func tidy(_ lessee: Lessee) {
+        if accounts[lessee]?.isEmpty == true { accounts[lessee] = nil }
     }
 }

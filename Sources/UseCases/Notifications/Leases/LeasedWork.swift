@@ -1,7 +1,7 @@
-import Tenancy
-
-/// What a ``LeaseLoop`` does for tenants.
+/// What a ``LeaseLoop`` does for lessees.
 protocol LeasedWork: Sendable {
+    /// For whom: a tenant, or one of its webhooks.
+    associatedtype Lessee: Hashable, Comparable, Sendable
     /// What is lent.
     associatedtype Loan: Sendable
     /// What became of a loan, to be written down.
@@ -9,26 +9,26 @@ protocol LeasedWork: Sendable {
 
     /// Those who have something due; in the order of their IDs, where they are served in turn.
     /// - Parameter busy: Those who would get nothing now.
-    func tenants(except busy: [TenantID]) async throws -> [TenantID]
+    func lessees(except busy: [Lessee]) async throws -> [Lessee]
 
-    /// Takes what is due of a tenant, at most so much.
+    /// Takes what is due of a lessee, at most so much.
     /// - Returns: What is lent, and whether there may be more whatever came of it.
-    func claim(_ room: Int, of tenant: TenantID) async throws -> (loans: [Loan], hasMore: Bool)
+    func claim(_ room: Int, of lessee: Lessee) async throws -> (loans: [Loan], hasMore: Bool)
 
-    func work(on loan: Loan, of tenant: TenantID) async -> Outcome
+    func work(on loan: Loan, of lessee: Lessee) async -> Outcome
 
     /// Whether it is too late to write an outcome down.
     func isPast(_ outcome: Outcome) -> Bool
 
     /// Writes outcomes down.
     /// - Returns: What is not written, and may be another time; nil when nothing is left.
-    func settle(_ outcomes: [Outcome], of tenant: TenantID) async -> Unsettled<Outcome>?
+    func settle(_ outcomes: [Outcome], of lessee: Lessee) async -> Unsettled<Outcome>?
 
-    /// How long a tenant is left alone after claiming failed for it.
+    /// How long a lessee is left alone after claiming failed for it.
     /// - Parameter number: How often in succession.
     func rest(_ number: Int) -> Duration
 
-    func report(_ event: LeaseEvent)
+    func report(_ event: LeaseEvent<Lessee>)
 }
 
 /// Outcomes that are not written down, and why.
@@ -37,9 +37,9 @@ struct Unsettled<Outcome: Sendable>: Sendable {
     let error: any Error
 }
 
-enum LeaseEvent: Sendable {
-    /// What was asked for a tenant, or for all, did not work; it is asked again.
-    case failed(TenantID?, any Error)
+enum LeaseEvent<Lessee: Sendable>: Sendable {
+    /// What was asked for a lessee, or for all, did not work; it is asked again.
+    case failed(Lessee?, any Error)
     /// It works again.
     case recovered
     /// So many outcomes are not written down, and will not be.

@@ -1,8 +1,7 @@
-import Encodings
 public import Foundation
-import JSON
+public import JSON
 
-/// That a delivery has come to its end, as a tenant's webhook is told.
+/// That a delivery has come to its end, as a tenant's webhooks are told.
 public struct OutcomeEvent: Sendable, Hashable {
     public let delivery: UUID
     public let notification: UUID
@@ -26,25 +25,7 @@ public struct OutcomeEvent: Sendable, Hashable {
         self.attempts = attempts
     }
 
-    /// How many events one message holds, at most.
-    static let eventsPerMessage = 100
-
-    /// The bodies of the messages that tell of events.
-    ///
-    /// Source: Standard Webhooks 1.0, "Payload structure": `type`, `timestamp`, `data`.
-    /// - Parameter now: When they happened.
-    public static func messages(of events: [OutcomeEvent], at now: Date) -> [[UInt8]] {
-        stride(from: 0, to: events.count, by: eventsPerMessage).map { start in
-            let part = events[start..<min(start + eventsPerMessage, events.count)]
-            return JSONValue.object([
-                "type": "deliveries.finished",
-                "timestamp": .string(now.rfc3339),
-                "data": ["deliveries": .array(part.map { .object($0.json) })],
-            ]).serialized()
-        }
-    }
-
-    private var json: JSONObject {
+    public var json: JSONObject {
         [
             "id": .string(delivery.uuidString.lowercased()),
             "notification": .string(notification.uuidString.lowercased()),

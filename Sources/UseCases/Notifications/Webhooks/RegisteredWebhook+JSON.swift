@@ -2,11 +2,21 @@ import Foundation
 public import JSON
 
 extension RegisteredWebhook {
-    /// Without its secret, which is shown once.
     public var json: JSONObject {
         [
-            "url": .string(webhook.url.text), "createdAt": JSONValue(createdAt),
+            "id": .string(id.description), "url": .string(url.text),
+            "events": .array(events.names.map(JSONValue.string)), "enabled": .bool(switchOff == nil),
+            "createdAt": JSONValue(createdAt), "failingSince": failingSince.map { JSONValue($0) } ?? .null,
+            "disabledAt": (switchOff?.at).map { JSONValue($0) } ?? .null,
+            "disabledReason": (switchOff?.reason).map(JSONValue.string) ?? .null,
             "waiting": JSONValue(waitingCount),
         ]
+    }
+
+    /// With the secret, which is shown where it is made alone.
+    public func json(showing secret: WebhookSecret) -> JSONObject {
+        var json = json
+        json["secret"] = .string(secret.text)
+        return json
     }
 }

@@ -1,15 +1,46 @@
 public import Foundation
 
-/// A webhook as an operator sees it.
+/// A webhook as those see it who manage it: all but its secret.
 public struct RegisteredWebhook: Sendable, Hashable {
-    public let webhook: Webhook
+    public let id: WebhookID
+    public let url: WebhookURL
+    /// One at least.
+    public let events: Set<WebhookEvent>
     public let createdAt: Date
+    /// Since when nothing that was sent was taken; nil while it is.
+    public let failingSince: Date?
+    /// Nil for one that is told of events.
+    public let switchOff: SwitchOff?
     /// How many messages wait.
     public let waitingCount: Int
 
-    public init(webhook: Webhook, createdAt: Date, waitingCount: Int) {
-        self.webhook = webhook
+    /// Since when a webhook is told of nothing, and why.
+    public struct SwitchOff: Sendable, Hashable {
+        public let at: Date
+        public let reason: String
+
+        public init(at: Date, reason: String) {
+            self.at = at
+            self.reason = reason
+        }
+
+        /// Of a webhook that was switched off by who manages it.
+        public static let asked = "switched off by hand"
+    }
+
+    public init(
+        id: WebhookID, url: WebhookURL, events: Set<WebhookEvent>, createdAt: Date, failingSince: Date?,
+        switchOff: SwitchOff?, waitingCount: Int
+    ) {
+        self.id = id
+        self.url = url
+        self.events = events
         self.createdAt = createdAt
+        self.failingSince = failingSince
+        self.switchOff = switchOff
         self.waitingCount = waitingCount
     }
+
+    /// How many a tenant has, at most. [ours]
+    public static let limit = 16
 }

@@ -1,4 +1,4 @@
-/// Where and how a tenant is told of outcomes.
+/// Where and how a tenant is told of events.
 public struct Webhook: Sendable, Hashable {
     public let url: WebhookURL
     public let secret: WebhookSecret

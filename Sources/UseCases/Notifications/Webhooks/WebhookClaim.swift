@@ -2,7 +2,7 @@
 public struct WebhookClaim: Sendable {
     public let webhook: Webhook
     public let messages: [WebhookMessage]
-    /// How many were too old, and are removed.
+    /// How many were too old, or not wanted any more, and are given up.
     public let outdatedCount: Int
 
     public init(webhook: Webhook, messages: [WebhookMessage], outdatedCount: Int = 0) {

@@ -1,30 +1,31 @@
 public import Foundation
-public import Tenancy
 
 /// Brings messages to tenants' webhooks, until each is taken or given up.
 ///
-/// At least once, and in no order: a message whose answer was lost is sent again, with the same ID. No tenant holds up
+/// At least once, and in no order: a message whose answer was lost is sent again, with the same ID. No webhook holds up
 /// another: each has a few messages under way at most, and room that one message leaves is filled at once. What the store
-/// throws for one tenant is reported, and that tenant is left alone for a while. What became of a message is kept until it
-/// can be written down, but no longer than the message is lent.
+/// throws for one webhook is reported, and that webhook is left alone for a while. What became of a message is kept until it
+/// can be written down, but no longer than the message is lent. A webhook that takes nothing for days is switched off.
 public final class WebhookDispatcher: Sendable {
     /// Something that who runs the server may want to know.
     public enum Event: Sendable {
-        case replied(TenantID, WebhookReply, attempt: Int)
+        case replied(WebhookReference, WebhookReply, attempt: Int)
         /// So many messages are not tried any more: after the last reply, or, without one, because they are too old.
-        case gaveUp(TenantID, Int, WebhookReply?)
-        /// What was asked of the store for a tenant, or for all; it is asked again.
-        case failed(TenantID?, any Error)
+        case gaveUp(WebhookReference, Int, WebhookReply?)
+        /// It has taken nothing for days, the last time with this reply.
+        case switchedOff(WebhookReference, WebhookReply)
+        /// What was asked of the store for a webhook, or for all; it is asked again.
+        case failed(WebhookReference?, any Error)
         /// What became of so many messages could not be written down in time, or before the server ended.
         case abandoned(Int)
     }
 
-    /// How many messages are under way at once.
-    static let messages = 128
-    /// Of those, of one tenant.
-    static let messagesPerTenant = 4
-    /// How many tenants are looked for at once.
-    private static let tenants = 32
+    /// How many messages are under way at once: what four tenants can have of all their webhooks.
+    static let messages = 256
+    /// Of those, of one webhook.
+    static let messagesPerWebhook = 4
+    /// How many webhooks are looked for at once.
+    private static let webhooks = 32
     /// Longer than any attempt takes.
     static let lease = Duration.seconds(60)
 
@@ -45,8 +46,8 @@ public final class WebhookDispatcher: Sendable {
         self.onEvent = onEvent
         loop = LeaseLoop(
             LeaseSettings(
-                total: Self.messages, share: Self.messagesPerTenant, batch: Self.messagesPerTenant,
-                isInTurn: false, foundAtOnce: Self.tenants, settlers: 8,
+                total: Self.messages, share: Self.messagesPerWebhook, batch: Self.messagesPerWebhook,
+                isInTurn: false, foundAtOnce: Self.webhooks, settlers: 8,
                 settlingRest: WebhookSchedule.rest(afterFailure: 1),
                 patience: 30, pollInterval: .seconds(1), cutsOff: true, lastTries: 1),
             clock: clock)
@@ -75,22 +76,25 @@ extension WebhookDispatcher: LeasedWork {
 
     /// What a message's sending came to.
     enum Ending: Sendable, Hashable {
-        /// It was taken, or is given up.
-        case over
-        case again(after: Duration)
+        /// It was taken, or is given up where it is not to be tried again.
+        case tried(WebhookAttempt, again: Duration?)
         /// The server ended first, which says nothing of the receiver.
         case cutOff
+
+        fileprivate var isOver: Bool { if case .tried(_, again: nil) = self { true } else { false } }
     }
 
-    func tenants(except busy: [TenantID]) async throws -> [TenantID] {
-        try await store.tenantsWithDueMessages(limit: Self.tenants, excluding: busy)
+    func lessees(except busy: [WebhookReference]) async throws -> [WebhookReference] {
+        try await store.webhooksWithDueMessages(limit: Self.webhooks, excluding: busy)
     }
 
-    func claim(_ room: Int, of tenant: TenantID) async throws -> (loans: [Loan], hasMore: Bool) {
+    func claim(
+        _ room: Int, of webhook: WebhookReference
+    ) async throws -> (loans: [Loan], hasMore: Bool) {
         let claim = try await store.claim(
-            of: tenant, limit: room, lease: Self.lease, maximumAge: WebhookSchedule.maximumAge)
+            of: webhook, limit: room, lease: Self.lease, maximumAge: WebhookSchedule.maximumAge)
         guard let claim else { return ([], false) }
-        if claim.outdatedCount > 0 { onEvent(.gaveUp(tenant, claim.outdatedCount, nil)) }
+        if claim.outdatedCount > 0 { onEvent(.gaveUp(webhook, claim.outdatedCount, nil)) }
         let until = now().addingTimeInterval(Self.lease / .seconds(1))
         return (
             claim.messages.map { Loan(message: $0, webhook: claim.webhook, until: until) },
@@ -98,42 +102,49 @@ extension WebhookDispatcher: LeasedWork {
         )
     }
 
-    func work(on loan: Loan, of tenant: TenantID) async -> Outcome {
-        let ending = await send(loan.message, to: loan.webhook, of: tenant)
+    func work(on loan: Loan, of webhook: WebhookReference) async -> Outcome {
+        let ending = await send(loan.message, to: loan.webhook, webhook)
         return Outcome(message: loan.message, ending: ending, until: loan.until)
     }
 
-    private func send(_ message: WebhookMessage, to webhook: Webhook, of tenant: TenantID) async -> Ending {
+    private func send(
+        _ message: WebhookMessage, to receiver: Webhook, _ webhook: WebhookReference
+    ) async -> Ending {
         guard !Task.isCancelled else { return .cutOff }
-        let reply = await sender.send(message, to: webhook, at: now())
+        let start = now()
+        let reply = await sender.send(message, to: receiver, at: start)
         if case .noAnswer = reply, Task.isCancelled { return .cutOff }
-        onEvent(.replied(tenant, reply, attempt: message.attempt))
-        if reply.isTaken { return .over }
+        onEvent(.replied(webhook, reply, attempt: message.attempt))
+        let attempt = WebhookAttempt(
+            at: start, duration: .seconds(max(0, now().timeIntervalSince(start))), reply: reply)
+        if reply.isTaken { return .tried(attempt, again: nil) }
         let pause = WebhookSchedule.pause(afterAttempt: message.attempt, random: .random(in: 0...1))
-        if pause == nil { onEvent(.gaveUp(tenant, 1, reply)) }
-        return pause.map(Ending.again) ?? .over
+        if pause == nil { onEvent(.gaveUp(webhook, 1, reply)) }
+        return .tried(attempt, again: pause)
     }
 
     func isPast(_ outcome: Outcome) -> Bool { outcome.until <= now() }
 
     /// What was taken first: that must not be sent again. Each by itself, so that none takes another with it; what is not
     /// written down at all is lent until its time is over, and counts as tried.
-    func settle(_ outcomes: [Outcome], of tenant: TenantID) async -> Unsettled<Outcome>? {
+    func settle(_ outcomes: [Outcome], of webhook: WebhookReference) async -> Unsettled<Outcome>? {
         let unsettled = [
-            await settle(each: outcomes.filter { $0.ending == .over }, of: tenant),
-            await settle(each: outcomes.filter { $0.ending != .over }, of: tenant),
+            await settle(each: outcomes.filter(\.ending.isOver), of: webhook),
+            await settle(each: outcomes.filter { !$0.ending.isOver }, of: webhook),
         ].compactMap(\.self)
         return unsettled.first.map { first in
             Unsettled(outcomes: unsettled.flatMap(\.outcomes), error: first.error)
         }
     }
 
-    private func settle(each outcomes: [Outcome], of tenant: TenantID) async -> Unsettled<Outcome>? {
+    private func settle(
+        each outcomes: [Outcome], of webhook: WebhookReference
+    ) async -> Unsettled<Outcome>? {
         await withTaskGroup(of: Unsettled<Outcome>?.self) { group in
             for outcome in outcomes {
                 group.addTask {
                     do {
-                        try await self.settle(outcome, of: tenant)
+                        try await self.settle(outcome, of: webhook)
                         return nil
                     } catch {
                         return Unsettled(outcomes: [outcome], error: error)
@@ -147,19 +158,21 @@ extension WebhookDispatcher: LeasedWork {
         }
     }
 
-    private func settle(_ outcome: Outcome, of tenant: TenantID) async throws {
+    private func settle(_ outcome: Outcome, of webhook: WebhookReference) async throws {
         switch outcome.ending {
-        case .over: try await store.remove([outcome.message], of: tenant)
-        case .again(let pause): try await store.retry(outcome.message, of: tenant, after: pause)
-        case .cutOff: try await store.giveBack(outcome.message, of: tenant)
+        case .tried(let attempt, let pause):
+            let isSwitchedOff = try await store.record(
+                attempt, at: outcome.message, of: webhook, again: pause, patience: WebhookSchedule.patience)
+            if isSwitchedOff { onEvent(.switchedOff(webhook, attempt.reply)) }
+        case .cutOff: try await store.giveBack(outcome.message, of: webhook)
         }
     }
 
     func rest(_ number: Int) -> Duration { WebhookSchedule.rest(afterFailure: number) }
 
-    func report(_ event: LeaseEvent) {
+    func report(_ event: LeaseEvent<WebhookReference>) {
         switch event {
-        case .failed(let tenant, let error): onEvent(.failed(tenant, error))
+        case .failed(let webhook, let error): onEvent(.failed(webhook, error))
         case .recovered: break
         case .abandoned(let count): onEvent(.abandoned(count))
         }

@@ -1,8 +1,10 @@
+import Encodings
 public import Foundation
+public import JSON
 
 /// A message on its way to a tenant.
 public struct WebhookMessage: Sendable, Hashable {
-    /// The same for every attempt, so that who gets it twice can tell.
+    /// The same for every webhook and every attempt, so that who gets it twice can tell.
     public let id: UUID
     /// JSON.
     public let body: [UInt8]
@@ -13,5 +15,33 @@ public struct WebhookMessage: Sendable, Hashable {
         self.id = id
         self.body = body
         self.attempt = attempt
+    }
+
+    /// A new one, which was not sent yet.
+    ///
+    /// Source: Standard Webhooks 1.0, "Payload structure": `type`, `timestamp`, `data`; `id` is also the field `webhook-id`.
+    /// - Parameter now: When what it tells of happened.
+    public init(_ type: String, _ data: JSONObject, at now: Date) {
+        let id = UUID.timeOrdered(at: now)
+        self.init(
+            id: id,
+            body: JSONValue.object([
+                "id": .string(id.uuidString.lowercased()), "type": .string(type),
+                "timestamp": .string(now.rfc3339), "data": .object(data),
+            ]).serialized(), attempt: 0)
+    }
+
+    /// How many things one message tells of, at most.
+    public static let itemLimit = 100
+
+    /// New ones that tell of all of these, so many in each.
+    /// - Parameter name: What they are called in a message's data.
+    public static func messages(
+        _ event: WebhookEvent, _ name: String, _ items: [JSONObject], at now: Date
+    ) -> [WebhookMessage] {
+        stride(from: 0, to: items.count, by: itemLimit).map { start in
+            let part = items[start..<min(start + itemLimit, items.count)]
+            return WebhookMessage(event.rawValue, [name: .array(part.map { .object($0) })], at: now)
+        }
     }
 }

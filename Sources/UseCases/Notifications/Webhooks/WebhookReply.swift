@@ -9,3 +9,12 @@ public enum WebhookReply: Sendable, Hashable {
         if case .status(200...299) = self { true } else { false }
     }
 }
+
+extension WebhookReply: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .status(let status): "it answered \(status)"
+        case .noAnswer(let reason): reason
+        }
+    }
+}

@@ -17,10 +17,13 @@ public enum WebhookSchedule {
         return pauses[attempt - 1] * (1 + random / 5)
     }
 
-    /// How old a message gets: longer than all attempts take, so that only what waits behind others for days is given up.
+    /// How long a message waits: longer than all attempts take, so that only what waits behind others for days is given up.
     static let maximumAge = Duration.seconds(4 * 86_400)
 
-    /// How long a tenant is left alone after the store failed for it, so often in succession: from 5 s to 5 minutes [ours].
+    /// How long a webhook may fail before it is switched off. [ours]
+    static let patience = Duration.seconds(3 * 86_400)
+
+    /// How long a webhook is left alone after the store failed for it, so often in succession: from 5 s to 5 minutes [ours].
     static func rest(afterFailure number: Int) -> Duration {
         min(.seconds(5) * (1 << min(max(number - 1, 0), 6)), .seconds(300))
     }

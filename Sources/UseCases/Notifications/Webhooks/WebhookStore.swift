@@ -1,25 +1,31 @@
-public import Tenancy
-
 /// The messages that wait for webhooks, as a server sees them.
 public protocol WebhookStore: Sendable {
-    /// Tenants that have a message due, at most so many, any of them as likely as another; but not those excluded.
-    func tenantsWithDueMessages(limit: Int, excluding: [TenantID]) async throws -> [TenantID]
+    /// Webhooks that have a message due, at most so many, any of them as likely as another; but not those excluded.
+    func webhooksWithDueMessages(
+        limit: Int, excluding: [WebhookReference]
+    ) async throws -> [WebhookReference]
 
-    /// Lends messages of a tenant that are due, those that wait longest first: nobody else gets them for so long.
+    /// Lends messages of a webhook that are due, those that wait longest first: nobody else gets them for so long.
     ///
-    /// Those it finds older than `maximumAge` it removes in place of lending them.
-    /// - Parameter limit: How many are lent or removed, at most.
-    /// - Returns: Nil when the tenant has no webhook any more.
+    /// Those it finds that have waited longer than `maximumAge`, or whose webhook is switched off, it gives up in place of
+    /// lending them.
+    /// - Parameter limit: How many are lent or given up, at most.
+    /// - Returns: Nil when there is no such webhook any more.
     func claim(
-        of tenant: TenantID, limit: Int, lease: Duration, maximumAge: Duration
+        of webhook: WebhookReference, limit: Int, lease: Duration, maximumAge: Duration
     ) async throws -> WebhookClaim?
 
-    /// Removes messages that were taken, or given up.
-    func remove(_ messages: [WebhookMessage], of tenant: TenantID) async throws
-
-    /// Lets a message be due again some time from now.
-    func retry(_ message: WebhookMessage, of tenant: TenantID, after pause: Duration) async throws
+    /// Writes down how an attempt ended, in the log and in what is known of the webhook: one that has failed for so long is
+    /// switched off, and the tenant's others are told.
+    /// - Parameters:
+    ///   - pause: After how long the message is due again; nil where it was taken, or is given up.
+    ///   - patience: How long a webhook may fail.
+    /// - Returns: Whether the webhook was switched off.
+    func record(
+        _ attempt: WebhookAttempt, at message: WebhookMessage, of webhook: WebhookReference,
+        again pause: Duration?, patience: Duration
+    ) async throws -> Bool
 
     /// Lets a message be due at once, as if it had not been lent.
-    func giveBack(_ message: WebhookMessage, of tenant: TenantID) async throws
+    func giveBack(_ message: WebhookMessage, of webhook: WebhookReference) async throws
 }

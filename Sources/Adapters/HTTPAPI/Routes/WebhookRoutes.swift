@@ -1,0 +1,233 @@
+import Encodings
+import Foundation
+import HTTPTypes
+import JSON
+import Notifications
+import Tenancy
+
+/// The routes by which a tenant says where it is told of events, and sees how that fared.
+struct WebhookRoutes: Sendable {
+    /// Nil where webhooks' secrets cannot be sealed: every route says so then.
+    let registry: (any WebhookRegistry)?
+
+    var routes: [Route] {
+        let webhook = "/v1/webhooks/{id}"
+        return [
+            Route(.get, "/v1/webhooks", .stored(.read, list)),
+            Route(.post, "/v1/webhooks", .stored(.manage, create)),
+            Route(.get, webhook, .stored(.read, show)), Route(.patch, webhook, .stored(.manage, change)),
+            Route(.delete, webhook, .stored(.manage, delete)),
+            Route(.post, "\(webhook)/rotate", .stored(.manage, rotate)),
+            Route(.post, "\(webhook)/test", .stored(.manage, test)),
+            Route(.get, "\(webhook)/messages", .stored(.read, messages)),
+            Route(.post, "\(webhook)/replay", .stored(.manage, replay)),
+        ]
+    }
+
+    // MARK: Webhooks
+
+    private func list(_ request: AdmittedRequest) async throws -> Answer {
+        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
+        let limit = try parameters.pageLength()
+        let after = try parameters.cursor { WebhookID($0) }
+        let webhooks = try await configured().webhooks(of: request.tenant, after: after, limit: limit + 1)
+        return Answer(page: webhooks, limit: limit, \.json) { $0.id.description }
+    }
+
+    private func create(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            var body = JSONObjectReader(request.body)
+            let text = try body.requiredString("url")
+            let url = try body.webhookURL(text)
+            let events = try body.optionalEvents() ?? WebhookEvent.usual
+            try body.finish()
+            let webhook = Webhook(url: url, secret: Self.secret())
+            let registered = try await registry.create(
+                webhook, events: events, of: request.tenant, by: request.actor)
+            var answer = Answer(.created, showing: registered, webhook.secret)
+            answer.headers[.location] = "/v1/webhooks/\(registered.id)"
+            return answer
+        }
+    }
+
+    private func show(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            guard let registered = try await registry.webhook(reference(request)) else {
+                throw WebhookRefusal.unknownWebhook
+            }
+            return Answer(uncached: JSONValue.object(registered.json).serialized())
+        }
+    }
+
+    private func change(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            var body = JSONObjectReader(request.body)
+            var change = WebhookChange()
+            if let text = try body.optionalString("url") { change.url = try body.webhookURL(text) }
+            change.events = try body.optionalEvents()
+            change.isEnabled = try body.optionalBool("enabled")
+            try body.finish()
+            let registered = try await registry.change(reference(request), change, by: request.actor)
+            return Answer(uncached: JSONValue.object(registered.json).serialized())
+        }
+    }
+
+    private func delete(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            _ = try await registry.delete(reference(request), by: request.actor)
+            return Answer(.noContent)
+        }
+    }
+
+    private func rotate(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            try JSONObjectReader(request.body).finish()
+            let secret = Self.secret()
+            let registered = try await registry.replaceSecret(
+                of: reference(request), by: secret, actor: request.actor)
+            return Answer(.ok, showing: registered, secret)
+        }
+    }
+
+    // MARK: Messages
+
+    /// The message goes as any other does: how it was answered is in the log.
+    private func test(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            try JSONObjectReader(request.body).finish()
+            let message = WebhookMessage(WebhookEvent.test, [:], at: request.now)
+            try await registry.add(message, to: reference(request))
+            return Answer(
+                .accepted,
+                uncached: JSONValue.object(["message": .string(message.id.uuidString.lowercased())])
+                    .serialized())
+        }
+    }
+
+    private func messages(_ request: AdmittedRequest) async throws -> Answer {
+        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
+        let limit = try parameters.pageLength()
+        let last = try parameters.cursor { UUID(text: $0) }
+        let registry = try configured()
+        return try await refusing {
+            let messages = try await registry.messages(
+                of: reference(request), before: last, limit: limit + 1)
+            return Answer(page: messages, limit: limit, \.json) { $0.id.uuidString.lowercased() }
+        }
+    }
+
+    private func replay(_ request: AdmittedRequest) async throws -> Answer {
+        try request.refuseParameters()
+        let registry = try configured()
+        return try await refusing {
+            let count = try await registry.replay(
+                try ReplaySelection(request.body), of: reference(request))
+            return Answer(
+                .accepted, uncached: JSONValue.object(["queued": JSONValue(count)]).serialized())
+        }
+    }
+
+    // MARK: Parts
+
+    private func configured() throws(Problem) -> any WebhookRegistry {
+        guard let registry else { throw .notificationsNotConfigured }
+        return registry
+    }
+
+    private func reference(_ request: AdmittedRequest) throws(WebhookRefusal) -> WebhookReference {
+        guard let id = WebhookID(request.parameter("id")) else { throw .unknownWebhook }
+        return WebhookReference(id, of: request.tenant)
+    }
+
+    private static func secret() -> WebhookSecret {
+        var generator = SystemRandomNumberGenerator()
+        return WebhookSecret(using: &generator)
+    }
+
+    private func refusing(_ body: () async throws -> Answer) async throws -> Answer {
+        do {
+            return try await body()
+        } catch let error as JSONFieldError {
+            throw Problem(error)
+        } catch let refusal as WebhookRefusal {
+            throw Problem(refusal.status, refusal.code, refusal.description)
+        }
+    }
+}
+
+extension WebhookRefusal {
+    fileprivate var status: HTTPResponse.Status {
+        switch self {
+        case .unknownWebhook: .notFound
+        case .tooManyWebhooks, .webhookDisabled: .conflict
+        case .unknownMessage: .unprocessableContent
+        }
+    }
+}
+
+extension Answer {
+    /// Where the secret is made, and nowhere else.
+    fileprivate init(
+        _ status: HTTPResponse.Status, showing webhook: RegisteredWebhook, _ secret: WebhookSecret
+    ) {
+        self.init(status, uncached: JSONValue.object(webhook.json(showing: secret)).serialized())
+    }
+}
+
+extension JSONObjectReader {
+    fileprivate func webhookURL(_ text: String) throws(JSONFieldError) -> WebhookURL {
+        do {
+            return try WebhookURL(text)
+        } catch {
+            throw .invalid(path: path(of: "url"), reason: error.description)
+        }
+    }
+
+    /// One at least, each once.
+    fileprivate mutating func optionalEvents() throws(JSONFieldError) -> Set<WebhookEvent>? {
+        guard let values = try optionalArray("events") else { return nil }
+        let names = values.prefix(WebhookEvent.allCases.count + 1).compactMap(\.stringValue)
+        let events = Set(names.compactMap(WebhookEvent.init(rawValue:)))
+        guard !events.isEmpty, events.count == values.count else {
+            let all = WebhookEvent.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalid(path: path(of: "events"), reason: "must be some of \(all), each once")
+        }
+        return events
+    }
+}
+
+extension ReplaySelection {
+    /// `message`, or `since` with `includeTaken`.
+    fileprivate init(_ json: JSONObject) throws(JSONFieldError) {
+        var body = JSONObjectReader(json)
+        let message = try body.optionalString("message")
+        let since = try body.optionalDate("since")
+        let includesTaken = try body.optionalBool("includeTaken")
+        try body.finish()
+        switch (message, since) {
+        case (let text?, nil):
+            guard includesTaken == nil else {
+                throw .invalid(path: "includeTaken", reason: "stands beside since alone")
+            }
+            guard let id = UUID(text: text) else {
+                throw .invalid(path: "message", reason: "must be a message's ID")
+            }
+            self = .message(id)
+        case (nil, let since?): self = .since(since, includesTaken: includesTaken ?? false)
+        case (nil, nil): throw .missing(path: "message")
+        default: throw .invalid(path: "since", reason: "excludes message")
+        }
+    }
+}

@@ -1,0 +1,336 @@
+import Encodings
+public import Foundation
+import JSON
+public import Notifications
+public import PostgreSQL
+public import Tenancy
+
+/// The tenants' webhooks in PostgreSQL, as `doorstep_admin`, or for keys as `doorstep_manager`.
+public struct PostgresWebhookRegistry: WebhookRegistry {
+    private let pool: ConnectionPool
+    private let keys: SealingKeys
+    private let role: DatabaseRole
+
+    public init(_ pool: ConnectionPool, keys: SealingKeys) {
+        self.init(pool, keys, as: .admin)
+    }
+
+    /// As `doorstep_manager`, for requests.
+    public init(managing pool: ConnectionPool, keys: SealingKeys) {
+        self.init(pool, keys, as: .manager)
+    }
+
+    private init(_ pool: ConnectionPool, _ keys: SealingKeys, as role: DatabaseRole) {
+        self.pool = pool
+        self.keys = keys
+        self.role = role
+    }
+
+    // MARK: Webhooks
+
+    public func webhooks(
+        of tenant: TenantID, after: WebhookID?, limit: Int
+    ) async throws -> [RegisteredWebhook] {
+        try await read(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT \(unsafeSQL: RegisteredWebhook.columns) FROM doorstep.webhooks AS w
+                WHERE tenant_id = \(tenant.uuid)
+                    AND (\(after?.uuid)::uuid IS NULL OR webhook_id > \(after?.uuid))
+                ORDER BY webhook_id LIMIT \(limit)
+                """
+            ).map { try RegisteredWebhook(row: $0) }
+        }
+    }
+
+    public func webhook(_ webhook: WebhookReference) async throws -> RegisteredWebhook? {
+        try await read(webhook.tenant) { try await $0.webhook(webhook.id) }
+    }
+
+    /// What a message is sent with; nil when there is no such webhook.
+    /// - Throws: ``PersistenceError/sealed(_:)`` for a secret that none of the keys opens.
+    public func receiver(_ webhook: WebhookReference) async throws -> Webhook? {
+        try await read(webhook.tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT url, sealed_secret FROM doorstep.webhooks
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                """
+            ).first.map { row in
+                let (url, sealed) = try row.decode(String.self, [UInt8].self)
+                return try Webhook(url, sealed, openedBy: keys.of(webhook.tenant))
+            }
+        }
+    }
+
+    public func create(
+        _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
+    ) async throws -> RegisteredWebhook {
+        let id = WebhookID(.timeOrdered(at: Date()))
+        return try await write(tenant, by: actor) { transaction in
+            // Who else creates one waits, so that both count what there is.
+            try await transaction.execute(
+                "SELECT FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid) FOR NO KEY UPDATE")
+            let count = try await transaction.execute(
+                "SELECT count(*) FROM doorstep.webhooks WHERE tenant_id = \(tenant.uuid)"
+            ).one().decode(at: 0, as: Int.self)
+            guard count < RegisteredWebhook.limit else { throw WebhookRefusal.tooManyWebhooks }
+            let sealed = try keys.of(tenant).seal(webhook.secret.bytes, at: Webhook.place)
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.webhooks (tenant_id, webhook_id, url, sealed_secret, events)
+                VALUES (\(tenant.uuid), \(id.uuid), \(webhook.url.text), \(sealed), \(events.names))
+                """)
+            return try await transaction.known(id)
+        }
+    }
+
+    public func change(
+        _ webhook: WebhookReference, _ change: WebhookChange, by actor: String
+    ) async throws -> RegisteredWebhook {
+        try await write(webhook.tenant, by: actor) { transaction in
+            try await transaction.execute(
+                """
+                UPDATE doorstep.webhooks
+                SET url = coalesce(\(change.url?.text), url), events = coalesce(\(change.events?.names), events)
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                """)
+            switch change.isEnabled {
+            case nil: break
+            case true?:
+                try await transaction.execute(
+                    """
+                    UPDATE doorstep.webhooks
+                    SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL
+                    WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                        AND disabled_at IS NOT NULL
+                    """)
+            case false?:
+                try await transaction.execute(
+                    """
+                    UPDATE doorstep.webhooks
+                    SET disabled_at = now(), disabled_reason = \(RegisteredWebhook.SwitchOff.asked)
+                    WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                        AND disabled_at IS NULL
+                    """)
+                try await transaction.giveUpMessages(of: webhook.id)
+            }
+            return try await transaction.known(webhook.id)
+        }
+    }
+
+    public func replaceSecret(
+        of webhook: WebhookReference, by secret: WebhookSecret, actor: String
+    ) async throws -> RegisteredWebhook {
+        try await write(webhook.tenant, by: actor) { transaction in
+            let sealed = try keys.of(webhook.tenant).seal(secret.bytes, at: Webhook.place)
+            try await transaction.execute(
+                """
+                UPDATE doorstep.webhooks SET sealed_secret = \(sealed), secret_changed_at = now()
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                """)
+            return try await transaction.known(webhook.id)
+        }
+    }
+
+    /// Seals the secrets of a tenant's webhooks again that the newest secret did not seal.
+    ///
+    /// The audit log does not tell of it: nothing changes that anybody sees.
+    public func resealSecrets(of tenant: TenantID) async throws -> TokenResealing.Result {
+        try await write(tenant, by: "") { transaction in
+            // Whoever replaces a secret meanwhile waits, and seals by the newest anyway.
+            let rows = try await transaction.execute(
+                """
+                SELECT webhook_id, sealed_secret FROM doorstep.webhooks
+                WHERE tenant_id = \(tenant.uuid) ORDER BY webhook_id FOR UPDATE
+                """
+            ).map { try $0.decode(UUID.self, [UInt8].self) }
+            var result = TokenResealing.Result()
+            let sealing = keys.of(tenant)
+            for (id, sealed) in rows where !keys.isNewest(sealed) {
+                guard let secret = sealing.open(sealed, at: Webhook.place) else {
+                    result.unreadable += 1
+                    continue
+                }
+                try await transaction.execute(
+                    """
+                    UPDATE doorstep.webhooks SET sealed_secret = \(try sealing.seal(secret, at: Webhook.place))
+                    WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(id)
+                    """)
+                result.resealed += 1
+            }
+            return result
+        }
+    }
+
+    public func delete(_ webhook: WebhookReference, by actor: String) async throws -> Int {
+        try await write(webhook.tenant, by: actor) { transaction in
+            let waitingCount = try await transaction.known(webhook.id).waitingCount
+            // Its messages go with it.
+            try await transaction.execute(
+                """
+                DELETE FROM doorstep.webhooks
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                """)
+            return waitingCount
+        }
+    }
+
+    // MARK: Messages
+
+    public func add(_ test: WebhookMessage, to webhook: WebhookReference) async throws {
+        try await write(webhook.tenant, by: "") { transaction in
+            try await transaction.requireEnabled(webhook.id)
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, due_at)
+                VALUES (\(webhook.tenant.uuid), \(webhook.id.uuid), \(test.id), \(WebhookEvent.test),
+                    \(test.body), now())
+                """)
+        }
+    }
+
+    public func messages(
+        of webhook: WebhookReference, before: UUID?, limit: Int
+    ) async throws -> [RecordedMessage] {
+        try await read(webhook.tenant) { transaction in
+            _ = try await transaction.known(webhook.id)
+            return try await transaction.execute(
+                """
+                SELECT message_id, type, state, created_at, due_at, attempts FROM doorstep.webhook_messages
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                    AND (\(before)::uuid IS NULL OR message_id < \(before))
+                ORDER BY message_id DESC LIMIT \(limit)
+                """
+            ).map { try RecordedMessage(row: $0) }
+        }
+    }
+
+    public func replay(_ selection: ReplaySelection, of webhook: WebhookReference) async throws -> Int {
+        try await write(webhook.tenant, by: "") { transaction in
+            try await transaction.requireEnabled(webhook.id)
+            let count = try await transaction.execute(
+                """
+                UPDATE doorstep.webhook_messages
+                SET state = 'waiting', due_at = now(), queued_at = now(), attempt = 0
+                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                    AND state <> 'waiting' AND message_id IN (
+                        SELECT message_id FROM doorstep.webhook_messages
+                        WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                            AND state <> 'waiting' AND \(selection)
+                        ORDER BY message_id LIMIT \(ReplaySelection.limit))
+                """
+            ).affectedRows
+            if count == 0, case .message = selection { throw WebhookRefusal.unknownMessage }
+            return count
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Requests do not wait for the database as long as commands.
+    private static let timeout = Duration.seconds(30)
+
+    private func read<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        let mode = TransactionMode(isReadOnly: true, statementTimeout: Self.timeout)
+        return try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: role, mode, body)
+        }
+    }
+
+    private func write<Result: Sendable>(
+        _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        let mode = TransactionMode(statementTimeout: Self.timeout)
+        return try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: role, actor: actor, mode, body)
+        }
+    }
+}
+
+extension TenantTransaction {
+    fileprivate func webhook(_ id: WebhookID) async throws -> RegisteredWebhook? {
+        try await execute(
+            """
+            SELECT \(unsafeSQL: RegisteredWebhook.columns) FROM doorstep.webhooks AS w
+            WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(id.uuid)
+            """
+        ).first.map { try RegisteredWebhook(row: $0) }
+    }
+
+    /// - Throws: ``WebhookRefusal/unknownWebhook``.
+    fileprivate func known(_ id: WebhookID) async throws -> RegisteredWebhook {
+        guard let webhook = try await webhook(id) else { throw WebhookRefusal.unknownWebhook }
+        return webhook
+    }
+
+    /// Locks it, so that it stays so until the transaction ends.
+    /// - Throws: ``WebhookRefusal/webhookDisabled``.
+    fileprivate func requireEnabled(_ id: WebhookID) async throws {
+        let row = try await execute(
+            """
+            SELECT disabled_at IS NULL FROM doorstep.webhooks
+            WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(id.uuid) FOR NO KEY UPDATE
+            """
+        ).first
+        guard let row else { throw WebhookRefusal.unknownWebhook }
+        guard try row.decode(at: 0, as: Bool.self) else { throw WebhookRefusal.webhookDisabled }
+    }
+}
+
+extension Query.StringInterpolation {
+    /// The condition of the messages that are to be sent once more.
+    fileprivate mutating func appendInterpolation(_ selection: ReplaySelection) {
+        switch selection {
+        case .message(let id):
+            appendLiteral("message_id = ")
+            appendInterpolation(id)
+        case .since(let start, let includesTaken):
+            appendLiteral("created_at >= ")
+            appendInterpolation(start)
+            appendLiteral(" AND (state = 'given_up' OR ")
+            appendInterpolation(includesTaken)
+            appendLiteral(")")
+        }
+    }
+}
+
+extension RegisteredWebhook {
+    /// Of `w`.
+    fileprivate static let columns = """
+        webhook_id, url, events, created_at, failing_since, disabled_at, disabled_reason,
+        (SELECT count(*) FROM doorstep.webhook_messages AS m
+            WHERE m.tenant_id = w.tenant_id AND m.webhook_id = w.webhook_id AND m.due_at IS NOT NULL)
+        """
+
+    /// Takes ``columns``.
+    fileprivate init(row: Row) throws {
+        let (id, url, events, createdAt, failingSince, disabledAt, reason, waitingCount) = try row.decode(
+            UUID.self, String.self, [String].self, Date.self, Date?.self, Date?.self, String?.self, Int.self)
+        self = try PersistenceError.reading("webhooks") {
+            RegisteredWebhook(
+                id: WebhookID(id), url: try WebhookURL(url),
+                events: Set(events.compactMap(WebhookEvent.init(rawValue:))), createdAt: createdAt,
+                failingSince: failingSince,
+                switchOff: disabledAt.map { SwitchOff(at: $0, reason: reason ?? "") },
+                waitingCount: waitingCount)
+        }
+    }
+}
+
+extension RecordedMessage {
+    fileprivate init(row: Row) throws {
+        let (id, type, state, createdAt, dueAt, attempts) = try row.decode(
+            UUID.self, String.self, String.self, Date.self, Date?.self, JSONText.self)
+        self = try PersistenceError.reading("webhook_messages") {
+            guard let state = State(rawValue: state),
+                let attempts = try JSONValue(parsing: attempts.text.utf8).arrayValue
+            else { throw PersistenceError.unreadable("webhook_messages") }
+            return RecordedMessage(
+                id: id, type: type, state: state, createdAt: createdAt, dueAt: dueAt,
+                attempts: try attempts.map { try WebhookAttempt($0) })
+        }
+    }
+}

@@ -1,0 +1,14 @@
+/// What is to be otherwise of a webhook; nil stays as it is.
+public struct WebhookChange: Sendable, Hashable {
+    public var url: WebhookURL?
+    /// One at least.
+    public var events: Set<WebhookEvent>?
+    /// False switches it off, so that nothing is kept for it; true on again.
+    public var isEnabled: Bool?
+
+    public init(url: WebhookURL? = nil, events: Set<WebhookEvent>? = nil, isEnabled: Bool? = nil) {
+        self.url = url
+        self.events = events
+        self.isEnabled = isEnabled
+    }
+}

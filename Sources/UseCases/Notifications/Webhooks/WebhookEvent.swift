@@ -1,0 +1,22 @@
+/// What a webhook is told of; the names are the messages' types.
+public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
+    case deliveriesFinished = "deliveries.finished"
+    case locationChanged = "location.changed"
+    case experienceChanged = "experience.changed"
+    case domainLapsed = "domain.lapsed"
+    case keyRevoked = "key.revoked"
+    case confirmationRecorded = "confirmation.recorded"
+    /// That another webhook of the tenant was switched off, since it failed for days.
+    case webhookDisabled = "webhook.disabled"
+
+    /// What a webhook wants where nothing is said.
+    public static let usual: Set<WebhookEvent> = [.deliveriesFinished]
+
+    /// The type of messages that are sent to try a webhook, whatever it wants.
+    public static let test = "doorstep.test"
+}
+
+extension Set<WebhookEvent> {
+    /// By their names, in one order.
+    public var names: [String] { WebhookEvent.allCases.filter(contains).map(\.rawValue) }
+}

@@ -1,0 +1,33 @@
+public import Foundation
+import JSON
+
+/// What names a webhook of a tenant: `wh_` and the 32 hexadecimal digits of a UUID.
+public struct WebhookID: Sendable, Hashable, CustomStringConvertible {
+    public let uuid: UUID
+
+    public init(_ uuid: UUID) {
+        self.uuid = uuid
+    }
+
+    /// Nil for a text that is no webhook's ID; each has one alone.
+    public init?(_ text: String) {
+        guard text.hasPrefix(Self.prefix) else { return nil }
+        let digits = text.dropFirst(Self.prefix.count)
+        guard digits.utf8.count == 32 else { return nil }
+        var parts: [Substring] = []
+        var rest = digits
+        for length in [8, 4, 4, 4, 12] {
+            parts.append(rest.prefix(length))
+            rest = rest.dropFirst(length)
+        }
+        guard let uuid = UUID(text: parts.joined(separator: "-")) else { return nil }
+        self.init(uuid)
+        guard description == text else { return nil }
+    }
+
+    public var description: String {
+        Self.prefix + uuid.uuidString.lowercased().filter { $0 != "-" }
+    }
+
+    private static let prefix = "wh_"
+}

@@ -1,0 +1,26 @@
+/// Why a webhook cannot be managed so; nothing was changed.
+public enum WebhookRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    case unknownWebhook
+    case tooManyWebhooks
+    case unknownMessage
+    case webhookDisabled
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .unknownWebhook: "unknown_webhook"
+        case .tooManyWebhooks: "too_many_webhooks"
+        case .unknownMessage: "unknown_message"
+        case .webhookDisabled: "webhook_disabled"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .unknownWebhook: "the tenant has no such webhook"
+        case .tooManyWebhooks: "the tenant has \(RegisteredWebhook.limit) webhooks, and can have no more"
+        case .unknownMessage: "the webhook has no such message, or it waits to be sent as it is"
+        case .webhookDisabled: "the webhook is switched off: switch it on first"
+        }
+    }
+}

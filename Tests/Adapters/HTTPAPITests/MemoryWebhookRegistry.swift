@@ -1,0 +1,152 @@
+import Encodings
+import Foundation
+import Notifications
+import Synchronization
+import Tenancy
+
+/// Keeps webhooks, and the messages that a test names, in memory.
+final class MemoryWebhookRegistry: WebhookRegistry {
+    private struct State {
+        var webhooks: [WebhookReference: RegisteredWebhook] = [:]
+        var secrets: [WebhookReference: WebhookSecret] = [:]
+        var messages: [WebhookReference: [RecordedMessage]] = [:]
+        var replays: [ReplaySelection] = []
+        var actors: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Who made each change.
+    var actors: [String] { state.withLock { $0.actors } }
+
+    /// What was asked for once more.
+    var replays: [ReplaySelection] { state.withLock { $0.replays } }
+
+    func secret(of webhook: WebhookReference) -> WebhookSecret? { state.withLock { $0.secrets[webhook] } }
+
+    func add(_ message: RecordedMessage, of webhook: WebhookReference) {
+        state.withLock { $0.messages[webhook, default: []].append(message) }
+    }
+
+    func webhooks(
+        of tenant: TenantID, after: WebhookID?, limit: Int
+    ) async throws -> [RegisteredWebhook] {
+        state.withLock { state in
+            state.webhooks.filter { $0.key.tenant == tenant }.map(\.value)
+                .sorted { $0.id.description < $1.id.description }
+                .filter { $0.id.description > after?.description ?? "" }.prefix(limit).map(\.self)
+        }
+    }
+
+    func webhook(_ webhook: WebhookReference) async throws -> RegisteredWebhook? {
+        state.withLock { $0.webhooks[webhook] }
+    }
+
+    func create(
+        _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
+    ) async throws -> RegisteredWebhook {
+        try state.withLock { state in
+            guard state.webhooks.count(where: { $0.key.tenant == tenant }) < RegisteredWebhook.limit else {
+                throw WebhookRefusal.tooManyWebhooks
+            }
+            let registered = RegisteredWebhook(
+                id: WebhookID(.timeOrdered(at: Date())), url: webhook.url, events: events,
+                createdAt: Date(timeIntervalSince1970: 0), failingSince: nil, switchOff: nil, waitingCount: 0)
+            let reference = WebhookReference(registered.id, of: tenant)
+            state.webhooks[reference] = registered
+            state.secrets[reference] = webhook.secret
+            state.actors.append(actor)
+            return registered
+        }
+    }
+
+    func change(
+        _ webhook: WebhookReference, _ change: WebhookChange, by actor: String
+    ) async throws -> RegisteredWebhook {
+        try state.withLock { state in
+            let old = try Self.known(webhook, in: state)
+            let isEnabled = change.isEnabled ?? (old.switchOff == nil)
+            let new = RegisteredWebhook(
+                id: old.id, url: change.url ?? old.url, events: change.events ?? old.events,
+                createdAt: old.createdAt, failingSince: nil,
+                switchOff: isEnabled
+                    ? nil
+                    : .init(
+                        at: Date(timeIntervalSince1970: 60), reason: RegisteredWebhook.SwitchOff.asked),
+                waitingCount: 0)
+            state.webhooks[webhook] = new
+            state.actors.append(actor)
+            return new
+        }
+    }
+
+    func replaceSecret(
+        of webhook: WebhookReference, by secret: WebhookSecret, actor: String
+    ) async throws -> RegisteredWebhook {
+        try state.withLock { state in
+            let known = try Self.known(webhook, in: state)
+            state.secrets[webhook] = secret
+            state.actors.append(actor)
+            return known
+        }
+    }
+
+    func delete(_ webhook: WebhookReference, by actor: String) async throws -> Int {
+        try state.withLock { state in
+            _ = try Self.known(webhook, in: state)
+            state.webhooks[webhook] = nil
+            state.actors.append(actor)
+            return state.messages.removeValue(forKey: webhook)?.count ?? 0
+        }
+    }
+
+    func add(_ test: WebhookMessage, to webhook: WebhookReference) async throws {
+        try state.withLock { state in
+            try Self.requireEnabled(webhook, in: state)
+            state.messages[webhook, default: []].append(
+                RecordedMessage(
+                    id: test.id, type: WebhookEvent.test, state: .waiting,
+                    createdAt: Date(timeIntervalSince1970: 0), dueAt: Date(timeIntervalSince1970: 0),
+                    attempts: []))
+        }
+    }
+
+    func messages(
+        of webhook: WebhookReference, before: UUID?, limit: Int
+    ) async throws -> [RecordedMessage] {
+        try state.withLock { state in
+            _ = try Self.known(webhook, in: state)
+            return (state.messages[webhook] ?? []).sorted { $0.id.uuidString > $1.id.uuidString }
+                .filter { message in before.map { message.id.uuidString < $0.uuidString } ?? true }
+                .prefix(limit).map(\.self)
+        }
+    }
+
+    func replay(_ selection: ReplaySelection, of webhook: WebhookReference) async throws -> Int {
+        try state.withLock { state in
+            try Self.requireEnabled(webhook, in: state)
+            state.replays.append(selection)
+            let messages = (state.messages[webhook] ?? []).filter { $0.state != .waiting }
+            switch selection {
+            case .message(let id):
+                guard messages.contains(where: { $0.id == id }) else { throw WebhookRefusal.unknownMessage }
+                return 1
+            case .since(let start, let includesTaken):
+                return messages.count { $0.createdAt >= start && ($0.state == .givenUp || includesTaken) }
+            }
+        }
+    }
+
+    private static func known(
+        _ webhook: WebhookReference, in state: State
+    ) throws(WebhookRefusal) -> RegisteredWebhook {
+        guard let known = state.webhooks[webhook] else { throw .unknownWebhook }
+        return known
+    }
+
+    private static func requireEnabled(
+        _ webhook: WebhookReference, in state: State
+    ) throws(WebhookRefusal) {
+        guard try known(webhook, in: state).switchOff == nil else { throw .webhookDisabled }
+    }
+}

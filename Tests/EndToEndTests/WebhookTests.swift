@@ -1,0 +1,227 @@
+import Crypto
+import Foundation
+import JSON
+import LocalServers
+import PostgreSQL
+import TestSupport
+import Testing
+
+/// Webhooks from their registration to what they receive, by HTTP alone.
+@Suite(.timeLimit(.minutes(10))) struct WebhookTests {
+    /// Lends a database, and a key with every scope.
+    private static func withInstallation(
+        _ body: (Installation, _ key: String) async throws -> Void
+    ) async throws {
+        try await Installation.lend { installation in
+            var installation = installation
+            installation.binary.environment["DOORSTEP_TOKEN_SECRET"] =
+                "a secret of the tests that is long enough"
+            let made = try await installation.binary.succeed(
+                ["key", "create", "--tenant", Installation.tenant, "--kind", "secret"]
+                    + ["look_up", "read", "manage", "manage_keys"].flatMap { ["--scope", $0] }
+            ).json()
+            try await body(installation, try #require(made.objectValue?["key"]?.stringValue))
+        }
+    }
+
+    private struct Registered {
+        let path: String
+        let secret: String
+
+        init(_ answer: RunningServer.Answer) throws {
+            #expect(answer.status == 201, "\(answer)")
+            path = "/v1/webhooks/\(try #require(answer["id"]?.stringValue))"
+            secret = try #require(answer["secret"]?.stringValue)
+        }
+    }
+
+    private struct Received {
+        let id: String
+        let type: String
+        let data: JSONObject
+        let text: String
+
+        /// - Throws: For a request that is not signed with the secret.
+        init(_ request: LocalWebServer.Request, signedWith secret: String) throws {
+            let fields = Dictionary(
+                request.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 })
+            id = try #require(fields["webhook-id"])
+            let time = try #require(fields["webhook-timestamp"])
+            let key = try #require(Data(base64Encoded: String(secret.dropFirst("whsec_".count))))
+            let code = HMAC<SHA256>.authenticationCode(
+                for: Array("\(id).\(time).".utf8) + request.body, using: SymmetricKey(data: key))
+            #expect(fields["webhook-signature"] == "v1,\(Data(code).base64EncodedString())")
+            text = String(decoding: request.body, as: UTF8.self)
+            let json = try #require(try JSONValue(parsing: request.body).objectValue)
+            #expect(json["id"] == .string(id))
+            type = try #require(json["type"]?.stringValue)
+            data = try #require(json["data"]?.objectValue)
+        }
+    }
+
+    /// What has come to a path, once there is so much of it.
+    private static func received(
+        _ count: Int, at path: String, of requests: Shared<[LocalWebServer.Request]>, _ webhook: Registered
+    ) async throws -> [Received] {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while true {
+            let all = requests.value.filter { $0.path == path }
+            if all.count >= count || .now >= deadline {
+                #expect(all.count == count)
+                return try all.map { try Received($0, signedWith: webhook.secret) }
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    /// The log of a webhook, once it is as asked.
+    private static func log(
+        of webhook: Registered, _ server: RunningServer, _ key: String,
+        where isExpected: ([JSONObject]) -> Bool
+    ) async throws -> [JSONObject] {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while true {
+            let answer = try await server.get("\(webhook.path)/messages", key: key)
+            let messages = try #require(answer["data"]?.arrayValue).compactMap(\.objectValue)
+            if isExpected(messages) || .now >= deadline {
+                #expect(isExpected(messages), "\(messages)")
+                return messages
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    @Test func eachIsToldOfWhatItWants() async throws {
+        try await Self.withInstallation { installation, key in
+            let requests = Shared<[LocalWebServer.Request]>([])
+            let status = Shared(204)
+            try await LocalWebServer.lend({ request in
+                requests.change { $0.append(request) }
+                return .init("", status: request.path == "/changes" ? status.value : 204)
+            }) { hooks in
+                let (_, exit) = try await RunningServer.lend(installation.binary) { server in
+                    func register(_ path: String, _ events: [JSONValue]) async throws -> Registered {
+                        let url = JSONValue.string("http://127.0.0.1:\(hooks.port)\(path)")
+                        return try Registered(
+                            await server.post(
+                                "/v1/webhooks", key: key, ["url": url, "events": .array(events)]))
+                    }
+                    let changes = try await register("/changes", ["location.changed", "key.revoked"])
+                    let visits = try await register("/visits", ["confirmation.recorded", "webhook.disabled"])
+
+                    let renamed = try await server.patch(
+                        "/v1/locations/restaurant_a", key: key, ["name": "Renamed"])
+                    #expect(renamed.status == 200)
+                    let made = try await server.post(
+                        "/v1/keys", key: key, ["kind": "secret", "scopes": ["look_up"]])
+                    let keyID = try #require(made["id"]?.stringValue)
+                    #expect(try await server.delete("/v1/keys/\(keyID)", key: key).status == 204)
+                    let confirmed = try await server.post(
+                        "/v1/confirmations", key: installation.publishable,
+                        [
+                            "url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed",
+                            "coordinate": [
+                                "latitude": 37.33475, "longitude": -122.0089, "horizontalAccuracy": 12,
+                            ],
+                        ])
+                    #expect((200...299).contains(confirmed.status), "\(confirmed)")
+
+                    let told = try await Self.received(2, at: "/changes", of: requests, changes)
+                    let byType = Dictionary(told.map { ($0.type, $0.data) }, uniquingKeysWith: { $1 })
+                    #expect(
+                        byType["location.changed"]
+                            == ["action": "update", "count": 1, "locations": ["restaurant_a"]])
+                    #expect(
+                        byType["key.revoked"] == ["action": "update", "count": 1, "keys": [.string(keyID)]])
+                    let visit = try #require(
+                        try await Self.received(1, at: "/visits", of: requests, visits).first)
+                    #expect(visit.type == "confirmation.recorded" && !visit.text.contains("37.33"))
+                    let confirmation = visit.data["confirmations"]?.arrayValue?.first?.objectValue
+                    #expect(confirmation?["location"] == "restaurant_a")
+                    #expect(confirmation?["outcome"] == "inRegion")
+
+                    // Once more, with the same IDs.
+                    _ = try await Self.log(of: changes, server, key) { messages in
+                        messages.count == 2 && messages.allSatisfy { $0["state"] == "taken" }
+                    }
+                    let replayed = try await server.post(
+                        "\(changes.path)/replay", key: key,
+                        ["since": "2020-01-01T00:00:00Z", "includeTaken": true])
+                    #expect(replayed.status == 202 && replayed["queued"] == 2)
+                    let again = try await Self.received(4, at: "/changes", of: requests, changes)
+                    #expect(Set(again.map(\.id)) == Set(told.map(\.id)))
+                    let messages = try await Self.log(of: changes, server, key) { messages in
+                        messages.allSatisfy { $0["state"] == "taken" }
+                    }
+                    #expect(messages.allSatisfy { $0["attempts"]?.arrayValue?.count == 2 })
+
+                    // As if it had failed for days: the other is told.
+                    try await ConnectionPool.withPool(PoolConfiguration(conninfo: installation.databaseURL)) {
+                        pool in
+                        try await pool.withConnection {
+                            try await $0.execute(
+                                script: """
+                                    UPDATE doorstep.webhooks SET failing_since = now() - interval '4 days'
+                                    WHERE url LIKE '%/changes'
+                                    """)
+                        }
+                    }
+                    status.change { $0 = 500 }
+                    #expect(try await server.post("\(changes.path)/test", key: key, [:]).status == 202)
+                    let last = try #require(
+                        try await Self.received(2, at: "/visits", of: requests, visits).last)
+                    #expect(last.type == "webhook.disabled")
+                    #expect(last.data["webhook"] == .string(String(changes.path.split(separator: "/")[2])))
+                    let off = try await server.get(changes.path, key: key)
+                    #expect(off["enabled"] == false && off["waiting"] == 0)
+                    #expect(off["disabledReason"]?.stringValue?.contains("500") == true)
+                    let refused = try await server.post("\(changes.path)/test", key: key, [:])
+                    #expect(refused.status == 409 && refused["code"] == "webhook_disabled")
+                    status.change { $0 = 204 }
+                    let on = try await server.patch(changes.path, key: key, ["enabled": true])
+                    #expect(on["enabled"] == true && on["failingSince"] == .null)
+                    #expect(try await server.post("\(changes.path)/test", key: key, [:]).status == 202)
+                    // With the one that was answered 500.
+                    let tried = try await Self.received(6, at: "/changes", of: requests, changes)
+                    #expect(tried.suffix(2).map(\.type) == ["doorstep.test", "doorstep.test"])
+                    #expect(try await server.delete(changes.path, key: key).status == 204)
+                    #expect(try await server.get(changes.path, key: key).status == 404)
+                }
+                #expect(exit == 0)
+            }
+        }
+    }
+
+    /// Whatever host a tenant names for this machine: nobody is asked, and the log says why.
+    @Test func noWebhookReachesTheServersOwnNetwork() async throws {
+        try await Self.withInstallation { installation, key in
+            let asked = Shared(0)
+            try await LocalWebServer.lend({ _ in
+                asked.change { $0 += 1 }
+                return .init("")
+            }) { inside in
+                var binary = installation.binary
+                binary.environment["DOORSTEP_OUTBOUND_ALLOW"] = "10.0.0.0/8"
+                _ = try await RunningServer.lend(binary) { server in
+                    for host in [
+                        "http://127.0.0.1", "http://localhost", "http://[::1]", "https://127.1",
+                        "https://2130706433", "https://[::ffff:7f00:1]", "https://[64:ff9b::7f00:1]",
+                        "https://169.254.169.254", "https://[fe80::1]", "https://192.168.1.1",
+                    ] {
+                        let url = JSONValue.string("\(host):\(inside.port)/")
+                        let webhook = try Registered(
+                            await server.post("/v1/webhooks", key: key, ["url": url]))
+                        #expect(try await server.post("\(webhook.path)/test", key: key, [:]).status == 202)
+                        let log = try await Self.log(of: webhook, server, key) { messages in
+                            messages.first?["attempts"]?.arrayValue?.isEmpty == false
+                        }
+                        let attempt = log.first?["attempts"]?.arrayValue?.first?.objectValue
+                        #expect(attempt?["reason"] == "the host's address is not public", "\(host)")
+                        #expect(attempt?["status"] == .null)
+                    }
+                }
+                #expect(asked.value == 0)
+            }
+        }
+    }
+}
