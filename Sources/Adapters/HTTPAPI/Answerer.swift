@@ -18,6 +18,8 @@ struct Answerer: Sendable {
     /// How long a request's body may take to arrive, and its head once that has begun.
     let bodyTimeout: Duration
     private let concurrency: TenantConcurrency
+    /// A tenant's long bodies have a file each.
+    private let uploads = TenantConcurrency(maximum: 1, refusal: .uploadIsUnderWay)
     private let hiding: ProvedHostMiddleware?
     /// Of the answers that are most frequent by far; by route, nil for those that are not from memory.
     private let successes: [Metrics.Timer?]
@@ -111,9 +113,17 @@ struct Answerer: Sendable {
         case .streamed(let scope, let handler):
             return try await respond(to: request, received, context, by: route, scope, waits: true) {
                 (admitted, _) in
-                try await request.withUpload(within: bodyTimeout) { upload in
-                    try await admitted.answered(by: { try await handler($0, upload) }, body: nil)
-                }
+                try await admitted.answered(
+                    by: { admitted in
+                        try await uploads.with(admitted.tenant) {
+                            let body = try await request.withUpload(within: bodyTimeout) {
+                                try await SpooledBody($0)
+                            }
+                            var admitted = admitted
+                            admitted.now = Date()
+                            return try await handler(admitted, body)
+                        }
+                    }, body: nil)
             }
         case .storedWithin(let scope, let handler):
             return try await respond(to: request, received, context, by: route, scope, waits: true) {
@@ -214,6 +224,12 @@ extension Request {
         }
         return collected
     }
+}
+
+extension Problem {
+    fileprivate static let uploadIsUnderWay = Problem(
+        .conflict, "conflict", "another collection of the tenant's is being sent: try again when it is over",
+        headers: [.retryAfter: "2"])
 }
 
 extension Response {

@@ -15,20 +15,39 @@ extension QueryParameters {
 }
 
 extension Answer {
-    /// A page ends early where its items are long, so that no answer holds much memory until it is read.
-    /// - Parameter items: one more than the page has, where there is a next one.
-    init<Item>(page items: [Item], limit: Int, _ json: (Item) -> JSONObject, name: (Item) -> String) {
+    /// A page ends early where its items are long, so that no answer holds much memory until it is read; and it is read in
+    /// parts, so that no more is read for it than a part.
+    /// - Parameters:
+    ///   - place: where an item stands in the list.
+    ///   - read: the items after a place, up to so many.
+    static func page<Item, Place>(
+        after: Place?, limit: Int, _ json: (Item) -> JSONObject, place: (Item) -> Place,
+        name: (Place) -> String, _ read: (Place?, Int) async throws -> [Item]
+    ) async throws -> Answer {
         var bytes = Array(#"{"data":["#.utf8)
-        var count = 0
-        for item in items.prefix(limit) where count == 0 || bytes.count < Self.pageSize {
-            if count > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes += JSONValue.object(json(item)).serialized()
-            count += 1
+        var (count, last, hasMore) = (0, after, true)
+        while hasMore, count < limit, bytes.count < pageSize {
+            let room = min(limit - count, partLength)
+            let items = try await read(last, room + 1)
+            hasMore = items.count > room
+            for item in items.prefix(room) {
+                guard bytes.count < pageSize else {
+                    hasMore = true
+                    break
+                }
+                if count > 0 { bytes.append(UInt8(ascii: ",")) }
+                bytes += JSONValue.object(json(item)).serialized()
+                count += 1
+                last = place(item)
+            }
         }
-        let next = items.count > count ? JSONValue.string(Base64URL.text(name(items[count - 1]).utf8)) : .null
-        bytes += Array(#"],"next":"#.utf8) + next.serialized() + [UInt8(ascii: "}")]
-        self.init(uncached: bytes)
+        let next = hasMore ? last.map { JSONValue.string(Base64URL.text(name($0).utf8)) } : nil
+        bytes += Array(#"],"next":"#.utf8) + (next ?? .null).serialized() + [UInt8(ascii: "}")]
+        return Answer(uncached: bytes)
     }
+
+    /// How many items are read at once. [ours]
+    static let partLength = 100
 
     /// After how many bytes a page takes no further item, 1 MiB [ours].
     private static let pageSize = 1_048_576

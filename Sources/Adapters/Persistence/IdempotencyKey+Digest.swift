@@ -1,13 +1,19 @@
 import Crypto
 import Encodings
+import Invocation
+import JSON
 import Notifications
 
 extension IdempotencyKey {
     /// SHA-256 of the request, which is all that is stored of it.
     var digest: [UInt8] { Array(SHA256.hash(data: request)) }
 
-    /// What is stored of the key: with its sender, where it is known to that alone.
+    /// What is stored of the key: with the locations among whose keys alone it is known.
     var name: String {
-        sender.map { "\($0) " + Base16.text(Array(SHA256.hash(data: Array(text.utf8)))) } ?? text
+        guard let locations else { return text }
+        let places = JSONValue.array(locations.map(\.text).sorted().map(JSONValue.string))
+        return Self.hash(places.serialized()) + " " + Self.hash(Array(text.utf8))
     }
+
+    private static func hash(_ bytes: [UInt8]) -> String { Base16.text(Array(SHA256.hash(data: bytes))) }
 }

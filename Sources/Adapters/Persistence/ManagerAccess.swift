@@ -14,13 +14,13 @@ struct ManagerAccess: Sendable {
     init(pool: ConnectionPool, feed: RoutingFeed) {
         self.pool = pool
         self.feed = feed
-        // Each takes a connection for as long as its rows come, and somebody may want another.
+        // Each takes a connection, and somebody may want another.
         imports = ImportsUnderWay(maximum: max(1, pool.configuration.maximumConnections - 1))
     }
 
     /// How long a statement may take, such as one that waits for an import. [ours]
     private static let statementTimeout = Duration.seconds(30)
-    /// How long a statement of an import may take: the rows come during one. [ours]
+    /// How long a statement of an import may take. [ours]
     static let importTimeout = Duration.seconds(1_200)
     /// How long a row or an import may be waited for: there are few connections, and one that waits is another tenant's
     /// too. [ours]
@@ -38,9 +38,9 @@ struct ManagerAccess: Sendable {
         }
     }
 
-    /// Runs an import of the tenant's, unless one is under way in this server.
-    /// - Throws: `AdministrationError.conflict` then; `NotificationStoreError.unavailable` where as many of other tenants' are
-    ///   as may be.
+    /// Runs an import of the tenant's when its turn comes, unless one is under way in this server.
+    /// - Throws: `AdministrationError.conflict` then; `NotificationStoreError.unavailable` where as many of other tenants' wait
+    ///   as may.
     func importing<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
         try await imports.with(tenant, body)
     }

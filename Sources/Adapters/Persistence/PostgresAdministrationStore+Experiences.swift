@@ -153,9 +153,11 @@ extension ExperienceRecord: StagedItem {
     static let keyColumns = ["kind", "url"]
     static let keyField = "url"
     static let changeableColumns = [
-        (column: "bundle_id", field: "clip"), (column: "location_identifier", field: "location"),
-        (column: "identifier_rule", field: "identifierRule"), (column: "title", field: "title"),
-        (column: "subtitle", field: "subtitle"),
+        (column: "bundle_id", type: #"text COLLATE "C""#, field: "clip"),
+        (column: "location_identifier", type: #"text COLLATE "C""#, field: "location"),
+        (column: "identifier_rule", type: #"text COLLATE "C""#, field: "identifierRule"),
+        (column: "title", type: "text", field: "title"),
+        (column: "subtitle", type: "text", field: "subtitle"),
     ]
 
     static func key(from columns: [String]) throws -> ExperienceID {
@@ -175,29 +177,32 @@ extension ExperienceRecord: StagedItem {
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query] {
         [
             """
+            INSERT INTO pg_temp.refused
             SELECT line, 'clip: the tenant has no clip ' || bundle_id FROM pg_temp.staged s
             WHERE NOT EXISTS (SELECT FROM doorstep.clips c
                 WHERE c.tenant_id = \(tenant.uuid) AND c.bundle_id = s.bundle_id)
-            ORDER BY line
+            ON CONFLICT DO NOTHING
             """,
             """
+            INSERT INTO pg_temp.refused
             SELECT line, 'location: the tenant has no location ' || location_identifier FROM pg_temp.staged s
             WHERE location_identifier IS NOT NULL AND NOT EXISTS (SELECT FROM doorstep.locations l
                 WHERE l.tenant_id = \(tenant.uuid) AND l.identifier = s.location_identifier)
-            ORDER BY line
+            ON CONFLICT DO NOTHING
             """,
             """
+            INSERT INTO pg_temp.refused
             SELECT s.line, 'kind: the clip ' || s.bundle_id || ' has a default experience already'
-            FROM pg_temp.staged s
-            WHERE s.kind = 'default' AND (
-                EXISTS (SELECT FROM pg_temp.staged o
-                    WHERE o.kind = 'default' AND o.bundle_id = s.bundle_id AND o.url <> s.url AND o.line < s.line)
-                OR EXISTS (SELECT FROM doorstep.experiences e
-                    WHERE e.tenant_id = \(tenant.uuid) AND e.kind = 'default' AND e.bundle_id = s.bundle_id
-                        AND e.url <> s.url
-                        -- One that goes is in nobody's way.
-                        AND (NOT \(prunes) OR (e.kind, e.url) IN (SELECT kind, url FROM pg_temp.staged))))
-            ORDER BY s.line
+            FROM (
+                SELECT line, bundle_id, url, min(line) OVER (PARTITION BY bundle_id) AS first
+                FROM pg_temp.staged WHERE kind = 'default'
+            ) s
+            WHERE s.line > s.first OR EXISTS (SELECT FROM doorstep.experiences e
+                WHERE e.tenant_id = \(tenant.uuid) AND e.kind = 'default' AND e.bundle_id = s.bundle_id
+                    AND e.url <> s.url
+                    -- One that goes is in nobody's way.
+                    AND (NOT \(prunes) OR (e.kind, e.url) IN (SELECT kind, url FROM pg_temp.staged)))
+            ON CONFLICT DO NOTHING
             """,
         ]
     }

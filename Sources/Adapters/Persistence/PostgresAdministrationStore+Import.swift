@@ -42,8 +42,15 @@ extension TenantTransaction {
         problems.add(refused)
         guard problems.isEmpty else { throw ImportRefused(problems: problems) }
         guard !options.isDryRun else { return .planned(try await plan(Item.self, count, options)) }
-        let removed = options.prunes ? try await removeOthers(Item.self, options.allowedRemovals) : 0
-        return .done(try await merge(Item.self, count, removed: removed))
+        do {
+            let removed = options.prunes ? try await removeOthers(Item.self, options.allowedRemovals) : 0
+            return .done(try await merge(Item.self, count, removed: removed))
+        } catch let error as PostgreSQLError
+            where error.isUniqueViolation() || error.isForeignKeyViolation() && !error.isOfTenantThatIsGone
+        {
+            // Of what was found above somebody has changed something since, one item at a time.
+            throw AdministrationError.conflict
+        }
     }
 
     /// Copies rows into `pg_temp.staged`.
@@ -53,6 +60,7 @@ extension TenantTransaction {
         _: Item.Type, _ next: () async throws -> ImportedRow<Item>?
     ) async throws -> (count: Int, problems: ImportProblems) {
         try await execute(Item.stagingTable)
+        try await execute(Item.refusalTable)
         var problems = ImportProblems()
         let count = try await copyIn("COPY pg_temp.staged FROM STDIN") { writer in
             while let row = try await next() {
@@ -68,16 +76,17 @@ extension TenantTransaction {
 
     /// What is wrong with the rows in `pg_temp.staged`.
     func problems<Item: StagedItem>(_: Item.Type, prunes: Bool = false) async throws -> ImportProblems {
-        var problems = ImportProblems()
         // A row is refused once, for the first reason found.
-        var refusedLines: Set<Int> = []
         for query in [Item.repetitions] + Item.problems(of: tenant, prunes: prunes) {
-            for row in try await execute(query) {
-                let (line, reason) = try row.decode(Int.self, String.self)
-                if refusedLines.insert(line).inserted { problems.add(line: line, reason) }
-            }
+            try await execute(query)
         }
-        return problems
+        var total = 0
+        let first = try await execute(Item.refusals).map { row in
+            let (line, reason, count) = try row.decode(Int.self, String.self, Int.self)
+            total = count
+            return ImportProblem(line: line, reason: reason)
+        }
+        return ImportProblems(count: total, first: first)
     }
 
     /// Adds and changes rows as they are in `pg_temp.staged`, which are `count`.
@@ -93,13 +102,17 @@ extension TenantTransaction {
     /// - Returns: How many items went.
     private func removeOthers<Item: StagedItem>(_: Item.Type, _ allowed: Int?) async throws -> Int {
         let (total, count) = try await execute(Item.removals(of: tenant)).one().decode(Int.self, Int.self)
-        let allowed = allowed ?? total / 2
+        let allowed = allowed ?? ImportOptions.allowedRemovals(of: total)
         guard count <= allowed else {
             throw AdministrationError.tooManyRemovals(count, of: total, allowed: allowed)
         }
         let inUse = try await removalsInUse(Item.self)
         guard inUse.count == 0 else { throw AdministrationError.removalsInUse(inUse) }
-        return try await execute(Item.removal(of: tenant)).affectedRows
+        // What somebody has added since it was counted would go uncounted.
+        guard try await execute(Item.removal(of: tenant)).affectedRows == count else {
+            throw AdministrationError.conflict
+        }
+        return count
     }
 
     private func removalsInUse<Item: StagedItem>(_: Item.Type) async throws -> RemovalsInUse {
@@ -129,12 +142,15 @@ extension TenantTransaction {
                     fields.map { ["fields": .array($0.map(JSONValue.string))] } ?? [:]))
         }
         let (added, changed) = (totals["added"] ?? 0, totals["changed"] ?? 0)
+        let removed = totals["removed"] ?? 0
+        let allowed =
+            options.allowedRemovals ?? ImportOptions.allowedRemovals(of: count - added + removed)
         return ImportPlan(
             counts: ImportCounts(
-                added: added, changed: changed, removed: totals["removed"] ?? 0,
-                unchanged: count - added - changed),
+                added: added, changed: changed, removed: removed, unchanged: count - added - changed),
             added: items["added"] ?? [], changed: items["changed"] ?? [], removed: items["removed"] ?? [],
-            inUse: options.prunes ? try await removalsInUse(Item.self) : RemovalsInUse())
+            inUse: options.prunes ? try await removalsInUse(Item.self) : RemovalsInUse(),
+            removalsAreAllowed: removed <= allowed)
     }
 }
 

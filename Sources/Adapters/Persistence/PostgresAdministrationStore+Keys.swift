@@ -15,7 +15,8 @@ extension PostgresAdministrationStore {
     ) async throws -> KeyRecord {
         try await write(tenant) { transaction in
             try await transaction.createKey(
-                key, scopes: scopes ?? key.kind.usualScopes, locations: locations, expiresAt: expiresAt)
+                key, scopes: scopes ?? key.kind.usualScopes(isRestricted: locations != nil),
+                locations: locations, expiresAt: expiresAt)
         }
     }
 

@@ -133,8 +133,10 @@ extension LocationRecord: StagedItem {
     static let relation = "locations"
     static let keyColumns = ["identifier"]
     static let keyField = "identifier"
-    static let changeableColumns = ["name", "latitude", "longitude", "radius", "metadata", "details"]
-        .map { (column: $0, field: $0) }
+    static let changeableColumns = [
+        ("name", "text"), ("latitude", "double precision"), ("longitude", "double precision"),
+        ("radius", "double precision"), ("metadata", "jsonb"), ("details", "jsonb"),
+    ].map { (column: $0.0, type: $0.1, field: $0.0) }
     static var reference: Reference? { experiences }
 
     static func key(from columns: [String]) throws -> LocationIdentifier {

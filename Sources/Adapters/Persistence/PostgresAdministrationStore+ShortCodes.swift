@@ -92,7 +92,7 @@ extension ShortCode: StagedItem {
     static let relation = "short_codes"
     static let keyColumns = ["code"]
     static let keyField = "code"
-    static let changeableColumns = [(column: "url", field: "url")]
+    static let changeableColumns = [(column: "url", type: #"text COLLATE "C""#, field: "url")]
 
     static func key(from columns: [String]) throws -> String { columns.joined() }
 

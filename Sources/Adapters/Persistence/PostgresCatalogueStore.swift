@@ -38,17 +38,20 @@ struct PostgresCatalogueStore<Item: StoredItem>: CatalogueStore {
 
 extension PostgresCatalogueStore: CollectionStore where Item: StagedItem {
     func importRows(
-        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: String,
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by key: KeyID,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
         try await access.importing(tenant) {
             var isVisible = true
             let outcome = try await ImportRefused.outcome {
                 let written = try await access.write(
-                    tenant, by: actor, statementTimeout: ManagerAccess.importTimeout
+                    tenant, by: key.actor, statementTimeout: ManagerAccess.importTimeout
                 ) { transaction in
                     do {
-                        return try await transaction.importRows(rows, options)
+                        let outcome = try await transaction.importRows(rows, options)
+                        // Rows may come for long, and much be done with them: who has lost the right by now has done nothing.
+                        _ = try await transaction.caller(key)
+                        return outcome
                     } catch let error as PostgreSQLError where error.isLockTimeout {
                         throw AdministrationError.conflict
                     }

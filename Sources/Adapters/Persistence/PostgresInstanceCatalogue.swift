@@ -22,7 +22,7 @@ public struct PostgresInstanceCatalogue {
         ) { transaction in
             try await transaction.execute(
                 """
-                SELECT \(instancesAt: Date())
+                SELECT \(instancesAt: Date(), selection.locations)
                 FROM doorstep.instances AS i
                 WHERE i.tenant_id = \(tenant.uuid) AND \(selection, tenant)
                 ORDER BY i.launched_at DESC, i.instance_id LIMIT \(limit)
@@ -45,7 +45,7 @@ extension TenantTransaction {
     ) async throws -> [InstanceSummary] {
         try await execute(
             """
-            SELECT \(instancesAt: Date())
+            SELECT \(instancesAt: Date(), selection.locations)
             FROM doorstep.instances AS i
             WHERE i.tenant_id = \(tenant.uuid) AND \(selection, tenant) \(after: last)
             ORDER BY i.instance_id LIMIT \(limit)
@@ -74,13 +74,21 @@ extension InstanceSummary {
 }
 
 extension Query.StringInterpolation {
-    /// What a summary of an instance `i` is made of.
-    fileprivate mutating func appendInterpolation(instancesAt now: Date) {
+    /// What a summary of an instance `i` is made of, at some locations or, where they are nil, at all.
+    fileprivate mutating func appendInterpolation(
+        instancesAt now: Date, _ locations: Set<LocationIdentifier>?
+    ) {
+        appendLiteral("i.instance_id, i.bundle_id, i.app, i.environment, i.permission, ")
+        if locations == nil {
+            appendLiteral("i.launched_at, ")
+        } else {
+            appendLaunches("max(launched_at)", within: locations)
+            appendLiteral(" AS launched_at, ")
+        }
+        appendLaunches("count(*)", within: locations)
         appendLiteral(
             """
-            i.instance_id, i.bundle_id, i.app, i.environment, i.permission, i.launched_at,
-                (SELECT count(*) FROM doorstep.launches AS l
-                    WHERE l.tenant_id = i.tenant_id AND l.instance_id = i.instance_id),
+            ,
                 EXISTS (SELECT FROM doorstep.push_tokens AS t
                     WHERE t.tenant_id = i.tenant_id AND t.instance_id = i.instance_id AND t.kind = 'device'
                         AND t.retired_at IS NULL),
@@ -90,6 +98,27 @@ extension Query.StringInterpolation {
             """)
         appendLiteral(" ")
         appendInterpolation(now.addingTimeInterval(-Instance.activityLifetime))
+        // Where an activity belongs is not known.
+        appendLiteral(" AND ")
+        appendInterpolation(locations == nil)
+        appendLiteral(")")
+    }
+
+    /// An aggregate of an instance's launches.
+    private mutating func appendLaunches(_ aggregate: String, within locations: Set<LocationIdentifier>?) {
+        appendLiteral(
+            """
+            (SELECT \(aggregate) FROM doorstep.launches AS l
+                    WHERE l.tenant_id = i.tenant_id AND l.instance_id = i.instance_id
+            """)
+        appendPlace(within: locations)
+        appendLiteral(")")
+    }
+
+    private mutating func appendPlace(within locations: Set<LocationIdentifier>?) {
+        guard let locations else { return }
+        appendLiteral(" AND location_identifier = ANY (")
+        appendInterpolation(locations.map(\.text))
         appendLiteral(")")
     }
 
@@ -105,6 +134,12 @@ extension Query.StringInterpolation {
             appendLaunch(of: tenant)
             appendLiteral("location_identifier = ")
             appendInterpolation(location.text)
+            appendPlace(within: selection.locations)
+            appendLiteral(")")
+        } else if selection.locations != nil {
+            appendLaunch(of: tenant)
+            appendLiteral("true")
+            appendPlace(within: selection.locations)
             appendLiteral(")")
         }
         if let url = selection.url?.canonicalWithoutFragment {
@@ -118,7 +153,9 @@ extension Query.StringInterpolation {
                 appendLiteral(" AND url < ")
                 appendInterpolation(url + next)
             }
-            appendLiteral("))")
+            appendLiteral(")")
+            appendPlace(within: selection.locations)
+            appendLiteral(")")
         }
     }
 

@@ -1,7 +1,7 @@
 public import APNsPayload
 import Encodings
 public import Foundation
-public import Invocation
+import Invocation
 public import Notifications
 public import PostgreSQL
 public import Tenancy
@@ -21,8 +21,7 @@ public struct PostgresInstanceStore: InstanceStore {
     }
 
     public func register(
-        _ registration: InstanceRegistration, mayBeNew: Bool = true,
-        seenAt locations: Set<LocationIdentifier>? = nil, of tenant: TenantID, at now: Date
+        _ registration: InstanceRegistration, mayBeNew: Bool = true, of tenant: TenantID, at now: Date
     ) async throws -> Registration {
         let keys = keys.of(tenant)
         let tokens = registration.tokens.map { place, token in
@@ -31,9 +30,6 @@ public struct PostgresInstanceStore: InstanceStore {
         do {
             return try await reportingUnavailability {
                 try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-                    if let locations, try await !transaction.wasLaunched(registration.id, at: locations) {
-                        return .refused(.unknownInstance)
-                    }
                     guard
                         let (isNew, known) = try await transaction.keep(
                             registration, tokens, mayBeNew: mayBeNew, at: now)
@@ -135,20 +131,6 @@ private struct GivenToken: Sendable {
 }
 
 extension TenantTransaction {
-    /// Whether there is an instance that was launched at one of some locations.
-    fileprivate func wasLaunched(
-        _ id: InstanceID, at locations: Set<LocationIdentifier>
-    ) async throws -> Bool {
-        let launches = try await execute(
-            """
-            SELECT location_identifier FROM doorstep.launches
-            WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND location_identifier IS NOT NULL
-            """)
-        return try launches.contains { row in
-            locations.contains(try LocationIdentifier(try row.decode(at: 0)))
-        }
-    }
-
     /// Writes the instance and its launch, and notes of the tokens that are there already that they were given again.
     /// - Returns: Whether the instance is new, and the places of those tokens; nil, with nothing written, when it is not
     ///   known and cannot be added.

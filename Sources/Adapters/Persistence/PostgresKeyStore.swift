@@ -29,7 +29,7 @@ struct PostgresKeyStore: KeyStore {
         by maker: KeyID, of tenant: TenantID
     ) async throws -> KeyRecord {
         try await access.write(tenant, by: maker.actor) { transaction in
-            let (scopes, locations, expiresAt) = try await transaction.maker(maker)
+            let (scopes, locations, expiresAt) = try await transaction.caller(maker)
                 .grant(to: key.kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
             return try await transaction.createKey(
                 key, scopes: scopes, locations: locations, expiresAt: expiresAt)
@@ -41,7 +41,7 @@ struct PostgresKeyStore: KeyStore {
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
         try await access.write(tenant, by: maker.actor) { transaction in
-            let maker = try await transaction.maker(maker)
+            let maker = try await transaction.caller(maker)
             guard let old = try await transaction.key(id, lock: "FOR UPDATE") else {
                 throw AdministrationError.unknownKey
             }
@@ -58,13 +58,16 @@ struct PostgresKeyStore: KeyStore {
 }
 
 extension TenantTransaction {
-    /// The key that asks for another, as it is now: it may have been revoked a moment ago.
+    /// The key that asks for something, as it is now: it may have been revoked since it was admitted.
     ///
     /// Not locked: two keys that are rotated by each other would wait for each other.
-    fileprivate func maker(_ id: KeyID) async throws -> KeyRecord {
-        guard let maker = try await key(id), maker.status(at: Date()) == .active else {
+    /// - Throws: `AdministrationError.keyNotActive`; `tenantSuspended`; `tenantDeleted`.
+    func caller(_ id: KeyID) async throws -> KeyRecord {
+        guard let tenant = try await tenant() else { throw AdministrationError.tenantDeleted }
+        guard let caller = try await key(id), caller.status(at: Date()) == .active else {
             throw AdministrationError.keyNotActive
         }
-        return maker
+        guard tenant.suspendedAt == nil else { throw AdministrationError.tenantSuspended }
+        return caller
     }
 }

@@ -86,6 +86,11 @@ extension Query.StringInterpolation {
             appendLiteral(" AND location_identifier = ")
             appendInterpolation(location.text)
         }
+        if let locations = selection.locations {
+            appendLiteral(" AND location_identifier = ANY (")
+            appendInterpolation(locations.map(\.text))
+            appendLiteral(") AND (audience ->> 'ofLocation')::boolean")
+        }
     }
 
     fileprivate mutating func appendInterpolation(_ selection: ChannelSelection) {

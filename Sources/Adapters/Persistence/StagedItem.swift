@@ -6,15 +6,15 @@ import Tenancy
 /// show, then by one statement each for what goes and what comes.
 protocol StagedItem: StoredItem, WrittenItem {
     static var relation: String { get }
-    /// The columns of the key.
+    /// The columns of the key, texts in the order of their bytes.
     static var keyColumns: [String] { get }
     /// What a row is told by whose key comes twice.
     static var keyField: String { get }
-    /// The other columns, and what their members in JSON are called.
-    static var changeableColumns: [(column: String, field: String)] { get }
+    /// The other columns, with their types, and what their members in JSON are called.
+    static var changeableColumns: [(column: String, type: String, field: String)] { get }
     /// Whatever refers to an item, by the first column of its key.
     static var reference: Reference? { get }
-    /// Each gives line and reason of rows that cannot be merged, by line.
+    /// Each adds line and reason of rows that cannot be merged to `pg_temp.refused`, where they are not there yet.
     /// - Parameter prunes: whether what is not staged goes.
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query]
     /// - Parameter columns: those of the key.
@@ -43,22 +43,40 @@ extension StagedItem {
     }
 
     /// Creates `pg_temp.staged`, whose first column is the row's `line`.
+    ///
+    /// Not of the table's own columns: that would lock the table until the end of the transaction.
     static var stagingTable: Query {
-        """
-        CREATE TEMPORARY TABLE staged ON COMMIT DROP AS
-        SELECT 0::bigint AS line, \(unsafeSQL: columnList) FROM doorstep.\(identifier: relation) WITH NO DATA
-        """
+        let columns =
+            keyColumns.map { #"\#($0) text COLLATE "C""# }
+            + changeableColumns.map { "\($0.column) \($0.type)" }
+        return """
+            CREATE TEMPORARY TABLE staged (line bigint, \(unsafeSQL: columns.joined(separator: ", "))) ON COMMIT DROP
+            """
     }
 
-    /// The rows whose key an earlier row has.
+    /// Creates `pg_temp.refused`: there it is found what is wrong with many rows, of which few are told.
+    static var refusalTable: Query {
+        "CREATE TEMPORARY TABLE refused (line bigint PRIMARY KEY, reason text NOT NULL) ON COMMIT DROP"
+    }
+
+    /// Refuses the rows whose key an earlier row has.
     static var repetitions: Query {
         """
+        INSERT INTO pg_temp.refused
         SELECT line, '\(unsafeSQL: keyField): it is on line ' || first || ' already' FROM (
             SELECT line, min(line) OVER (PARTITION BY \(unsafeSQL: keyList())) AS first FROM pg_temp.staged
             WHERE (\(unsafeSQL: keyList())) IN (
                 SELECT \(unsafeSQL: keyList()) FROM pg_temp.staged GROUP BY \(unsafeSQL: keyList()) HAVING count(*) > 1)
         ) repeated
-        WHERE line > first ORDER BY line
+        WHERE line > first
+        """
+    }
+
+    /// The first rows that are refused, and how many are.
+    static var refusals: Query {
+        """
+        SELECT line, reason, count(*) OVER () FROM pg_temp.refused
+        ORDER BY line LIMIT \(ImportProblems.limit)
         """
     }
 

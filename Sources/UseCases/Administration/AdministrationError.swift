@@ -39,6 +39,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case invalidHeader(reason: String)
     /// The tenant was deleted while a change of it was under way.
     case tenantDeleted
+    /// The tenant was suspended while a key was about to change it.
+    case tenantSuspended
     /// Lines are counted from 1.
     case invalidArchive(line: Int, reason: String)
     case unknownArchiveVersion(Int)
@@ -78,6 +80,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .widerKey: "wider_key"
         case .invalidHeader: "invalid_header"
         case .tenantDeleted: "tenant_deleted"
+        case .tenantSuspended: "tenant_suspended"
         case .invalidArchive: "invalid_archive"
         case .unknownArchiveVersion: "unknown_archive_version"
         case .invalidDomain: "invalid_domain"
@@ -126,6 +129,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .widerKey: "a key makes none that may do more than itself, or for longer"
         case .invalidHeader(let reason): "the first line must name the columns: \(reason)"
         case .tenantDeleted: "the tenant was deleted meanwhile"
+        case .tenantSuspended: "the tenant was suspended meanwhile"
         case .invalidArchive(let line, let reason): "line \(line): \(reason)"
         case .unknownArchiveVersion(let version):
             "the archive has version \(version); this Doorstep reads version \(TenantArchive.version)"

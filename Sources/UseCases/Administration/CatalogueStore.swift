@@ -38,12 +38,13 @@ public protocol CollectionStore<Item>: CatalogueStore {
     /// Adds and changes items as rows say, and where it is asked for removes the others: all of it or nothing.
     ///
     /// What is there is read and locked when the last row has come, and not before.
-    /// - Parameter actor: who the audit log says did it.
+    /// - Parameter key: who the audit log says did it.
     /// - Returns: What was done, and whether this server's lookups know of it.
     /// - Throws: `AdministrationError.conflict` where another import of the tenant's is under way, `.removalsInUse`,
-    ///   `.tooManyRemovals`; and what the rows throw.
+    ///   `.tooManyRemovals`; `.keyNotActive` and `.tenantSuspended` where the key has lost its right meanwhile; and what
+    ///   the rows throw.
     func importRows(
-        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: String,
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by key: KeyID,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool)
 }

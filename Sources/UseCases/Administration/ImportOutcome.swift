@@ -14,6 +14,9 @@ public struct ImportOptions: Sendable, Hashable {
         self.isDryRun = isDryRun
         self.allowedRemovals = allowedRemovals
     }
+
+    /// How many of some items may be removed where nothing is said.
+    public static func allowedRemovals(of total: Int) -> Int { total / 2 }
 }
 
 /// How an import ended: all of it is in, or none of it.
@@ -78,23 +81,29 @@ public struct ImportPlan: Sendable, Hashable {
     public let removed: [Item]
     /// Those of them that cannot be removed.
     public let inUse: RemovalsInUse
+    /// Whether as many may be removed; else the import is refused until that is allowed.
+    public let removalsAreAllowed: Bool
 
     /// How many are named of each.
     public static let limit = 100
 
     public init(
-        counts: ImportCounts, added: [Item], changed: [Item], removed: [Item], inUse: RemovalsInUse
+        counts: ImportCounts, added: [Item], changed: [Item], removed: [Item], inUse: RemovalsInUse,
+        removalsAreAllowed: Bool = true
     ) {
         self.counts = counts
         self.added = added
         self.changed = changed
         self.removed = removed
         self.inUse = inUse
+        self.removalsAreAllowed = removalsAreAllowed
     }
 
     /// The counts, and under `plan` what they are of.
     public var json: JSONObject {
-        var plan: JSONObject = ["inUse": .object(inUse.json)]
+        var plan: JSONObject = [
+            "inUse": .object(inUse.json), "removalsAreAllowed": .bool(removalsAreAllowed),
+        ]
         for (name, items) in [("added", added), ("changed", changed), ("removed", removed)] {
             plan[name] = .array(items.map { .object($0.members) })
         }
@@ -135,6 +144,12 @@ public struct ImportProblems: Sendable, Hashable {
     public static let limit = 100
 
     public init() {}
+
+    /// - Parameter first: by line; at most ``limit``.
+    public init(count: Int, first: [ImportProblem]) {
+        self.count = count
+        self.first = first
+    }
 
     public var isEmpty: Bool { count == 0 }
 

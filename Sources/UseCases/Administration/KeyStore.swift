@@ -56,8 +56,8 @@ extension KeyRecord {
     ) throws(AdministrationError) -> (
         scopes: Scopes, locations: Set<LocationIdentifier>?, expiresAt: Date?
     ) {
-        let granted = scopes ?? kind.usualScopes.intersection(self.scopes)
         let places = locations ?? self.locations
+        let granted = scopes ?? kind.usualScopes(isRestricted: places != nil).intersection(self.scopes)
         let end = expiresAt ?? self.expiresAt
         guard !granted.isEmpty, covers(granted, at: places, until: end) else { throw .widerKey }
         return (granted, places, end)

@@ -11,6 +11,92 @@ import Testing
 @testable import HTTPAPI
 
 @Suite struct CatalogueRouteTests {
+    /// Of long items no more is read than a part of what was asked for, and one more.
+    @Test func aPageReadsLittleMoreThanItGives() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            let long = String(repeating: "x", count: 30_000)
+            let lines = (0..<400).map {
+                #"{"identifier": "l\#(1_000 + $0)", "name": "L", "latitude": 1, "longitude": 1, "radius": 1, "#
+                    + #""metadata": {"m": "\#(long)"}}"# + "\n"
+            }.joined()
+            let written = try await CollectionRouteTests.send(
+                .put, "/v1/locations", lines, as: CollectionRouteTests.jsonLines, client)
+            #expect(written["added"] == 400, "\(written.text)")
+            var seen: [String] = []
+            var next: String? = ""
+            while let after = next {
+                let before = api.locations.given
+                let page = try await client.send(
+                    .get, "/v1/locations?limit=1000\(after.isEmpty ? "" : "&after=\(after)")",
+                    key: api.reader)
+                #expect(api.locations.given - before <= Answer.partLength + 1)
+                seen += (page["data"]?.arrayValue ?? []).compactMap {
+                    $0.objectValue?["identifier"]?.stringValue
+                }
+                next = page["next"]?.stringValue
+            }
+            #expect(seen == (0..<400).map { "l\(1_000 + $0)" })
+        }
+    }
+
+    /// What `deploy/bench/writers` does with many more, on PostgreSQL.
+    @Test(.timeLimit(.minutes(5))) func noUpdateIsLostThatSaysWhatWasRead() async throws {
+        let api = TestAPI()
+        let (writers, rounds) = (10, 4)
+        try await api.test(over: [.router]) { client in
+            @Sendable func count(_ answer: TestAPI.Answer) -> Int {
+                Int(answer["metadata"]?.objectValue?["count"]?.stringValue ?? "") ?? 0
+            }
+            let paths = ["/v1/locations/a", "/v1/locations/b"]
+            for path in paths {
+                let body = #"{"name": "N", "latitude": 1, "longitude": 1, "radius": 1}"#
+                let made = try await client.send(
+                    .put, path, key: api.manager, headers: [.contentType: "application/json"],
+                    body: ByteBuffer(string: body))
+                #expect(made.status == 201, "\(made.text)")
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<writers {
+                    let path = paths[writer % paths.count]
+                    group.addTask {
+                        var done = 0
+                        while done < rounds {
+                            let read = try await client.send(.get, path, key: api.reader)
+                            let change = #"{"metadata": {"count": "\#(count(read) + 1)"}}"#
+                            let written = try await client.send(
+                                .patch, path, key: api.manager,
+                                headers: [
+                                    .contentType: "application/merge-patch+json",
+                                    .ifMatch: try #require(read.headers[.eTag]),
+                                ], body: ByteBuffer(string: change))
+                            try #require([200, 412].contains(written.status), "\(written.text)")
+                            if written.status == 200 { done += 1 }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            var total = 0
+            for path in paths { total += count(try await client.send(.get, path, key: api.reader)) }
+            #expect(total == writers * rounds)
+        }
+    }
+
+    /// A page of more than a part has all that was asked for.
+    @Test func aPageIsOfManyParts() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            let csv = "code,url\n" + (1_000..<1_350).map { "\($0),https://example.com/x\n" }.joined()
+            _ = try await CollectionRouteTests.send(.put, "/v1/short-codes", csv, client)
+            for (limit, hasMore) in [(349, true), (350, false), (351, false), (100, true), (200, true)] {
+                let page = try await client.send(.get, "/v1/short-codes?limit=\(limit)", key: api.reader)
+                #expect(page["data"]?.arrayValue?.count == min(limit, 350))
+                #expect((page["next"] != .null) == hasMore, "\(limit)")
+            }
+        }
+    }
+
     /// Those that this suite holds to their tenants.
     static let operations = Set(
         [

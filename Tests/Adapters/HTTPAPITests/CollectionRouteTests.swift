@@ -104,6 +104,9 @@ import Testing
             let rest = "code,url\na,\(row)b,\(row)"
             let plan = try await Self.send(.put, "\(codes)?dry_run=true", rest, client)
             #expect(plan.status == 200 && plan["removed"] == 3)
+            #expect(plan["plan"]?.objectValue?["removalsAreAllowed"] == false)
+            let allowed = try await Self.send(.put, "\(codes)?dry_run=true&allow_removals=3", rest, client)
+            #expect(allowed["plan"]?.objectValue?["removalsAreAllowed"] == true)
             #expect(
                 plan["plan"]?.objectValue?["removed"] == [["name": "c"], ["name": "d"], ["name": "e"]],
                 "\(plan.text)")
@@ -232,6 +235,12 @@ import Testing
             let used = try await send()
             #expect(used.status == 409 && used.code == "in_use")
             #expect(used["count"] == 7 && used["first"] == [["code": "a"]])
+            api.shortCodes.refuse(AdministrationError.keyNotActive)
+            let revoked = try await send()
+            #expect(revoked.status == 401 && revoked.code == "unauthorized")
+            api.shortCodes.refuse(AdministrationError.tenantSuspended)
+            let suspended = try await send()
+            #expect(suspended.status == 403 && suspended.code == "forbidden")
             api.shortCodes.refuse(AdministrationError.tooManyRows(limit: Upload.maximumRows))
             let long = try await send()
             #expect(long.status == 413 && long.code == "too_many_rows" && long.text.contains("1000000 rows"))
@@ -321,6 +330,34 @@ import Testing
             return count
         }
         #expect(count == 2)
+    }
+
+    /// While a body comes nothing else is asked for or held: the store is asked when it has come.
+    @Test(.timeLimit(.minutes(5))) func aBodyIsKeptUntilItHasComeWhole() async throws {
+        let (body, source) = RequestBody.makeStream()
+        let pieces = (0..<20).map { String(repeating: "\($0),", count: 30_000) }
+        async let kept = Self.request(body).withUpload(within: .seconds(60)) { try await SpooledBody($0) }
+        for piece in pieces { await source.yield(ByteBuffer(string: piece)) }
+        source.finish()
+        let whole = try await kept
+        // From the beginning each time.
+        for _ in 0..<2 {
+            var bytes: [UInt8] = []
+            for try await piece in whole { bytes += piece }
+            #expect(bytes == Array(pieces.joined().utf8))
+        }
+    }
+
+    @Test func aBodyWithoutRoomIsRefused() async throws {
+        let (body, source) = RequestBody.makeStream()
+        source.finish()
+        let refusal = await #expect(throws: Problem.self) {
+            try await Self.request(body).withUpload(within: .seconds(60)) {
+                try await SpooledBody($0, in: ["/nowhere"])
+            }
+        }
+        #expect(refusal?.code == "insufficient_storage" && refusal?.status == .serviceUnavailable)
+        #expect(refusal?.detail.contains("No such file or directory") == true)
     }
 
     @Test func aBodyThatBreaksOffIsNoWholeOne() async throws {

@@ -143,7 +143,10 @@ import Testing
                     let kind: KeyKind = holder == .publishable ? .publishable : .secret
                     let key = TestAPI.key(kind)
                     keys[tenant, default: [:]][holder] = key
-                    let scopes = holder == .restricted ? kind.scopesAtLocations : kind.scopes
+                    // A restricted key can have had more once than one is made with now.
+                    let scopes =
+                        holder == .restricted
+                        ? kind.scopesAtLocations.union(Scopes(.register)) : kind.scopes
                     let id = KeyID(UUID(number: UInt8(200 + number * 10 + index)))
                     if holder == .whole { api.keys.add(Self.record(id, scopes: .all), of: tenant) }
                     try table.set(
@@ -185,6 +188,7 @@ import Testing
                     Self.record(
                         place.key, scopes: Scopes(.lookUp),
                         locations: [try LocationIdentifier(place.identifier)]), of: tenant)
+                try Self.list(place, in: api.history)
                 if place.identifier.hasSuffix("2") {
                     api.notifications.reach([try Self.passerBy(place)], of: tenant)
                 }
@@ -203,6 +207,25 @@ import Testing
             KeyRecord(
                 id: id, kind: .secret, scopes: scopes, locations: locations, hint: "dsk_abcd",
                 createdAt: Date(timeIntervalSince1970: 0), expiresAt: nil, revokedAt: nil, lastUsedOn: nil)
+        }
+
+        /// A notification that a restricted key sent to the place, and an instance that was launched there.
+        private static func list(_ place: Place, in history: MemoryNotificationHistory) throws {
+            let (url, location) = (place.ids.urls[0], try LocationIdentifier(place.identifier))
+            let sentAt = Date(timeIntervalSince1970: place.latitude)
+            history.add(
+                RecordedNotification(
+                    id: NotificationID(.timeOrdered(at: sentAt)), createdAt: sentAt, url: url,
+                    experienceURL: url, experienceKind: .advanced, clip: try BundleID(place.clip),
+                    location: location,
+                    audience: try AudienceRequest(["business": true, "ofLocation": true]),
+                    headers: try NotificationHeaders(pushType: .alert, bundleID: place.clip), payload: [],
+                    warnings: []), of: place.tenant)
+            history.add(
+                InstanceSummary(
+                    id: try #require(InstanceID(text: place.instance)), clip: try BundleID(place.clip),
+                    app: .clip, environment: .production, permission: .ephemeral, launchedAt: sentAt,
+                    launchCount: 1, hasToken: true, activityCount: 0), of: place.tenant, at: location)
         }
 
         /// Somebody who was launched at a place, and not at the other one of the tenant's.
@@ -313,10 +336,13 @@ import Testing
             [Request(path: "/v1/domains/\(ids.place).example/verify", body: [:])]
         }
         probes["PATCH /v1/tenant"] = { _, _ in [Request(path: "/v1/tenant", body: ["name": "Another"])] }
-        for path in ["/v1/audit-log", "/v1/tenant", "/v1/notifications", "/v1/instances"] {
+        for path in ["/v1/audit-log", "/v1/tenant"] {
             probes["GET \(path)"] = { _, _ in [Request(path: path)] }
         }
-        for path in ["/v1/confirmations", "/v1/confirmations/summary"] {
+        let listed = [
+            "/v1/confirmations", "/v1/confirmations/summary", "/v1/notifications", "/v1/instances",
+        ]
+        for path in listed {
             probes["GET \(path)"] = { ids, _ in
                 [Request(path: path), Request(path: "\(path)?location=\(ids.place)")]
             }
@@ -401,6 +427,14 @@ import Testing
             requests.append(request(own.ids.urls[0], business))
             requests.append(request(own.ids.urls[0], ["instance": .string(ids.instance)]))
             requests.append(request(own.ids.urls[0], ["urlPrefix": .string(ids.urls[0])]))
+            requests.append(
+                request(
+                    own.ids.urls[0],
+                    [
+                        "activity": [
+                            "instance": .string(ids.instance), "activity": .string(ids.activity),
+                        ]
+                    ]))
             // As if it was one's own request again.
             requests.append(request(own.ids.urls[0], business, ids.idempotencyKey))
             return requests
@@ -561,18 +595,21 @@ import Testing
             let payloads = try await ask("POST /v1/payloads", own.ids)
             #expect(payloads.map(\.status) == [200, 422, 422, 422])
             let registered = try await ask("PUT /v1/instances/{id}", own.ids)
-            #expect(registered.map(\.status) == [200, 200, 200, 200, 200, 422])
+            #expect(registered.allSatisfy { $0.status == 403 && $0.code == "forbidden" })
             let instance = try await ask("GET /v1/instances/{id}", own.ids)
             #expect(instance[0].status == 200 && instance[0]["activities"] == [])
             let sent = try await ask("POST /v1/notifications", own.ids)
-            #expect(sent.map(\.status) == [201, 422, 422, 422, 201, 201, 201, 201])
+            #expect(sent.map(\.status) == [201, 422, 422, 422, 201, 201, 201, 422, 201])
+            #expect(sent[7].code == "wrong_audience", "\(sent[7].text)")
             // Those of an unrestricted key may have looked at more than the place.
             #expect(try await ask("GET /v1/notifications/{id}", own.ids).map(\.status) == [404])
             var ids = own.ids
             ids.notification = try #require(sent[0]["id"]?.stringValue)
             #expect(try await ask("GET /v1/notifications/{id}", ids).map(\.status) == [200])
-            for answer in try await ask("GET /v1/confirmations", own.ids) {
-                #expect(answer["data"]?.arrayValue?.count == 1)
+            for path in ["/v1/confirmations", "/v1/notifications", "/v1/instances"] {
+                for answer in try await ask("GET \(path)", own.ids) {
+                    #expect(answer["data"]?.arrayValue?.count == 1, "\(path): \(answer.text)")
+                }
             }
             let near = try await client.write(
                 .post, "/v1/nearby",
@@ -580,7 +617,7 @@ import Testing
             #expect(near["data"]?.arrayValue?.count == 1 && near.text.contains(own.name))
             // The second request of a key is known again by that key alone.
             let again = try await ask("POST /v1/notifications", own.ids)
-            #expect(again.map(\.status) == [201, 422, 422, 422, 201, 201, 201, 200])
+            #expect(again.map(\.status) == [201, 422, 422, 422, 201, 201, 201, 422, 200])
             let channel = try await client.write(
                 .post, "/v1/notifications",
                 [

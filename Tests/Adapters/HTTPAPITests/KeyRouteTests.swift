@@ -124,6 +124,7 @@ import Testing
                 (["kind": "secret", "locations": .array((0..<101).map { .string("\($0)") })], "locations"),
                 (["kind": "publishable", "locations": ["a"]], "locations"),
                 (["kind": "secret", "scopes": ["manage_keys"], "locations": ["a"]], "locations"),
+                (["kind": "secret", "scopes": ["look_up", "register"], "locations": ["a"]], "locations"),
                 (["kind": "secret", "expiresAt": "2020-01-01T00:00:00Z"], "expiresAt"),
                 (["kind": "secret", "expiresAt": "9999-01-01T00:00:00Z"], "expiresAt"),
             ] as [(JSONValue, String)] {

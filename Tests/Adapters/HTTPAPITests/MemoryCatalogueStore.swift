@@ -8,6 +8,7 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CollectionStore {
     private struct State {
         var items: [TenantID: [String: Item]] = [:]
         var actors: [String] = []
+        var given = 0
         var refusal: (any Error)?
         var isVisible = true
     }
@@ -16,6 +17,9 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CollectionStore {
 
     /// Who made each change.
     var actors: [String] { state.withLock { $0.actors } }
+
+    /// How many items were read for lists.
+    var given: Int { state.withLock { $0.given } }
 
     /// From now on each change is refused so.
     func refuse(_ error: (any Error)?) { state.withLock { $0.refusal = error } }
@@ -28,9 +32,11 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CollectionStore {
     ) async throws -> [Item] {
         state.withLock { state in
             let after = after.map(Item.name) ?? ""
-            return (state.items[tenant] ?? [:]).filter { name, item in
+            let items = (state.items[tenant] ?? [:]).filter { name, item in
                 name > after && filter.allSatisfy { item.json[$0.key] == .string($0.value) }
             }.sorted { $0.key < $1.key }.prefix(limit).map(\.value)
+            state.given += items.count
+            return items
         }
     }
 
@@ -68,7 +74,7 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CollectionStore {
     }
 
     func importRows(
-        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by actor: String,
+        _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by key: KeyID,
         _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
         var (sent, problems): ([String: Item], ImportProblems) = ([:], ImportProblems())
@@ -94,7 +100,8 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CollectionStore {
                 }
                 let plan = ImportPlan(
                     counts: counts, added: items(added), changed: items(changed), removed: items(removed),
-                    inUse: RemovalsInUse())
+                    inUse: RemovalsInUse(),
+                    removalsAreAllowed: removed.count <= options.allowedRemovals ?? present.count / 2)
                 return (.planned(plan), true)
             }
             if removed.count > options.allowedRemovals ?? present.count / 2 {
@@ -104,7 +111,7 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CollectionStore {
             var items = present.merging(sent) { $1 }
             for name in removed { items[name] = nil }
             state.items[tenant] = items
-            state.actors.append(actor)
+            state.actors.append(key.actor)
             return (.done(counts), state.isVisible)
         }
     }

@@ -38,13 +38,11 @@ final class MemoryInstanceStore: InstanceStore {
     }
 
     func register(
-        _ registration: InstanceRegistration, mayBeNew: Bool, seenAt locations: Set<LocationIdentifier>?,
-        of tenant: TenantID, at now: Date
+        _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
     ) async throws -> Registration {
         try change { state in
             let key = Key(tenant: tenant, id: registration.id)
             let known = state.instances[key]
-            if let locations, known?.seen(at: locations) == nil { return .refused(.unknownInstance) }
             guard let clip = registration.clip ?? known?.clip else { return .refused(.unknownInstance) }
             guard mayBeNew || known != nil else { return .refused(.newNotAdmitted) }
             guard clip.text != Self.unknownClip else { return .refused(.unknownClip) }

@@ -1,4 +1,5 @@
 import APNsPayload
+import Invocation
 import Notifications
 import Synchronization
 import Tenancy
@@ -7,7 +8,7 @@ import Tenancy
 final class MemoryNotificationHistory: NotificationHistory {
     private struct State {
         var notifications: [TenantID: [RecordedNotification]] = [:]
-        var instances: [TenantID: [InstanceSummary]] = [:]
+        var instances: [TenantID: [(summary: InstanceSummary, location: LocationIdentifier?)]] = [:]
     }
 
     private let state = Mutex(State())
@@ -21,8 +22,9 @@ final class MemoryNotificationHistory: NotificationHistory {
         state.withLock { $0.notifications[tenant, default: []].append(notification) }
     }
 
-    func add(_ instance: InstanceSummary, of tenant: TenantID) {
-        state.withLock { $0.instances[tenant, default: []].append(instance) }
+    /// - Parameter location: where it was launched.
+    func add(_ instance: InstanceSummary, of tenant: TenantID, at location: LocationIdentifier? = nil) {
+        state.withLock { $0.instances[tenant, default: []].append((instance, location)) }
     }
 
     func notifications(
@@ -33,19 +35,24 @@ final class MemoryNotificationHistory: NotificationHistory {
                 last.map { notification.id.description < $0.description } != false
                     && selection.clip.map { notification.clip == $0 } != false
                     && selection.location.map { notification.location == $0 } != false
+                    && selection.locations.map { locations in
+                        notification.audience.isOfLocation
+                            && notification.location.map(locations.contains) == true
+                    } != false
             }.sorted { $0.id.description > $1.id.description }.prefix(limit).map(\.self)
         }
     }
 
-    /// Knows of no launches.
     func instances(
         _ selection: InstanceSelection, of tenant: TenantID, after last: InstanceID?, limit: Int
     ) async throws -> [InstanceSummary] {
         state.withLock { state in
-            (state.instances[tenant] ?? []).filter { instance in
+            (state.instances[tenant] ?? []).filter { instance, location in
                 last.map { instance.id.description > $0.description } != false
                     && selection.clip.map { instance.clip == $0 } != false
-            }.sorted { $0.id.description < $1.id.description }.prefix(limit).map(\.self)
+                    && selection.location.map { location == $0 } != false
+                    && selection.locations.map { location.map($0.contains) == true } != false
+            }.map(\.summary).sorted { $0.id.description < $1.id.description }.prefix(limit).map(\.self)
         }
     }
 

@@ -10,7 +10,7 @@ final class MemoryNotifications: NotificationStore {
     private struct Key: Hashable {
         let tenant: TenantID
         let text: String
-        var sender: KeyID?
+        var locations: Set<LocationIdentifier>?
     }
 
     private struct State {
@@ -79,7 +79,8 @@ final class MemoryNotifications: NotificationStore {
     ) async throws -> Addition {
         try state.withLock { state in
             guard !state.isAway else { throw NotificationStoreError.unavailable }
-            if let key, let known = state.keys[Key(tenant: tenant, text: key.text, sender: key.sender)] {
+            if let key, let known = state.keys[Key(tenant: tenant, text: key.text, locations: key.locations)]
+            {
                 return known.request == key.request ? .repeated(known.trace) : .keyReused
             }
             if case .channel = distribution.audience { return .unknownChannel }
@@ -96,7 +97,7 @@ final class MemoryNotifications: NotificationStore {
             if !trace.isComplete { state.incomplete.append((tenant, trace.notification.id)) }
             state.traces[Key(tenant: tenant, text: trace.notification.id.description)] = trace
             if let key {
-                let name = Key(tenant: tenant, text: key.text, sender: key.sender)
+                let name = Key(tenant: tenant, text: key.text, locations: key.locations)
                 state.keys[name] = (key.request, trace)
             }
             return .added(trace)
@@ -112,7 +113,7 @@ final class MemoryNotifications: NotificationStore {
     func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition? {
         try state.withLock { state in
             guard !state.isAway else { throw NotificationStoreError.unavailable }
-            return state.keys[Key(tenant: tenant, text: key.text, sender: key.sender)].map {
+            return state.keys[Key(tenant: tenant, text: key.text, locations: key.locations)].map {
                 $0.request == key.request ? .repeated($0.trace) : .keyReused
             }
         }

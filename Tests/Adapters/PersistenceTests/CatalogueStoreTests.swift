@@ -6,6 +6,7 @@ import Invocation
 import JSON
 import PostgreSQL
 import Routing
+import Synchronization
 import Tenancy
 import TestSupport
 import Testing
@@ -19,6 +20,8 @@ import Testing
         let tenant: TenantID
         let catalogue: ManagedCatalogue
         let live: LiveRoutingTable
+        /// A key of all scopes.
+        let key: KeyID
 
         var locations: any CatalogueStore<LocationRecord> { catalogue.locations }
         var table: TenantTable? { live.current?.table(of: tenant) }
@@ -27,6 +30,7 @@ import Testing
     /// Lends a catalogue whose changes a table follows, with an hour between polls.
     private static func withCatalogue(_ body: (Fixture) async throws -> Void) async throws {
         try await Stores.withTenant { stores, tenant in
+            let key = try await Self.key(1, of: tenant, stores)
             try await stores.database.withPool(as: .manager, { $0.maximumConnections = 8 }) { pool in
                 let followed = FollowedTable(stores.routerPool)
                 try await followed.running {
@@ -34,10 +38,16 @@ import Testing
                         Fixture(
                             stores: stores, tenant: tenant,
                             catalogue: ManagedCatalogue(pool, followedBy: followed.feed),
-                            live: followed.live))
+                            live: followed.live, key: key))
                 }
             }
         }
+    }
+
+    private static func key(_ seed: UInt64, of tenant: TenantID, _ stores: Stores) async throws -> KeyID {
+        try await stores.administration.createKey(
+            KeyTests.key(seed: seed), scopes: .all, expiresAt: nil, of: tenant
+        ).id
     }
 
     private static func id(_ text: String) throws -> LocationIdentifier { try LocationIdentifier(text) }
@@ -229,30 +239,30 @@ import Testing
             let locations = try (0..<1_000).map { try LocationRecord.sample("l\($0)") }
             let options = ImportOptions(prunes: true, allowedRemovals: 1)
             let added = try await catalogue.locations.importRows(
-                Rows(locations), of: tenant, by: "key:1", options)
+                Rows(locations), of: tenant, by: fixture.key, options)
             #expect(added.outcome == .done(1_000, 0, 0) && added.isVisible)
             #expect(try fixture.table?.location(Self.id("l999")) != nil)
             let experiences = try await catalogue.experiences.importRows(
                 Rows([try ExperienceRecord.sample("https://example.com/a", location: "l1")]), of: tenant,
-                by: "key:2", options
+                by: fixture.key, options
             )
             #expect(experiences.outcome == .done(1, 0, 0) && experiences.isVisible)
             let codes = try await catalogue.shortCodes.importRows(
-                Rows([try ShortCode.sample("c")]), of: tenant, by: "key:3", options)
+                Rows([try ShortCode.sample("c")]), of: tenant, by: fixture.key, options)
             #expect(codes.outcome == .done(1, 0, 0) && codes.isVisible)
 
             // The same again, and a plan, write nothing.
             let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
             let again = try await catalogue.locations.importRows(
-                Rows(locations.reversed()), of: tenant, by: "key:4", options)
+                Rows(locations.reversed()), of: tenant, by: fixture.key, options)
             #expect(again.outcome == .done(0, 0, 1_000) && again.isVisible)
             _ = try await catalogue.locations.importRows(
-                Rows(Array(locations.dropFirst(5))), of: tenant, by: "key:4",
+                Rows(Array(locations.dropFirst(5))), of: tenant, by: fixture.key,
                 ImportOptions(prunes: true, isDryRun: true))
             #expect(try await stores.count("SELECT count(*) FROM doorstep.audit_log") == entries)
 
             let replaced = try await catalogue.locations.importRows(
-                Rows(Array(locations.dropLast())), of: tenant, by: "key:5", options)
+                Rows(Array(locations.dropLast())), of: tenant, by: fixture.key, options)
             #expect(
                 replaced.outcome
                     == .done(ImportCounts(added: 0, changed: 0, removed: 1, unchanged: 999))
@@ -260,7 +270,7 @@ import Testing
             #expect(try fixture.table?.location(Self.id("l999")) == nil)
             #expect(try await stores.administration.locations(of: other, after: nil, limit: 9).count == 1)
             let history = try await stores.administration.history(of: Self.id("l999"), of: tenant, limit: 9)
-            #expect(history.map(\.actor) == ["key:5", "key:1"])
+            #expect(history.map(\.actor) == [fixture.key.actor, fixture.key.actor])
         }
     }
 
@@ -269,6 +279,7 @@ import Testing
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             let other = try await stores.createTenant("other")
+            let otherKey = try await Self.key(2, of: other, stores)
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
             let rows = Rows<LocationRecord>([
                 { .row(try .sample("a", radius: 1), line: 1) },
@@ -279,10 +290,10 @@ import Testing
                     #expect(changed.isVisible)
                     await #expect(throws: AdministrationError.conflict) {
                         try await catalogue.shortCodes.importRows(
-                            Rows([ShortCode]()), of: tenant, by: "", ImportOptions())
+                            Rows([ShortCode]()), of: tenant, by: fixture.key, ImportOptions())
                     }
                     let theirs = try await catalogue.locations.importRows(
-                        Rows([try LocationRecord.sample("a")]), of: other, by: "", ImportOptions())
+                        Rows([try LocationRecord.sample("a")]), of: other, by: otherKey, ImportOptions())
                     #expect(theirs.outcome == .done(1, 0, 0))
                     // An operator's comes first, since it was there first with all its rows.
                     #expect(
@@ -291,7 +302,7 @@ import Testing
                 },
             ])
             let outcome = try await catalogue.locations.importRows(
-                rows, of: tenant, by: "key:2", ImportOptions(prunes: true))
+                rows, of: tenant, by: fixture.key, ImportOptions(prunes: true))
             #expect(
                 outcome.outcome == .done(ImportCounts(added: 0, changed: 2, removed: 1, unchanged: 0)))
         }
@@ -304,7 +315,8 @@ import Testing
                 {
                     await #expect(throws: AdministrationError.conflict) {
                         try await catalogue.locations.importRows(
-                            Rows([try LocationRecord.sample("b")]), of: tenant, by: "", ImportOptions())
+                            Rows([try LocationRecord.sample("b")]), of: tenant, by: fixture.key,
+                            ImportOptions())
                     }
                     return .row(try .sample("a"), line: 2)
                 }
@@ -328,17 +340,98 @@ import Testing
             for _ in 0..<2 {
                 await #expect(throws: Gone.self) {
                     try await catalogue.locations.importRows(
-                        Rows(rows + [{ throw Gone() }]), of: tenant, by: "", ImportOptions())
+                        Rows(rows + [{ throw Gone() }]), of: tenant, by: fixture.key, ImportOptions())
                 }
             }
             let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
             #expect(stored.map(\.identifier.text) == ["a"])
             let refused = try await catalogue.locations.importRows(
-                Rows([try LocationRecord.sample("x"), try .sample("x")]), of: tenant, by: "", ImportOptions())
+                Rows([try LocationRecord.sample("x"), try .sample("x")]), of: tenant, by: fixture.key,
+                ImportOptions())
             #expect(refused.outcome.problems == ["3: identifier: it is on line 2 already"])
             await #expect(throws: AdministrationError.tenantDeleted) {
                 try await catalogue.locations.importRows(
-                    Rows([try LocationRecord.sample("x")]), of: TenantID(UUID()), by: "", ImportOptions())
+                    Rows([try LocationRecord.sample("x")]), of: TenantID(UUID()), by: fixture.key,
+                    ImportOptions())
+            }
+        }
+    }
+
+    /// Whoever asked for it may have lost the right to while the rows came.
+    @Test(.timeLimit(.minutes(5))) func whoMayNoLongerHasDoneNothing() async throws {
+        try await Self.withCatalogue { fixture in
+            let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
+            let slug = try TenantSlug("acme")
+            for isDryRun in [false, true] {
+                let suspending = Rows<LocationRecord>([
+                    {
+                        _ = try await stores.administration.setSuspended(true, slug)
+                        return .row(try .sample("a"), line: 2)
+                    }
+                ])
+                await #expect(throws: AdministrationError.tenantSuspended) {
+                    try await catalogue.locations.importRows(
+                        suspending, of: tenant, by: fixture.key, ImportOptions(isDryRun: isDryRun))
+                }
+                _ = try await stores.administration.setSuspended(false, slug)
+            }
+            let revoking = Rows<LocationRecord>([
+                {
+                    _ = try await stores.administration.revokeKey(fixture.key, of: tenant)
+                    return .row(try .sample("a"), line: 2)
+                }
+            ])
+            await #expect(throws: AdministrationError.keyNotActive) {
+                try await catalogue.locations.importRows(
+                    revoking, of: tenant, by: fixture.key, ImportOptions())
+            }
+            #expect(try await stores.administration.locations(of: tenant, after: nil, limit: 9).isEmpty)
+        }
+    }
+
+    /// Of two servers: what is there is what one of them has sent.
+    @Test(.timeLimit(.minutes(10))) func replacementsAtOnceAreNeverMixed() async throws {
+        try await Self.withCatalogue { fixture in
+            let (stores, tenant, key) = (fixture.stores, fixture.tenant, fixture.key)
+            let writers = 4
+            try await stores.database.withPool(as: .manager, { $0.maximumConnections = 4 }) { pool in
+                let followed = FollowedTable(stores.routerPool)
+                try await followed.running {
+                    let servers = [
+                        fixture.catalogue.locations,
+                        ManagedCatalogue(pool, followedBy: followed.feed).locations,
+                    ]
+                    for _ in 0..<5 {
+                        let done = try await withThrowingTaskGroup(of: Int?.self) { group in
+                            for writer in 0..<writers {
+                                group.addTask {
+                                    // Each has some of its own, and some that others have too.
+                                    let rows = try (0..<50).map {
+                                        try LocationRecord.sample(
+                                            $0 < 25 ? "all-\($0)" : "\(writer)-\($0)", name: "of \(writer)")
+                                    }
+                                    do {
+                                        _ = try await servers[writer % 2].importRows(
+                                            Rows(rows), of: tenant, by: key,
+                                            ImportOptions(prunes: true, allowedRemovals: 50))
+                                        return writer
+                                    } catch AdministrationError.conflict {
+                                        return nil
+                                    }
+                                }
+                            }
+                            return try await group.reduce(into: []) { done, writer in
+                                if let writer { done.append(writer) }
+                            }
+                        }
+                        #expect(!done.isEmpty)
+                        let stored = try await stores.administration.locations(
+                            of: tenant, after: nil, limit: 999)
+                        let names = Set(stored.map(\.name.text))
+                        #expect(stored.count == 50 && names.count == 1, "\(names)")
+                        #expect(done.contains { names == ["of \($0)"] })
+                    }
+                }
             }
         }
     }
@@ -430,6 +523,85 @@ import Testing
                 try await store.tenant(TenantID(UUID()))
             }
         }
+    }
+
+    /// Rows are held apart from their table until all are there: nobody who changes that waits.
+    @Test func whatIsStagedLocksNothing() async throws {
+        func check<Item: StagedItem>(_: Item.Type, _ transaction: TenantTransaction) async throws {
+            try await transaction.execute(Item.stagingTable)
+            let locks = try await transaction.execute(
+                """
+                SELECT count(*) FROM pg_locks
+                WHERE pid = pg_backend_pid() AND relation = \("doorstep.\(Item.relation)")::regclass
+                """)
+            let count: Int = try locks.one().decode(at: 0)
+            #expect(count == 0, "\(Item.relation)")
+            let others = try await transaction.execute(
+                """
+                SELECT s.attname::text FROM pg_attribute s
+                WHERE s.attrelid = 'pg_temp.staged'::regclass AND s.attnum > 1 AND NOT EXISTS (
+                    SELECT FROM pg_attribute t
+                    WHERE t.attrelid = \("doorstep.\(Item.relation)")::regclass AND t.attname = s.attname
+                        AND t.atttypid = s.atttypid AND t.attcollation = s.attcollation)
+                """)
+            let names = try others.map { row in try row.decode(at: 0, as: String.self) }
+            #expect(names.isEmpty, "\(Item.relation): \(names)")
+            try await transaction.execute("DROP TABLE pg_temp.staged")
+        }
+        try await Stores.withTenant { stores, tenant in
+            try await stores.database.withPool(as: .manager) { pool in
+                try await pool.withTenantTransaction(tenant, as: .manager) { transaction in
+                    try await check(LocationRecord.self, transaction)
+                    try await check(ExperienceRecord.self, transaction)
+                    try await check(ShortCode.self, transaction)
+                }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func importsOfOtherTenantsWaitForTheirTurn() async throws {
+        let imports = ImportsUnderWay(maximum: 1)
+        let tenants = (0..<4).map { _ in TenantID(UUID()) }
+        let order = Order()
+        func waiting(_ number: Int) -> Task<Void, any Error> {
+            Task { try await imports.with(tenants[number]) { order.add(number) } }
+        }
+        var tasks: [Task<Void, any Error>] = []
+        try await imports.with(tenants[0]) {
+            for number in 1..<4 {
+                tasks.append(waiting(number))
+                while imports.waitingCount < number { await Task.yield() }
+            }
+            for number in [0, 2] {
+                await #expect(throws: AdministrationError.conflict) {
+                    try await imports.with(tenants[number]) {}
+                }
+            }
+            #expect(order.all == [])
+        }
+        for task in tasks { try await task.value }
+        #expect(order.all == [1, 2, 3])
+
+        // One that gives up holds up nobody.
+        try await imports.with(tenants[0]) {
+            let givenUp = waiting(1)
+            while imports.waitingCount < 1 { await Task.yield() }
+            tasks = [waiting(2)]
+            while imports.waitingCount < 2 { await Task.yield() }
+            givenUp.cancel()
+            await #expect(throws: CancellationError.self) { try await givenUp.value }
+        }
+        for task in tasks { try await task.value }
+        #expect(order.all == [1, 2, 3, 2])
+    }
+
+    /// In which order imports had their turns.
+    private final class Order: Sendable {
+        private let numbers = Mutex<[Int]>([])
+
+        var all: [Int] { numbers.withLock(\.self) }
+
+        func add(_ number: Int) { numbers.withLock { $0.append(number) } }
     }
 
     @Test func aSnapshotSeesWhatHadEnded() throws {

@@ -5,6 +5,7 @@ import JSON
 import Persistence
 import PostgreSQL
 import Tenancy
+import TestSupport
 import Testing
 
 /// Imports that say what they would do, and those that remove what the file does not have.
@@ -35,6 +36,112 @@ import Testing
 
     private struct NoPlan: Error {}
 
+    /// Runs an import that waits for rows which somebody else has locked, who then goes on.
+    private func importing(
+        _ stores: Stores, _ tenant: TenantID, whileHolding lock: String, _ meanwhile: String,
+        _ body: @escaping @Sendable () async throws -> ImportOutcome
+    ) async throws -> ImportOutcome {
+        let importing = try await stores.database.withPool(as: .admin) { pool in
+            try await pool.withTransaction { transaction in
+                try await transaction.setTenant(tenant.description)
+                try await transaction.execute(script: lock)
+                let importing = Task { try await body() }
+                try await stores.waitForWaiter()
+                if !meanwhile.isEmpty { try await stores.administer(tenant, meanwhile) }
+                return importing
+            }
+        }
+        return try await importing.value
+    }
+
+    /// Whoever adds an item while removals are counted is told nothing wrong, and neither is the import.
+    @Test(.timeLimit(.minutes(5))) func whatIsAddedMeanwhileIsNotRemovedUncounted() async throws {
+        try await Self.withTwins { stores, tenant, _ in
+            await #expect(throws: AdministrationError.conflict) {
+                _ = try await importing(
+                    stores, tenant,
+                    whileHolding: "UPDATE doorstep.locations SET radius = 7 WHERE identifier = 'd'",
+                    """
+                    INSERT INTO doorstep.locations
+                    SELECT '\(tenant)', 'new', name, latitude, longitude, radius FROM doorstep.locations LIMIT 1
+                    """
+                ) {
+                    try await stores.administration.importLocations(
+                        of: tenant, Rows(try ["a", "b", "c"].map { try LocationRecord.sample($0) }),
+                        ImportOptions(prunes: true, allowedRemovals: 1))
+                }
+            }
+            let kept = try await identifiers(stores, tenant)
+            #expect(kept == ["a", "b", "c", "d", "new"])
+        }
+    }
+
+    /// What was there when the rows were looked at, and is not when they are written.
+    @Test(.timeLimit(.minutes(5))) func whatIsChangedMeanwhileIsAConflict() async throws {
+        try await Self.withTwins { stores, tenant, _ in
+            try await stores.createClip("com.example.Other.Clip", of: tenant)
+            for lock in [
+                """
+                INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id)
+                VALUES ('\(tenant)', 'default', 'https://example.com/theirs', 'com.example.MyApp.Clip')
+                """,
+                "DELETE FROM doorstep.locations WHERE identifier = 'a'",
+                "DELETE FROM doorstep.clips WHERE bundle_id = 'com.example.Other.Clip'",
+            ] {
+                await #expect(throws: AdministrationError.conflict, "\(lock)") {
+                    _ = try await importing(stores, tenant, whileHolding: lock, "") {
+                        try await stores.administration.importExperiences(
+                            of: tenant,
+                            Rows([
+                                try ExperienceRecord.sample("https://example.com/default", kind: .default),
+                                try .sample("https://example.com/x", location: "a"),
+                                try .sample("https://example.com/y", clip: "com.example.Other.Clip"),
+                            ]), ImportOptions())
+                    }
+                }
+                // As it was, for the next.
+                try await stores.administer(
+                    tenant, "DELETE FROM doorstep.experiences WHERE url = 'https://example.com/theirs'")
+                try await stores.importLocations([.sample("a")], of: tenant)
+            }
+            #expect(try await stores.administration.experiences(of: tenant).count == 1)
+        }
+    }
+
+    /// Of many that are wrong the first hundred are told, and each once.
+    @Test func manyRowsThatAreRefusedAreCounted() async throws {
+        try await Self.withTwins { stores, tenant, _ in
+            // Each is of no clip and no location, and every other one comes twice.
+            let rows = try (0..<3_000).map {
+                try ExperienceRecord.sample(
+                    "https://example.com/\($0 / 2)", kind: .default, clip: "com.example.No.Clip",
+                    location: "no")
+            }
+            let outcome = try await stores.administration.importExperiences(of: tenant, Rows(rows))
+            guard case .refused(let problems) = outcome else { throw NoPlan() }
+            #expect(problems.count == 3_000 && problems.first.map(\.line) == Array(2..<102))
+            #expect(problems.first[0].reason == "clip: the tenant has no clip com.example.No.Clip")
+            #expect(problems.first[1].reason == "url: it is on line 2 already")
+        }
+    }
+
+    /// A plan says what would be refused without it.
+    @Test func aPlanSaysWhetherSoManyMayBeRemoved() async throws {
+        try await Self.withTwins { stores, tenant, _ in
+            for (allowed, kept, isAllowed) in [
+                (nil, ["a", "b"], true), (nil, ["a"], false), (3, ["a"], true), (2, ["a"], false),
+                (0, ["a", "b", "c", "d"], true),
+            ] as [(Int?, [String], Bool)] {
+                let outcome = try await stores.administration.importLocations(
+                    of: tenant, Rows(try kept.map { try LocationRecord.sample($0) }),
+                    ImportOptions(prunes: true, isDryRun: true, allowedRemovals: allowed))
+                guard case .planned(let plan) = outcome else { throw NoPlan() }
+                #expect(plan.removalsAreAllowed == isAllowed, "\(kept) of \(allowed ?? -1)")
+                #expect(plan.json["plan"]?.objectValue?["removalsAreAllowed"] == .bool(isAllowed))
+            }
+        }
+    }
+
     private func identifiers(_ stores: Stores, _ tenant: TenantID) async throws -> [String] {
         try await stores.administration.locations(of: tenant, after: nil, limit: 99).map(\.identifier.text)
     }
@@ -60,6 +167,7 @@ import Testing
                         "changed": [["identifier": "b", "fields": ["name", "radius", "details"]]],
                         "removed": [["identifier": "c"], ["identifier": "d"]],
                         "inUse": ["count": 1, "first": [["identifier": "c", "by": by]]],
+                        "removalsAreAllowed": true,
                     ],
                 ])
             // Without what is removed.
@@ -213,7 +321,7 @@ import Testing
                         .object(try named(.advanced, "https://example.com/b")),
                         .object(try named(.default, "https://example.com/old")),
                     ],
-                    "inUse": ["count": 0, "first": []],
+                    "inUse": ["count": 0, "first": []], "removalsAreAllowed": false,
                 ])
             let done = try await store.importExperiences(of: tenant, Rows(rows), Self.replacing)
             #expect(done == .done(ImportCounts(added: 1, changed: 1, removed: 2, unchanged: 0)))
@@ -240,6 +348,7 @@ import Testing
                 try Self.plan(planned)["plan"] == [
                     "added": [["code": "c"]], "changed": [["code": "a", "fields": ["url"]]],
                     "removed": [["code": "b"]], "inUse": ["count": 0, "first": []],
+                    "removalsAreAllowed": true,
                 ])
             let done = try await store.importShortCodes(of: tenant, Rows(rows), ImportOptions(prunes: true))
             #expect(done == .done(ImportCounts(added: 1, changed: 1, removed: 1, unchanged: 0)))

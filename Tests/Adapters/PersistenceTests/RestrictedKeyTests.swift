@@ -131,25 +131,77 @@ import Testing
 
     @Test func anInstanceThatWasElsewhereIsNotKnown() async throws {
         try await RegisteredInstances.with { instances in
-            let (known, elsewhere) = (InstanceID(UUID()), InstanceID(UUID()))
-            try await instances.register(RegisteredInstances.registration(known, location: "a"))
+            let elsewhere = InstanceID(UUID())
             try await instances.register(RegisteredInstances.registration(elsewhere, location: "b"))
-            let later = RegisteredInstances.now + 60
-            func register(_ id: InstanceID) async throws -> Registration {
-                try await instances.store.register(
-                    try RegisteredInstances.registration(
-                        id, url: "https://example.com/a/2", location: "a", at: later, permission: .denied,
-                        tokens: [.device: try RegisteredInstances.token(7)]),
-                    mayBeNew: false, seenAt: try Self.locations("a"), of: instances.tenant, at: later)
-            }
-            #expect(try await register(known).stored?.instance.launches.count == 2)
-            for id in [elsewhere, InstanceID(UUID())] {
-                #expect(try await register(id) == .refused(.unknownInstance))
-            }
             let kept = try #require(try await instances.store.instance(elsewhere, of: instances.tenant))
-            #expect(kept.launches.count == 1 && kept.permission == .ephemeral && !kept.hasToken)
             #expect(try kept.seen(at: Self.locations("a")) == nil)
             #expect(try kept.seen(at: Self.locations("a", "b"))?.launches == kept.launches)
+        }
+    }
+
+    @Test func instancesAreListedByTheirLaunchesThere() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            let both = try await restaurants.register(
+                Restaurants.Instance(launched: 30, url: Restaurants.b, location: "b", token: nil))
+            try await restaurants.register(Restaurants.Instance(id: both, launched: 120))
+            let there = try await restaurants.register(
+                Restaurants.Instance(url: Restaurants.b, location: "b"))
+            try await restaurants.stores.database.withPool(as: .manager) { pool in
+                let history = PostgresNotificationHistory(managing: pool)
+                func list(
+                    _ selection: InstanceSelection, within names: String...
+                ) async throws -> [InstanceSummary] {
+                    var selection = selection
+                    selection.locations = Set(try names.map { try LocationIdentifier($0) })
+                    return try await history.instances(
+                        selection, of: restaurants.tenant, after: nil, limit: 10)
+                }
+                let all = InstanceSelection()
+                let here = try await list(all, within: "a")
+                #expect(here.map(\.id) == [both] && here.first?.launchCount == 1)
+                let ago = here.first.map { restaurants.now.timeIntervalSince($0.launchedAt).rounded() }
+                #expect(ago == 120)
+                let seenByB = try await list(all, within: "b").map(\.id)
+                #expect(Set(seenByB) == [both, there])
+                let counts = try await list(all, within: "a", "b").map(\.launchCount)
+                #expect(counts.sorted() == [1, 2])
+                #expect(try await list(all, within: "c").isEmpty)
+                #expect(try await list(all).isEmpty)
+                // Neither by the name of another location nor by a URL that was launched elsewhere.
+                let b = try InstanceSelection(location: LocationIdentifier("b"))
+                #expect(try await list(b, within: "a").isEmpty)
+                #expect(try await list(b, within: "a", "b").count == 2)
+                let url = try InstanceSelection(url: InvocationURL(Restaurants.b))
+                #expect(try await list(url, within: "a").isEmpty)
+                #expect(try await list(url, within: "b").count == 2)
+            }
+        }
+    }
+
+    @Test func notificationsAreListedThatRestrictedKeysSentThere() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.register(Restaurants.Instance())
+            try await restaurants.send()
+            let whole = restaurants.table.of(restaurants.tenant)
+            let a = whole.restricted(to: try Self.locations("a"))
+            let sent = try await restaurants.intake.accept(
+                try restaurants.submission(), in: a, at: restaurants.now)
+            let id = try #require(sent.trace).notification.id
+            try await restaurants.stores.database.withPool(as: .manager) { pool in
+                let history = PostgresNotificationHistory(managing: pool)
+                for (names, ids) in [
+                    (["a"], [id]), (["a", "b"], [id]), (["b"], []), ([], []),
+                ] as [([String], [NotificationID])] {
+                    let selection = NotificationSelection(
+                        within: Set(try names.map { try LocationIdentifier($0) }))
+                    let found = try await history.notifications(
+                        selection, of: restaurants.tenant, before: nil, limit: 10)
+                    #expect(found.map(\.id) == ids, "\(names)")
+                }
+                let all = try await history.notifications(
+                    NotificationSelection(), of: restaurants.tenant, before: nil, limit: 10)
+                #expect(all.count == 2)
+            }
         }
     }
 
@@ -202,6 +254,8 @@ import Testing
                 #expect(trace.decisions.isEmpty && trace.counts.isEmpty)
             }
             #expect(try await send(to: .channel("c")).refusal == "wrong_audience")
+            // It may belong to any place that the instance was launched at.
+            #expect(try await send(to: .activity(both, "order")).refusal == "wrong_audience")
             for url in [Restaurants.b, "https://example.com/elsewhere"] {
                 #expect(try await send(url, to: .business).refusal == "does_not_match", "\(url)")
             }
@@ -231,26 +285,53 @@ import Testing
         }
     }
 
-    @Test func aRestrictedKeyIsAnsweredAgainByItself() async throws {
+    /// A key's successor is restricted as it was; one of other locations is another sender.
+    @Test func aRequestIsKnownAgainAmongKeysOfTheSameLocations() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
-            let keys = try [nil, KeyID(UUID()), KeyID(UUID())].map { sender in
-                try #require(
-                    IdempotencyKey(
-                        String(repeating: "k", count: 255), for: ["request": 7], of: restaurants.tenant,
-                        sentBy: sender))
+            func makeKeys() throws -> [IdempotencyKey] {
+                try [nil, Self.locations("a"), Self.locations("a", "b"), Self.locations("b")].map {
+                    locations in
+                    try #require(
+                        IdempotencyKey(
+                            String(repeating: "k", count: 255), for: ["request": 7], of: restaurants.tenant,
+                            within: locations))
+                }
             }
+            let keys = try makeKeys()
             var traces: [NotificationTrace] = []
             for key in keys {
                 let first = try await restaurants.accept(try restaurants.submission(key: key))
                 #expect(!first.isRepeated)
                 traces.append(try #require(first.trace))
             }
-            #expect(Set(traces.map(\.notification.id)).count == 3)
-            for (key, trace) in zip(keys, traces) {
+            #expect(Set(traces.map(\.notification.id)).count == 4)
+            for (key, trace) in zip(try makeKeys(), traces) {
                 let again = try await restaurants.accept(try restaurants.submission(key: key))
                 #expect(again.isRepeated && again.trace == trace)
             }
+        }
+    }
+
+    @Test func aRepetitionIsAnsweredThoughItsLocationIsGone() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.register(Restaurants.Instance())
+            let locations = try Self.locations("a")
+            let key = IdempotencyKey("k", for: ["request": 7], of: restaurants.tenant, within: locations)
+            func send(in table: RoutingTable) async throws -> NotificationIntake.Outcome {
+                try await restaurants.intake.accept(
+                    try restaurants.submission(key: key),
+                    in: table.of(restaurants.tenant).restricted(to: locations), at: restaurants.now)
+            }
+            let first = try #require(try await send(in: restaurants.table).trace)
+            try await restaurants.stores.administer(
+                restaurants.tenant,
+                "DELETE FROM doorstep.experiences; DELETE FROM doorstep.locations WHERE identifier = 'a'")
+            let table = try await restaurants.stores.loadTable()
+            let a = try LocationIdentifier("a")
+            #expect(table.of(restaurants.tenant).location(a) == nil)
+            let again = try await send(in: table)
+            #expect(again.isRepeated && again.trace == first)
         }
     }
 }

@@ -112,7 +112,8 @@ import Testing
                 ]), .unknownKey,
             .keyNotActive, .keyRotated(KeyID(UUID())), .invalidHeader(reason: "'name' is missing"),
             .invalidShortCode, .unmatchableURL,
-            .tenantDeleted, .invalidArchive(line: 3, reason: "x"), .unknownArchiveVersion(2),
+            .tenantDeleted, .tenantSuspended, .invalidArchive(line: 3, reason: "x"),
+            .unknownArchiveVersion(2),
             .locationExists(location), .shortCodeExists("c"), .unknownShortCode("c"),
         ]
     }

@@ -16,8 +16,7 @@ import Testing
         let kept = Mutex<[InstanceRegistration]>([])
 
         func register(
-            _ registration: InstanceRegistration, mayBeNew: Bool, seenAt locations: Set<LocationIdentifier>?,
-            of tenant: TenantID, at now: Date
+            _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
         ) async throws -> Registration {
             kept.withLock { $0.append(registration) }
             return .refused(.unknownClip)

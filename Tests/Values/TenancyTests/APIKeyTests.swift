@@ -85,4 +85,13 @@ import Testing
         #expect(KeyKind.publishable.usualScopes == KeyKind.publishable.scopes)
         #expect(KeyKind.secret.usualScopes.list == [.lookUp, .confirm, .compose, .register, .notify])
     }
+
+    /// An instance has one token and one permission, wherever it is launched.
+    @Test func aRestrictedKeyRegistersNothing() {
+        #expect(KeyKind.secret.scopesAtLocations.list == [.lookUp, .confirm, .compose, .notify, .read])
+        #expect(
+            KeyKind.secret.usualScopes(isRestricted: true).list == [.lookUp, .confirm, .compose, .notify])
+        #expect(KeyKind.secret.usualScopes(isRestricted: false) == KeyKind.secret.usualScopes)
+        #expect(KeyKind.publishable.scopesAtLocations.isEmpty)
+    }
 }

@@ -14,13 +14,15 @@ final class TenantConcurrency: Sendable {
 
     private let underWay = Mutex<[Holder: Int]>([:])
     private let maximum: Int
+    private let refusal: Problem
 
-    init(maximum: Int) {
+    init(maximum: Int, refusal: Problem = .tooManyAtOnce) {
         self.maximum = maximum
+        self.refusal = refusal
     }
 
     /// - Parameter client: who uses a publishable key; nil for a secret one.
-    /// - Throws: 429 when as many of the tenant's, or of the client's, are under way as may be.
+    /// - Throws: The refusal, 429 unless said, when as many of the tenant's, or of the client's, are under way as may be.
     func with<Result>(
         _ tenant: TenantID, client: Client.Address? = nil, _ body: () async throws -> Result
     ) async throws -> Result {
@@ -34,7 +36,7 @@ final class TenantConcurrency: Sendable {
             for holder in holders { underWay[holder, default: 0] += 1 }
             return true
         }
-        guard isAdmitted else { throw Problem.tooManyAtOnce }
+        guard isAdmitted else { throw refusal }
         defer {
             underWay.withLock { underWay in
                 for holder in holders {

@@ -51,6 +51,7 @@ extension Problem {
             case .domainTaken: throw Problem(.conflict, error)
             case .widerKey: throw Problem(.forbidden, error)
             case .tenantDeleted: throw Problem.unauthorized
+            case .tenantSuspended: throw Problem.tenantSuspended
             default: throw Problem(error == missing ? .notFound : .unprocessableContent, error)
             }
         }

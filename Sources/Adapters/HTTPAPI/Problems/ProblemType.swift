@@ -59,6 +59,16 @@ struct ProblemType: Sendable {
                 """,
             remedy: "Send less in one request."),
         ProblemType(
+            "insufficient_storage", .serviceUnavailable, title: "The server has no room for the body",
+            cause: """
+                A whole collection is kept in a file until it has come, and the server could not make, write or read it; \
+                `detail` has what the operating system says.
+                """,
+            remedy: """
+                Make room where the server keeps temporary files: in `TMPDIR`, else in `/var/tmp`. Then send the request \
+                again; nothing was changed.
+                """),
+        ProblemType(
             "too_many_rows", .contentTooLarge, title: "There are too many rows",
             cause: "A whole collection is written by at most 1,000,000 rows.",
             remedy: "Send several requests, each with `PATCH`, which leaves what it does not name as it is."),

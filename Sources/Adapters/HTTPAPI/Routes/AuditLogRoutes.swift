@@ -21,8 +21,8 @@ struct AuditLogRoutes: Sendable {
             }
             filter[name] = text
         }
-        let entries = try await log.entries(
-            of: request.tenant, before: before, limit: limit + 1, where: filter)
-        return Answer(page: entries, limit: limit, \.json) { String($0.id) }
+        return try await Answer.page(
+            after: before, limit: limit, \.json, place: \.id, name: { String($0) }
+        ) { try await log.entries(of: request.tenant, before: $0, limit: $1, where: filter) }
     }
 }

@@ -49,9 +49,9 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
             }
             filter[name] = value
         }
-        let items = try await store.items(
-            of: request.tenant, after: after, limit: limit + 1, where: filter)
-        return Answer(page: items, limit: limit, \.json) { Item.name(of: $0.key) }
+        return try await Answer.page(
+            after: after, limit: limit, \.json, place: \.key, name: Item.name(of:)
+        ) { try await store.items(of: request.tenant, after: $0, limit: $1, where: filter) }
     }
 
     private func show(_ request: AdmittedRequest) async throws -> Answer {

@@ -1,6 +1,7 @@
 import Administration
 import HTTPTypes
 import JSON
+import Routing
 import Tenancy
 
 /// The routes by which all items of one kind are written at once, from CSV or lines of JSON: `PATCH` adds and changes, `PUT`
@@ -18,32 +19,32 @@ struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
         [Route(.put, path, .streamed(.manage, put)), Route(.patch, path, .streamed(.manage, patch))]
     }
 
-    private func put(_ request: AdmittedRequest, _ upload: Upload) async throws -> Answer {
+    private func put(_ request: AdmittedRequest, _ body: SpooledBody) async throws -> Answer {
         let parameters = try QueryParameters(request.query.utf8.span, named: "dry_run", "allow_removals")
         let options = ImportOptions(
             prunes: true, isDryRun: try parameters.flag("dry_run"),
             allowedRemovals: try parameters.count("allow_removals"))
-        return try await write(request, upload, options)
+        return try await write(request, body, options)
     }
 
-    private func patch(_ request: AdmittedRequest, _ upload: Upload) async throws -> Answer {
+    private func patch(_ request: AdmittedRequest, _ body: SpooledBody) async throws -> Answer {
         let parameters = try QueryParameters(request.query.utf8.span, named: "dry_run")
-        return try await write(request, upload, ImportOptions(isDryRun: try parameters.flag("dry_run")))
+        return try await write(request, body, ImportOptions(isDryRun: try parameters.flag("dry_run")))
     }
 
     private func write(
-        _ request: AdmittedRequest, _ upload: Upload, _ options: ImportOptions
+        _ request: AdmittedRequest, _ body: SpooledBody, _ options: ImportOptions
     ) async throws -> Answer {
         try await Problem.managing(nil) {
             let (outcome, isVisible) =
                 switch request.request.fields.bodyType(among: [.csv, .jsonLines]) {
                 case .jsonLines:
                     try await write(
-                        upload, JSONLineReader<Item>(maximumLineLength: Upload.maximumRowLength), request,
+                        body, JSONLineReader<Item>(maximumLineLength: Upload.maximumRowLength), request,
                         options)
                 default:
                     try await write(
-                        upload, TableReader<Item>(maximumRowLength: Upload.maximumRowLength), request, options
+                        body, TableReader<Item>(maximumRowLength: Upload.maximumRowLength), request, options
                     )
                 }
             switch outcome {
@@ -55,11 +56,16 @@ struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
     }
 
     private func write(
-        _ upload: Upload, _ reader: some RowReader<Item>, _ request: AdmittedRequest, _ options: ImportOptions
+        _ body: SpooledBody, _ reader: some RowReader<Item>, _ request: AdmittedRequest,
+        _ options: ImportOptions
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool) {
-        try await store.importRows(
-            FileRows(upload, reader, maximum: Upload.maximumRows), of: request.tenant, by: request.actor,
-            options)
+        do {
+            return try await store.importRows(
+                FileRows(body, reader, maximum: Upload.maximumRows), of: request.tenant,
+                by: request.caller.key, options)
+        } catch AdministrationError.keyNotActive {
+            throw Problem.unauthorized
+        }
     }
 }
 

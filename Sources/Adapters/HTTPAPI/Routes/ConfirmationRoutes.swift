@@ -26,9 +26,10 @@ struct ConfirmationRoutes: Sendable {
             request.query.utf8.span, named: ["after", "limit"] + Self.filters)
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { ConfirmationPlace(name: $0) }
-        let confirmations = try await history.latest(
-            parameters.selection(within: locations), of: request.tenant, before: last, limit: limit + 1)
-        return Answer(page: confirmations, limit: limit, \.json) { $0.place.name }
+        let selection = try parameters.selection(within: locations)
+        return try await Answer.page(after: last, limit: limit, \.json, place: \.place, name: \.name) {
+            try await history.latest(selection, of: request.tenant, before: $0, limit: $1)
+        }
     }
 
     private func summarize(

@@ -24,7 +24,7 @@ struct InstanceRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.put, "/v1/instances/{id}", .storedWithin(.register, register)),
+            Route(.put, "/v1/instances/{id}", .stored(.register, register)),
             Route(.get, "/v1/instances/{id}", .storedWithin(.notify, instance)),
             Route(.delete, "/v1/instances/{id}", .stored(.register, delete)),
             Route(.put, "/v1/instances/{id}/activities/{activity}", .stored(.register, setActivity)),
@@ -40,11 +40,7 @@ struct InstanceRoutes: Sendable {
     // MARK: Instances
 
     /// 201 for an instance that is new, else 200 (RFC 9110 §9.3.4).
-    ///
-    /// The registrar holds itself to the locations that the request's table is restricted to.
-    private func register(
-        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
-    ) async throws -> Answer {
+    private func register(_ request: AdmittedRequest) async throws -> Answer {
         let registrar = try configured()
         guard let id = InstanceID(text: request.parameter("id")) else {
             throw Problem.field("id", code: "invalid_field", "the instance's ID must be a UUID")

@@ -24,12 +24,9 @@ struct KeyRoutes: Sendable {
         let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
         let limit = try parameters.pageLength()
         let after = try parameters.cursor { UUID(text: $0).map(KeyID.init(_:)) }
-        let keys = try await store.keys(of: request.tenant, after: after, limit: limit + 1)
-        return Answer(page: keys, limit: limit) {
-            $0.json(at: request.now)
-        } name: {
-            $0.id.description
-        }
+        return try await Answer.page(
+            after: after, limit: limit, { $0.json(at: request.now) }, place: \.id, name: \.description
+        ) { try await store.keys(of: request.tenant, after: $0, limit: $1) }
     }
 
     private func show(_ request: AdmittedRequest) async throws -> Answer {
@@ -50,9 +47,11 @@ struct KeyRoutes: Sendable {
             guard expiresAt.map({ $0 > request.now && $0 <= request.now + Self.longestTime }) != false else {
                 throw JSONFieldError.invalid(path: "expiresAt", reason: "must be in the next hundred years")
             }
-            guard locations == nil || kind.scopesAtLocations.isSuperset(of: scopes ?? kind.usualScopes) else {
+            let asked = scopes ?? kind.usualScopes(isRestricted: locations != nil)
+            guard locations == nil || !asked.isEmpty && kind.scopesAtLocations.isSuperset(of: asked) else {
                 throw JSONFieldError.invalid(
-                    path: "locations", reason: "must be left out for a key that is publishable or manages")
+                    path: "locations",
+                    reason: "must be left out for a key that is publishable, registers or manages")
             }
             let key = Self.key(kind)
             let record = try await store.create(

@@ -12,26 +12,30 @@ struct NotificationHistoryRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, "/v1/notifications", .stored(.read, notifications)),
-            Route(.get, "/v1/instances", .stored(.read, instances)),
+            Route(.get, "/v1/notifications", .storedWithin(.read, notifications)),
+            Route(.get, "/v1/instances", .storedWithin(.read, instances)),
             Route(.get, "/v1/channels", .stored(.read, channels)),
         ]
     }
 
-    private func notifications(_ request: AdmittedRequest) async throws -> Answer {
+    private func notifications(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> Answer {
         let parameters = try QueryParameters(
             request.query.utf8.span, named: "after", "limit", "clip", "location")
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { UUID(text: $0).map(NotificationID.init(_:)) }
         let selection = NotificationSelection(
             clip: try parameters.value("clip") { try? BundleID($0) },
-            location: try parameters.value("location") { try? LocationIdentifier($0) })
-        let page = try await history.notifications(
-            selection, of: request.tenant, before: last, limit: limit + 1)
-        return Answer(page: page, limit: limit, \.listed) { $0.id.description }
+            location: try parameters.value("location") { try? LocationIdentifier($0) }, within: locations)
+        return try await Answer.page(
+            after: last, limit: limit, \.listed, place: \.id, name: \.description
+        ) { try await history.notifications(selection, of: request.tenant, before: $0, limit: $1) }
     }
 
-    private func instances(_ request: AdmittedRequest) async throws -> Answer {
+    private func instances(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> Answer {
         let parameters = try QueryParameters(
             request.query.utf8.span, named: "after", "limit", "clip", "location", "url")
         let limit = try parameters.pageLength()
@@ -39,9 +43,10 @@ struct NotificationHistoryRoutes: Sendable {
         let selection = InstanceSelection(
             clip: try parameters.value("clip") { try? BundleID($0) },
             location: try parameters.value("location") { try? LocationIdentifier($0) },
-            url: try parameters.value("url") { try? InvocationURL($0) })
-        let page = try await history.instances(selection, of: request.tenant, after: last, limit: limit + 1)
-        return Answer(page: page, limit: limit, \.json) { $0.id.description }
+            url: try parameters.value("url") { try? InvocationURL($0) }, within: locations)
+        return try await Answer.page(
+            after: last, limit: limit, \.json, place: \.id, name: \.description
+        ) { try await history.instances(selection, of: request.tenant, after: $0, limit: $1) }
     }
 
     private func channels(_ request: AdmittedRequest) async throws -> Answer {
@@ -52,8 +57,9 @@ struct NotificationHistoryRoutes: Sendable {
         let selection = ChannelSelection(
             clip: try parameters.value("clip") { try? BundleID($0) },
             environment: try parameters.value("environment") { APNsEnvironment(rawValue: $0) })
-        let page = try await history.channels(selection, of: request.tenant, after: last, limit: limit + 1)
-        return Answer(page: page, limit: limit, \.json) { $0.place.name }
+        return try await Answer.page(after: last, limit: limit, \.json, place: \.place, name: \.name) {
+            try await history.channels(selection, of: request.tenant, after: $0, limit: $1)
+        }
     }
 }
 

@@ -31,15 +31,14 @@ struct NotificationRoutes: Sendable {
     ///
     /// Of a table that is restricted to locations the intake takes in what is for these.
     private func send(
-        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+        _ request: AdmittedRequest, within _: Set<LocationIdentifier>?
     ) async throws -> Answer {
         let notifications = try configured()
         let key = try request.idempotencyKey()
         let submission: NotificationSubmission
         do throws(RequestDefect) {
             submission = try NotificationSubmission(
-                request.body, idempotencyKey: key, of: request.tenant,
-                sentBy: locations == nil ? nil : request.caller.key)
+                request.body, idempotencyKey: key, of: request.tenant, within: request.caller.locations)
         } catch {
             throw Problem(.badRequest, error)
         }

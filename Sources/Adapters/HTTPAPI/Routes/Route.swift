@@ -24,8 +24,8 @@ struct Route: Sendable {
         /// Waits for the database, and throws `NotificationStoreError.unavailable` where that does not answer. Refuses keys
         /// that are restricted to locations.
         case stored(Scope, @Sendable (AdmittedRequest) async throws -> Answer)
-        /// The same, and reads a long body while it comes.
-        case streamed(Scope, @Sendable (AdmittedRequest, Upload) async throws -> Answer)
+        /// The same with a long body, when that has come. Of one tenant one is under way.
+        case streamed(Scope, @Sendable (AdmittedRequest, SpooledBody) async throws -> Answer)
         /// As ``stored(_:_:)``, but for restricted keys too: it is told the locations that it may answer for, nil for all.
         case storedWithin(Scope, @Sendable (AdmittedRequest, Set<LocationIdentifier>?) async throws -> Answer)
     }

@@ -61,7 +61,10 @@ extension ImportPlan {
             }
             return count > items.count ? lines + ["\(action) \(count - items.count) more"] : lines
         }
-        return (["Nothing is changed; there would be \(counts)"] + items).joined(separator: "\n")
+        let refusal =
+            removalsAreAllowed
+            ? [] : ["As many are removed only with --allow-removals \(self.counts.removed)"]
+        return (["Nothing is changed; there would be \(counts)"] + items + refusal).joined(separator: "\n")
     }
 }
 

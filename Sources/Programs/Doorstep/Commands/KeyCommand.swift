@@ -28,7 +28,7 @@ struct KeyCommand: AsyncParsableCommand {
                 manage_keys for secret keys only, of which the last three must be named.
 
                 A secret key that is restricted to locations answers for what leads to one of these and for nothing else, and \
-                manages nothing. The locations must be there; a key keeps the identifier of one that is deleted later, and may \
+                neither registers instances nor manages anything. The locations must be there; a key keeps the identifier of one that is deleted later, and may \
                 do nothing for it while it is gone.
                 """)
 
@@ -39,7 +39,7 @@ struct KeyCommand: AsyncParsableCommand {
             name: .customLong("scope"),
             help: """
                 What the key may do, of what its kind may; can be repeated. (default: all of that but read, manage and \
-                manage_keys)
+                manage_keys, and register where it is restricted)
                 """)
         var scopes: [Scope] = []
         @Option(

@@ -45,12 +45,13 @@ extension NotificationSubmission {
     /// `environment`.
     /// - Parameters:
     ///   - idempotencyKey: As its sender gives it beside the request.
-    ///   - sender: Who alone is answered the same again; nil for all who are not restricted to locations.
+    ///   - locations: What its sender is restricted to, among whose requests the key is known; nil for nothing.
     public init(
-        _ body: JSONObject, idempotencyKey: String?, of tenant: TenantID, sentBy sender: KeyID? = nil
+        _ body: JSONObject, idempotencyKey: String?, of tenant: TenantID,
+        within locations: Set<LocationIdentifier>? = nil
     ) throws(RequestDefect) {
         let key = try idempotencyKey.map { text throws(RequestDefect) in
-            guard let key = IdempotencyKey(text, for: body, of: tenant, sentBy: sender) else {
+            guard let key = IdempotencyKey(text, for: body, of: tenant, within: locations) else {
                 throw .idempotencyKey
             }
             return key

@@ -25,8 +25,6 @@ public struct InstanceRegistrar: Sendable {
     /// - A launch without a URL renews the 8 hours of the instance, whose clip is known or named, and changes no business.
     /// - A proof that rests on nothing confirms nothing.
     /// - A token that another instance of the tenant was known by is now this one's: the clip was installed again.
-    /// - Of a table that is restricted to locations only a launch at one of these is taken, and only of an instance that was
-    ///   launched at one before: any other is another's, or may be.
     /// - Parameters:
     ///   - proof: An authentic receipt of the person's having been there.
     ///   - mayBeNew: Whether an instance that is not known is added.
@@ -60,19 +58,11 @@ public struct InstanceRegistrar: Sendable {
             id: report.instance, clip: experience?.clip ?? report.clip, app: report.app,
             environment: report.environment, permission: report.permission, launchedAt: launchedAt,
             launch: launch, tokens: tokens)
-        let locations = table.visibleLocations
-        guard locations == nil || location != nil else { return .refused(.doesNotMatch) }
         let result = try await store.register(
-            registration, mayBeNew: mayBeNew && locations == nil, seenAt: locations, of: table.tenant, at: now
-        )
-        switch (result, locations) {
+            registration, mayBeNew: mayBeNew, of: table.tenant, at: now)
         // With the clip of an experience that matched a moment ago, the experience is gone.
-        case (.refused(.unknownClip), _) where experience != nil: return .refused(.doesNotMatch)
-        case (.registered(let instance, let isNew), let locations?):
-            guard let seen = instance.seen(at: locations) else { return .refused(.unknownInstance) }
-            return .registered(seen, isNew: isNew)
-        default: return result
-        }
+        if case .refused(.unknownClip) = result, experience != nil { return .refused(.doesNotMatch) }
+        return result
     }
 
     /// Nil when the tenant has no such instance, or none that was launched at one of some locations.

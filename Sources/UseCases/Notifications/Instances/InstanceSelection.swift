@@ -8,10 +8,16 @@ public struct InstanceSelection: Sendable, Hashable {
     public var location: LocationIdentifier?
     /// Launched by this URL, or by one that goes on after it with a path component, a query or a query item.
     public var url: InvocationURL?
+    /// What is known of them at these alone, as ``Instance/seen(at:)`` says; nil for all.
+    public var locations: Set<LocationIdentifier>?
 
-    public init(clip: BundleID? = nil, location: LocationIdentifier? = nil, url: InvocationURL? = nil) {
+    public init(
+        clip: BundleID? = nil, location: LocationIdentifier? = nil, url: InvocationURL? = nil,
+        within locations: Set<LocationIdentifier>? = nil
+    ) {
         self.clip = clip
         self.location = location
         self.url = url
+        self.locations = locations
     }
 }

@@ -1,6 +1,5 @@
 public import APNsPayload
 public import Foundation
-public import Invocation
 public import Tenancy
 
 /// Where instances are kept. Each function is done whole or not at all, and throws
@@ -9,14 +8,11 @@ public import Tenancy
 /// What a tenant's instance is, no other tenant's function sees.
 public protocol InstanceStore: Sendable {
     /// Keeps a launch as ``InstanceRegistrar`` says.
-    /// - Parameters:
-    ///   - mayBeNew: Whether an instance that is not known is added.
-    ///   - locations: An instance that was launched at none of these before is `unknownInstance`; nil for any.
+    /// - Parameter mayBeNew: Whether an instance that is not known is added.
     /// - Returns: The instance as it is then, and whether there was none before; or `unknownInstance`, `unknownClip` when
     ///   the tenant does not have the clip (any more), and `newNotAdmitted`.
     func register(
-        _ registration: InstanceRegistration, mayBeNew: Bool, seenAt locations: Set<LocationIdentifier>?,
-        of tenant: TenantID, at now: Date
+        _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
     ) async throws -> Registration
 
     func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance?

@@ -8,8 +8,7 @@ public enum Registration: Sendable, Hashable {
 public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
     /// No experience of the tenant matches the URL.
     case doesNotMatch
-    /// Neither a URL nor the report itself names the clip of an instance that is not known; or none is known that was
-    /// launched at the locations in question.
+    /// Neither a URL nor the report itself names the clip of an instance that is not known.
     case unknownInstance
     /// The tenant has no such clip.
     case unknownClip
@@ -31,10 +30,7 @@ public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .doesNotMatch: "no experience matches the URL"
         case .unknownInstance:
-            """
-            there is no instance of this ID: a launch without a URL must name the clip of a new one, and a key that is \
-            restricted to locations adds none
-            """
+            "there is no instance of this ID: a launch without a URL must name the clip of a new one"
         case .unknownClip: "the tenant has no such clip"
         case .otherClip: "the URL is of another clip than the one that is named"
         case .newNotAdmitted: "no instance may be added now"

@@ -127,9 +127,16 @@ public struct NotificationIntake: Sendable {
             )
         }
         let business = Business(notification.experience, table.lookUp(request.url, by: match))
-        if submission.audience.isOfLocation, submission.audience.isBroadcast {
-            throw .wrongAudience(
-                "who follows a channel may be anywhere, and this key is restricted to locations")
+        if submission.audience.isOfLocation {
+            switch submission.audience.audience {
+            case .channel:
+                throw .wrongAudience(
+                    "who follows a channel may be anywhere, and this key is restricted to locations")
+            case .activity:
+                throw .wrongAudience(
+                    "where a Live Activity belongs is not known, and this key is restricted to locations")
+            case .instance, .business, .urlPrefix: break
+            }
         }
         if submission.audience.confirmedOnly {
             guard !submission.audience.isBroadcast else {

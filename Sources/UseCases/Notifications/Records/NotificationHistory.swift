@@ -25,10 +25,16 @@ public struct NotificationSelection: Sendable, Hashable {
     public var clip: BundleID?
     /// Of this business.
     public var location: LocationIdentifier?
+    /// No others than those to one of these that looked at nothing else; nil for all.
+    public var locations: Set<LocationIdentifier>?
 
-    public init(clip: BundleID? = nil, location: LocationIdentifier? = nil) {
+    public init(
+        clip: BundleID? = nil, location: LocationIdentifier? = nil,
+        within locations: Set<LocationIdentifier>? = nil
+    ) {
         self.clip = clip
         self.location = location
+        self.locations = locations
     }
 }
 
