@@ -1,4 +1,4 @@
-import Encodings
+import Administration
 import JSON
 
 /// Lists come a page at a time. What a page ends with is opaque to clients: the name of its last item.
@@ -7,9 +7,9 @@ extension QueryParameters {
     /// - Parameter read: nil for a name that no item of the list has.
     func cursor<Value>(_ read: (String) -> Value?) throws(Problem) -> Value? {
         guard let text = optional("after") else { return nil }
-        guard let name = Base64URL.bytes(text).flatMap({ String(validating: $0, as: UTF8.self) }),
-            let value = read(name)
-        else { throw .noSuchValue("after", "the parameter must be the next of a page of this list") }
+        guard let value = PageCursor.name(in: text).flatMap(read) else {
+            throw .noSuchValue("after", "the parameter must be the next of a page of this list")
+        }
         return value
     }
 }
@@ -25,7 +25,7 @@ extension Answer {
             bytes += JSONValue.object(json(item)).serialized()
             count += 1
         }
-        let next = items.count > count ? JSONValue.string(Base64URL.text(name(items[count - 1]).utf8)) : .null
+        let next = items.count > count ? JSONValue.string(PageCursor.text(of: name(items[count - 1]))) : .null
         bytes += Array(#"],"next":"#.utf8) + next.serialized() + [UInt8(ascii: "}")]
         self.init(uncached: bytes)
     }

@@ -136,6 +136,14 @@ public struct ImportProblems: Sendable, Hashable {
 
     public init() {}
 
+    /// - Parameters:
+    ///   - first: those that are known, of which the first are kept.
+    ///   - count: how many there are.
+    public init(_ first: [ImportProblem], count: Int) {
+        for problem in first { add(problem) }
+        self.count = max(count, self.count)
+    }
+
     public var isEmpty: Bool { count == 0 }
 
     /// Counts a problem, and keeps it when it is among the first.

@@ -135,8 +135,12 @@ struct TestAPI: Sendable {
                 ? NotificationIntake(notifications, onDecided: DecisionCounters(metrics).count) : nil,
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
             catalogue: ManagedCatalogue(
-                clips: clips, locations: locations, experiences: experiences, shortCodes: shortCodes,
-                domains: domains, tenant: tenants, keys: keys, auditLog: auditLog),
+                items: CatalogueStores(
+                    clips: clips, locations: locations, experiences: experiences, shortCodes: shortCodes,
+                    domains: domains),
+                collections: CollectionStores(
+                    locations: locations, experiences: experiences, shortCodes: shortCodes),
+                tenant: tenants, keys: keys, auditLog: auditLog),
             proveDomain: { [domains, records] name, tenant, actor, now in
                 try await DomainVerification(
                     store: ManagedDomains(domains, by: actor), resolver: records, fetcher: records

@@ -85,7 +85,7 @@ struct Server {
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
                     catalogue: catalogue,
                     proveDomain: { [outbound, resolver] name, tenant, actor, now in
-                        let domains = ManagedDomains(catalogue.domains, by: actor)
+                        let domains = ManagedDomains(catalogue.items.domains, by: actor)
                         return try await OutboundClient.withClient(outbound) { client in
                             try await DomainVerification(
                                 store: domains, resolver: LibresolvTextRecordResolver(server: resolver),
