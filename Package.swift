@@ -145,6 +145,12 @@ let package = Package(
         Floor.adapters.library(
             "DomainProof", ["Administration", "CResolv", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
         Floor.adapters.library(
+            "ServerClient",
+            [
+                "Administration", "AppSiteAssociation", "IPAddresses", "Invocation", "JSON", "OutboundHTTP",
+                "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
+            ]),
+        Floor.adapters.library(
             "WebhookClient", ["Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1]),
         Floor.adapters.library(
             "Persistence",
@@ -187,8 +193,9 @@ let package = Package(
                 "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPAPI", "IPAddresses",
                 "Invocation", "JSON", "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform",
                 "PostgreSQL",
-                "RateLimiting", "Receipts", "Routing", "Tenancy", "WebhookClient", argumentParser, crypto,
-                logging, metrics, serviceLifecycle, unixSignals,
+                "RateLimiting", "Receipts", "Routing", "ServerClient", "Tenancy", "WebhookClient",
+                argumentParser,
+                crypto, logging, metrics, serviceLifecycle, unixSignals,
             ], hasGuide: true),
         .target(name: "CAllocations", path: Floor.programs.sources("CAllocations")),
         Floor.programs.program(
@@ -252,6 +259,8 @@ let package = Package(
         Floor.adapters.tests(
             "WebhookClientTests",
             ["IPAddresses", "LocalServers", "Notifications", "OutboundHTTP", "WebhookClient"]),
+        Floor.adapters.tests(
+            "ServerClientTests", ["Administration", "JSON", "LocalServers", "ServerClient", "Tenancy"]),
         Floor.adapters.tests("PlatformTests", ["Platform"]),
         Floor.adapters.tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
         Floor.adapters.tests(

@@ -78,6 +78,8 @@ struct RequestFields {
     var ifNoneMatch: String?
     /// Where the router answers.
     var ifMatch: String?
+    /// Where the router answers.
+    var prefer: String?
     var forwardedFor: String?
     var requestID: String?
     /// Each that came: a comma may be part of one.
@@ -89,9 +91,19 @@ extension RequestFields {
         self.init(
             authorization: fields[.authorization], contentType: fields[.contentType],
             contentLength: fields[.contentLength], ifNoneMatch: fields[.ifNoneMatch],
-            ifMatch: fields[.ifMatch],
+            ifMatch: fields[.ifMatch], prefer: fields[.prefer],
             forwardedFor: fields[.forwardedFor], requestID: fields[.requestID],
             idempotencyKeys: fields[values: .idempotencyKey])
+    }
+}
+
+extension RequestFields {
+    /// Whether the client wants to be told what became of what it changes (RFC 7240 §4.2).
+    var prefersRepresentation: Bool {
+        guard let prefer else { return false }
+        return prefer.split(separator: ",").contains {
+            $0.filter { !" \t\"".contains($0) }.lowercased() == "return=representation"
+        }
     }
 }
 
@@ -99,6 +111,9 @@ extension HTTPField.Name {
     /// Which proxies and clients agree on without a standard.
     static let requestID = Self(known: "X-Request-ID")
     static let forwardedFor = Self(known: "X-Forwarded-For")
+    // RFC 7240.
+    static let prefer = Self(known: "Prefer")
+    static let preferenceApplied = Self(known: "Preference-Applied")
     // IETF, draft-ietf-httpapi-idempotency-key-header-07.
     static let idempotencyKey = Self(known: "Idempotency-Key")
     // Ours: whether an answer is one that was given before.

@@ -238,15 +238,14 @@ public struct APIServer: Service {
             + NotificationRoutes(dependencies.notifications).routes
             + ChannelRoutes(directory: dependencies.channels).routes
             + NotificationHistoryRoutes(history: dependencies.history).routes
-            + CatalogueRoutes<LocationRecord>("/v1/locations", "identifier", dependencies.catalogue.locations)
-            .routes
-            + CatalogueRoutes<Clip>("/v1/clips", "bundleID", dependencies.catalogue.clips).routes
-            + CatalogueRoutes<ExperienceRecord>(
-                "/v1/experiences", "id", dependencies.catalogue.experiences, namesItself: true
-            ).routes
-            + CatalogueRoutes<ShortCode>("/v1/short-codes", "code", dependencies.catalogue.shortCodes).routes
-            + collections(dependencies.catalogue)
-            + DomainRoutes(dependencies.catalogue.domains, provingBy: dependencies.proveDomain).routes
+            + CatalogueRoutes("identifier", dependencies.catalogue.items.locations).routes
+            + CatalogueRoutes("bundleID", dependencies.catalogue.items.clips).routes
+            + CatalogueRoutes("id", dependencies.catalogue.items.experiences, namesItself: true).routes
+            + CatalogueRoutes("code", dependencies.catalogue.items.shortCodes).routes
+            + CollectionRoutes(store: dependencies.catalogue.collections.locations).routes
+            + CollectionRoutes(store: dependencies.catalogue.collections.experiences).routes
+            + CollectionRoutes(store: dependencies.catalogue.collections.shortCodes).routes
+            + DomainRoutes(dependencies.catalogue.items.domains, provingBy: dependencies.proveDomain).routes
             + TenantRoutes(store: dependencies.catalogue.tenant).routes
             + KeyRoutes(store: dependencies.catalogue.keys).routes
             + WebhookRoutes(registry: dependencies.webhooks).routes
@@ -258,12 +257,6 @@ public struct APIServer: Service {
             + [OpenAPIDocument.route]
             + ProblemPages.routes
             + ReceiptRoutes(issuer: dependencies.answers.receipts).routes
-    }
-
-    private static func collections(_ catalogue: ManagedCatalogue) -> [Route] {
-        CollectionRoutes<LocationRecord>("/v1/locations", catalogue.locations).routes
-            + CollectionRoutes<ExperienceRecord>("/v1/experiences", catalogue.experiences).routes
-            + CollectionRoutes<ShortCode>("/v1/short-codes", catalogue.shortCodes).routes
     }
 }
 

@@ -1,4 +1,4 @@
-import Encodings
+import Administration
 import JSON
 
 /// Lists come a page at a time. What a page ends with is opaque to clients: the name of its last item.
@@ -7,9 +7,9 @@ extension QueryParameters {
     /// - Parameter read: nil for a name that no item of the list has.
     func cursor<Value>(_ read: (String) -> Value?) throws(Problem) -> Value? {
         guard let text = optional("after") else { return nil }
-        guard let name = Base64URL.bytes(text).flatMap({ String(validating: $0, as: UTF8.self) }),
-            let value = read(name)
-        else { throw .noSuchValue("after", "the parameter must be the next of a page of this list") }
+        guard let value = PageCursor.name(in: text).flatMap(read) else {
+            throw .noSuchValue("after", "the parameter must be the next of a page of this list")
+        }
         return value
     }
 }
@@ -41,7 +41,7 @@ extension Answer {
                 last = place(item)
             }
         }
-        let next = hasMore ? last.map { JSONValue.string(Base64URL.text(name($0).utf8)) } : nil
+        let next = hasMore ? last.map { JSONValue.string(PageCursor.text(of: name($0))) } : nil
         bytes += Array(#"],"next":"#.utf8) + (next ?? .null).serialized() + [UInt8(ascii: "}")]
         return Answer(uncached: bytes)
     }

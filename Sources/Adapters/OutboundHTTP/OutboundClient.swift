@@ -76,14 +76,17 @@ public struct OutboundClient: Sendable {
     }
 
     /// The answer to a request, whatever its status.
-    /// - Parameter limit: how many bytes of the answer's body to take, at most.
+    /// - Parameters:
+    ///   - limit: how many bytes of the answer's body to take, at most.
+    ///   - timeout: another one than that of the settings.
     public func execute(
-        _ request: HTTPClientRequest, limit: Int
+        _ request: HTTPClientRequest, limit: Int, timeout: Duration? = nil
     ) async throws(OutboundError) -> OutboundAnswer {
+        let timeout = timeout ?? self.timeout
         do {
             // Around the body too, which a server can send as slowly as it likes.
             return try await withThrowingTaskGroup(of: OutboundAnswer?.self) { group in
-                group.addTask { try await answer(to: request, limit: limit) }
+                group.addTask { try await answer(to: request, limit: limit, timeout: timeout) }
                 group.addTask {
                     try await Task.sleep(for: timeout)
                     return nil
@@ -97,23 +100,26 @@ public struct OutboundClient: Sendable {
         }
     }
 
-    private func answer(to request: HTTPClientRequest, limit: Int) async throws -> OutboundAnswer {
+    private func answer(
+        to request: HTTPClientRequest, limit: Int, timeout: Duration
+    ) async throws -> OutboundAnswer {
         // As the library reads it.
         guard let url = URL(string: request.url), ["http", "https"].contains(url.scheme?.lowercased()),
             let host = url.host, !host.isEmpty
         else { throw HTTPClientError.invalidURL }
         return try await hosts.withClient(for: host) { client in
-            try await answer(to: request, limit: limit, by: client)
+            try await answer(to: request, limit: limit, timeout: timeout, by: client)
         }
     }
 
     private func answer(
-        to request: HTTPClientRequest, limit: Int, by client: HTTPClient
+        to request: HTTPClientRequest, limit: Int, timeout: Duration, by client: HTTPClient
     ) async throws -> OutboundAnswer {
         let response = try await client.execute(prepared(request), timeout: TimeAmount(timeout))
         var answer = OutboundAnswer(
             status: Int(response.status.code), contentType: response.headers.first(name: "Content-Type"),
-            location: response.headers.first(name: "Location"))
+            location: response.headers.first(name: "Location"),
+            entityTag: response.headers.first(name: "ETag"))
         for try await piece in response.body {
             let room = limit - answer.body.count
             answer.body += piece.readableBytesView.prefix(room)
@@ -145,6 +151,7 @@ public struct OutboundAnswer: Sendable, Hashable {
     public let contentType: String?
     /// Where a redirect leads.
     public let location: String?
+    public let entityTag: String?
     public var body: [UInt8] = []
     /// Whether there was more of the body.
     public var isCutOff = false

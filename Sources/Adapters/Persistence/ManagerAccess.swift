@@ -2,10 +2,32 @@ import Notifications
 import PostgreSQL
 import Tenancy
 
-/// One tenant's rows at a time, read and written as `doorstep_manager`, by the same steps as an operator's.
+/// One tenant's rows at a time, read and written in a transaction.
+protocol CatalogueAccess: Sendable {
+    func read<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result
+
+    /// - Parameter actor: who the audit log says did it.
+    /// - Returns: What the closure does, and whether this server's lookups know of what it wrote.
+    func write<Result: Sendable>(
+        _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> (result: Result, isVisible: Bool)
+}
+
+/// As an operator, who answers no lookups that could be behind.
+extension PostgresAdministrationStore: CatalogueAccess {
+    func write<Result: Sendable>(
+        _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> (result: Result, isVisible: Bool) {
+        (try await acting(as: actor).writeMuch(tenant, body), true)
+    }
+}
+
+/// As `doorstep_manager`, by the same steps as an operator's.
 ///
 /// What the database does not answer is `NotificationStoreError.unavailable`.
-struct ManagerAccess: Sendable {
+struct ManagerAccess: CatalogueAccess {
     let pool: ConnectionPool
     /// Keeps the table that this server's lookups are answered from.
     let feed: RoutingFeed
@@ -45,10 +67,14 @@ struct ManagerAccess: Sendable {
         try await imports.with(tenant, body)
     }
 
-    /// - Parameter actor: who the audit log says did it.
-    /// - Returns: What the closure does, and whether this server's lookups know of what it wrote.
     func write<Result: Sendable>(
-        _ tenant: TenantID, by actor: String, statementTimeout: Duration = Self.statementTimeout,
+        _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> (result: Result, isVisible: Bool) {
+        try await write(tenant, by: actor, statementTimeout: Self.statementTimeout, body)
+    }
+
+    func write<Result: Sendable>(
+        _ tenant: TenantID, by actor: String, statementTimeout: Duration,
         _ body: (TenantTransaction) async throws -> Result
     ) async throws -> (result: Result, isVisible: Bool) {
         let written: (result: Result, transaction: UInt64?)

@@ -1,49 +1,25 @@
 public import Administration
-public import AppSiteAssociation
+import AppSiteAssociation
 import Foundation
 import JSON
 import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore: DomainStore {
-    /// Claims a domain; a claim that is there already stays as it is, with its challenge.
-    public func claimDomain(
-        _ name: DomainName, challenge: String, of tenant: TenantID
-    ) async throws -> DomainRecord {
-        let claim = DomainRecord(name: name, challenge: challenge, claimedAt: Date())
-        return try await write(tenant) { transaction in
-            _ = try await transaction.add(claim)
-            // As it is kept: times have fewer digits there.
-            let kept: DomainRecord? = try await transaction.item(name)
-            return kept ?? claim
-        }
-    }
+    private var managed: ManagedDomains { ManagedDomains(items.domains, by: actor) }
 
     public func domains(of tenant: TenantID) async throws -> [DomainRecord] {
         try await read(tenant) { try await $0.domains() }
     }
 
     public func domain(_ name: DomainName, of tenant: TenantID) async throws -> DomainRecord {
-        try await item(name, of: tenant)
+        try await managed.domain(name, of: tenant)
     }
 
     public func changeDomain(
         _ name: DomainName, of tenant: TenantID, _ make: @Sendable (DomainRecord) throws -> DomainRecord
     ) async throws -> CatalogueChange<DomainRecord> {
-        // A command has no lookups that it would wait for.
-        CatalogueChange(before: nil, after: try await update(name, of: tenant, make), isVisible: true)
-    }
-
-    /// Keeps what is merged into the domain's association file, in the place of what was kept; nil for nothing.
-    /// - Throws: `unknownDomain`; `AssociationContentError.contradiction` for what names a clip of the tenant's as an app.
-    public func setContent(
-        _ content: AssociationContent?, ofDomain name: DomainName, of tenant: TenantID
-    ) async throws -> DomainRecord {
-        try await update(name, of: tenant) { $0.with(content) }
-    }
-
-    public func releaseDomain(_ name: DomainName, of tenant: TenantID) async throws {
-        _ = try await delete(DomainRecord.self, name, of: tenant, cascade: false)
+        try await managed.changeDomain(name, of: tenant, make)
     }
 }
 

@@ -1,53 +1,14 @@
 public import Administration
-public import Invocation
+import Invocation
 import PostgreSQL
 public import Tenancy
 
 extension PostgresAdministrationStore {
-    public func createExperience(_ record: ExperienceRecord, of tenant: TenantID) async throws {
-        try await create(record, of: tenant, existing: .experienceExists)
-    }
-
-    /// - Throws: `AdministrationError.unknownExperience`.
-    public func experience(
-        _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID
-    ) async throws -> ExperienceRecord {
-        try await item(ExperienceID(kind, url), of: tenant)
-    }
-
-    /// Changes an experience to what the closure makes of it; what identifies it stays.
-    public func updateExperience(
-        _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID,
-        _ change: (ExperienceRecord) throws -> ExperienceRecord
-    ) async throws -> ExperienceRecord {
-        try await update(ExperienceID(kind, url), of: tenant, change)
-    }
-
-    /// Nothing refers to an experience: instances that it launched keep its URL.
-    /// - Throws: `AdministrationError.unknownExperience`.
-    public func deleteExperience(
-        _ kind: ExperienceKind, _ url: URLPrefix, of tenant: TenantID
-    ) async throws {
-        _ = try await delete(ExperienceRecord.self, ExperienceID(kind, url), of: tenant, cascade: false)
-    }
-
     public func importExperiences(
         of tenant: TenantID, _ rows: some AsyncSequence<ImportedRow<ExperienceRecord>, any Error>,
         _ options: ImportOptions = ImportOptions()
     ) async throws -> ImportOutcome {
         try await importRows(of: tenant, rows, options)
-    }
-
-    /// By URL, then kind.
-    public func experiences(of tenant: TenantID) async throws -> [ExperienceRecord] {
-        try await read(tenant) { transaction in
-            try await transaction.execute(
-                """
-                SELECT \(unsafeSQL: ExperienceRecord.columns) FROM doorstep.experiences
-                WHERE tenant_id = \(tenant.uuid) ORDER BY url, kind
-                """
-            ).map { try ExperienceRecord(row: $0) }
-        }
     }
 }
 

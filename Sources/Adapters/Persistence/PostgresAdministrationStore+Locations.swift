@@ -14,40 +14,6 @@ extension PostgresAdministrationStore {
     ) async throws -> ImportOutcome {
         try await importRows(of: tenant, rows, options)
     }
-
-    /// By identifier, up to `limit`.
-    public func locations(
-        of tenant: TenantID, after: LocationIdentifier?, limit: Int
-    ) async throws -> [LocationRecord] {
-        try await items(of: tenant, after: after, limit: limit)
-    }
-
-    public func location(
-        _ identifier: LocationIdentifier, of tenant: TenantID
-    ) async throws -> LocationRecord {
-        try await item(identifier, of: tenant)
-    }
-
-    public func createLocation(_ record: LocationRecord, of tenant: TenantID) async throws {
-        try await create(record, of: tenant, existing: .locationExists(record.identifier))
-    }
-
-    /// Changes a location to what the closure makes of it; what identifies it stays.
-    public func updateLocation(
-        _ identifier: LocationIdentifier, of tenant: TenantID,
-        _ change: (LocationRecord) throws -> LocationRecord
-    ) async throws -> LocationRecord {
-        try await update(identifier, of: tenant, change)
-    }
-
-    /// Deletes a location; with `cascade` the experiences that are bound to it too.
-    /// - Returns: How many rows went, by relation.
-    /// - Throws: `AdministrationError.unknownLocation`; `inUse` when an experience is bound to it and does not go too.
-    public func deleteLocation(
-        _ identifier: LocationIdentifier, of tenant: TenantID, cascade: Bool
-    ) async throws -> [RowCount] {
-        try await delete(LocationRecord.self, identifier, of: tenant, cascade: cascade)
-    }
 }
 
 extension LocationRecord: StoredItem {

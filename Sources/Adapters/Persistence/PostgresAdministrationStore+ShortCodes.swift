@@ -10,28 +10,6 @@ extension PostgresAdministrationStore {
     ) async throws -> ImportOutcome {
         try await importRows(of: tenant, rows, options)
     }
-
-    /// By code, up to `limit`.
-    public func shortCodes(of tenant: TenantID, after: String?, limit: Int) async throws -> [ShortCode] {
-        try await items(of: tenant, after: after, limit: limit)
-    }
-
-    public func shortCode(_ code: String, of tenant: TenantID) async throws -> ShortCode {
-        try await item(code, of: tenant)
-    }
-
-    public func createShortCode(_ code: ShortCode, of tenant: TenantID) async throws {
-        try await create(code, of: tenant, existing: .shortCodeExists(code.code))
-    }
-
-    /// Has a code that is there stand for another URL.
-    public func updateShortCode(_ code: ShortCode, of tenant: TenantID) async throws {
-        _ = try await update(code.code, of: tenant) { (_: ShortCode) in code }
-    }
-
-    public func deleteShortCode(_ code: String, of tenant: TenantID) async throws {
-        _ = try await delete(ShortCode.self, code, of: tenant, cascade: false)
-    }
 }
 
 extension ShortCode: StoredItem {

@@ -12,7 +12,7 @@ public import Tenancy
 public struct PostgresAdministrationStore: Sendable {
     private let pool: ConnectionPool
     private let role: DatabaseRole
-    private let actor: String
+    let actor: String
     /// How long a statement may take that much may wait for or be done by.
     private let longTimeout: Duration
 
@@ -26,6 +26,10 @@ public struct PostgresAdministrationStore: Sendable {
         self.role = role
         self.actor = actor
         self.longTimeout = longTimeout
+    }
+
+    func acting(as actor: String) -> PostgresAdministrationStore {
+        PostgresAdministrationStore(pool, as: role, actor: actor, longTimeout: longTimeout)
     }
 
     func read<Result: Sendable>(

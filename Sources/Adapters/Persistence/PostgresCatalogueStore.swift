@@ -2,9 +2,9 @@ public import Administration
 public import PostgreSQL
 import Tenancy
 
-/// A tenant's items of one kind, for keys. A change is answered for when this server's lookups know of it.
+/// A tenant's items of one kind, for keys and for operators.
 struct PostgresCatalogueStore<Item: StoredItem>: CatalogueStore {
-    let access: ManagerAccess
+    let access: any CatalogueAccess
 
     func items(
         of tenant: TenantID, after: Item.Key?, limit: Int, where filter: [String: String]
@@ -29,14 +29,18 @@ struct PostgresCatalogueStore<Item: StoredItem>: CatalogueStore {
     func delete(
         _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
         _ check: @Sendable (Item) throws -> Void
-    ) async throws -> Bool {
-        try await access.write(tenant, by: actor) { transaction in
-            _ = try await transaction.delete(key, cascade: cascade, check)
-        }.isVisible
+    ) async throws -> CatalogueDeletion {
+        let (rows, isVisible) = try await access.write(tenant, by: actor) {
+            try await $0.delete(key, cascade: cascade, check)
+        }
+        return CatalogueDeletion(rows: rows, isVisible: isVisible)
     }
 }
 
-extension PostgresCatalogueStore: CollectionStore where Item: StagedItem {
+/// All of a tenant's items of one kind, for keys.
+struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
+    let access: ManagerAccess
+
     func importRows(
         _ rows: some AsyncSequence<ImportedRow<Item>, any Error>, of tenant: TenantID, by key: KeyID,
         _ options: ImportOptions
@@ -92,12 +96,28 @@ extension ManagedCatalogue {
     public init(_ pool: ConnectionPool, followedBy feed: RoutingFeed) {
         let access = ManagerAccess(pool: pool, feed: feed)
         self.init(
+            items: CatalogueStores(access),
+            collections: CollectionStores(
+                locations: PostgresCollectionStore<LocationRecord>(access: access),
+                experiences: PostgresCollectionStore<ExperienceRecord>(access: access),
+                shortCodes: PostgresCollectionStore<ShortCode>(access: access)),
+            tenant: PostgresTenantStore(access: access), keys: PostgresKeyStore(access: access),
+            auditLog: PostgresAuditLog(access: access))
+    }
+}
+
+extension CatalogueStores {
+    fileprivate init(_ access: any CatalogueAccess) {
+        self.init(
             clips: PostgresCatalogueStore<Clip>(access: access),
             locations: PostgresCatalogueStore<LocationRecord>(access: access),
             experiences: PostgresCatalogueStore<ExperienceRecord>(access: access),
             shortCodes: PostgresCatalogueStore<ShortCode>(access: access),
-            domains: PostgresCatalogueStore<DomainRecord>(access: access),
-            tenant: PostgresTenantStore(access: access),
-            keys: PostgresKeyStore(access: access), auditLog: PostgresAuditLog(access: access))
+            domains: PostgresCatalogueStore<DomainRecord>(access: access))
     }
+}
+
+extension PostgresAdministrationStore {
+    /// Any tenant's items. Servers' lookups follow a change within a second.
+    public var items: CatalogueStores { CatalogueStores(self) }
 }

@@ -2,10 +2,16 @@ import Administration
 import Encodings
 import Foundation
 import Notifications
+import Tenancy
 
 /// Why a command could not do what it was asked.
 enum CommandError: Error, CustomStringConvertible {
     case noDatabase
+    case needsDatabase
+    case noServer
+    case noKey
+    /// Whose it is.
+    case keyOfAnotherTenant(TenantSlug)
     case invalidSetting(String, String)
     case schemaIsBehind(Int)
     case noSigningSecret
@@ -37,6 +43,14 @@ enum CommandError: Error, CustomStringConvertible {
         switch self {
         case .noDatabase:
             "name a database: --database-url, DATABASE_URL or --embedded-postgres DIR"
+        case .needsDatabase:
+            "this is done at the database, not at a server: --database-url or --embedded-postgres DIR"
+        case .noServer:
+            "name a server: --server or DOORSTEP_SERVER"
+        case .noKey:
+            "there is no key for the server: set DOORSTEP_KEY, or run 'doorstep login'"
+        case .keyOfAnotherTenant(let slug):
+            "the key is the tenant '\(slug)'s"
         case .invalidSetting(let name, let reason):
             "the value of \(name) is refused: \(reason)"
         case .schemaIsBehind(let count):

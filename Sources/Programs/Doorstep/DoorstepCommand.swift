@@ -14,7 +14,8 @@ struct DoorstepCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            ServeCommand.self, SettingsCommand.self, MigrateCommand.self, StatusCommand.self,
+            ServeCommand.self, SettingsCommand.self, LoginCommand.self, LogoutCommand.self,
+            MigrateCommand.self, StatusCommand.self,
             TenantCommand.self, ClipCommand.self, DomainCommand.self, LocationCommand.self,
             ExperienceCommand.self, CodeCommand.self, KeyCommand.self, ReceiptKeyCommand.self,
             LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,

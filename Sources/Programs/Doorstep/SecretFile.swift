@@ -29,6 +29,20 @@ struct SecretFile {
         return (Array(bytes), version)
     }
 
+    /// Makes the file, in a folder of its owner's alone if there is none, or puts others in the place of its bytes.
+    func replace(by bytes: [UInt8]) throws(CommandError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            var file = try UnfinishedFile(for: path)
+            try file.handle.write(contentsOf: Data(bytes))
+            try file.putInPlace()
+        } catch {
+            throw .unwritableFile(path)
+        }
+    }
+
     /// What the file holds now.
     func bytes() throws(CommandError) -> [UInt8] {
         guard let read = try read() else { throw .unreadableFile(path) }

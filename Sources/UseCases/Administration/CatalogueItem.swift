@@ -1,3 +1,4 @@
+import Foundation
 public import JSON
 
 /// Something of a tenant's catalogue that is managed one by one: read, written and deleted by its key.
@@ -7,6 +8,8 @@ public protocol CatalogueItem: Sendable, Equatable {
     /// The key that a path names; nil for a text that can be no item's.
     static func key(named text: String) -> Key?
     static func name(of key: Key) -> String
+    /// What the items together are called in a path.
+    static var collection: String { get }
     /// That there is none of this key.
     static func unknown(_ key: Key) -> AdministrationError
     /// By what lists can be narrowed: a name, and how a value is written where items are kept; nil for one that none can have.
@@ -18,10 +21,20 @@ public protocol CatalogueItem: Sendable, Equatable {
 
 extension CatalogueItem {
     public static var filters: [String: @Sendable (String) -> String?] { [:] }
+
+    /// Where the items are managed over HTTP.
+    public static var path: String { "/v1/\(collection)" }
+
+    /// Where the item of a key is managed over HTTP.
+    public static func path(of key: Key) -> String? {
+        name(of: key).addingPercentEncoding(withAllowedCharacters: .unreserved).map { "\(path)/\($0)" }
+    }
 }
 
 /// An item all of whose JSON is what somebody writes, so that it can be made of JSON alone.
 public protocol WrittenItem: CatalogueItem {
+    /// That there is one of this key already.
+    static func existing(_ key: Key) -> AdministrationError
     /// The members by which an item's JSON says its key.
     static func members(of key: Key) -> JSONObject
     /// What a new one has where nothing is said of it.
@@ -80,4 +93,10 @@ extension WrittenItem {
             throw .unknown(path: JSONPath.member(name, of: ""))
         }
     }
+}
+
+extension CharacterSet {
+    /// RFC 3986 §2.3.
+    fileprivate static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }

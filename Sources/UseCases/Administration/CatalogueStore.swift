@@ -1,3 +1,4 @@
+public import JSON
 public import Tenancy
 
 /// Where tenants' items of one kind are kept, for those who manage them.
@@ -25,16 +26,43 @@ public protocol CatalogueStore<Item>: Sendable {
 
     /// Deletes an item, with `cascade` all that refers to it too.
     /// - Parameter check: throws for an item that is to stay as it is.
-    /// - Returns: Whether this server's lookups know of it.
     /// - Throws: `AdministrationError.inUse`, and that there is no such item.
     func delete(
         _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
         _ check: @Sendable (Item) throws -> Void
-    ) async throws -> Bool
+    ) async throws -> CatalogueDeletion
 }
 
-/// A store whose items can be written many at once, as an import does.
-public protocol CollectionStore<Item>: CatalogueStore {
+/// What went with an item, and when.
+public struct CatalogueDeletion: Sendable, Hashable {
+    /// How many rows of which relations; the last is that of the item itself.
+    public let rows: [RowCount]
+    /// Whether this server's lookups know of it.
+    public let isVisible: Bool
+
+    public init(rows: [RowCount], isVisible: Bool) {
+        self.rows = rows
+        self.isVisible = isVisible
+    }
+
+    public var json: JSONObject {
+        ["rows": .array(rows.map { .object($0.json) }), "visible": .bool(isVisible)]
+    }
+
+    public init(_ fields: inout JSONObjectReader) throws {
+        self.init(
+            rows: try fields.requiredArray("rows").map { value in
+                var row = try JSONObjectReader(value, path: "rows")
+                return RowCount(
+                    relation: try row.requiredString("relation"), count: try row.requiredInteger("rows"))
+            }, isVisible: try fields.requiredBool("visible"))
+    }
+}
+
+/// Where tenants' items of one kind are written many at once, as an import does.
+public protocol CollectionStore<Item>: Sendable {
+    associatedtype Item: CatalogueItem
+
     /// Adds and changes items as rows say, and where it is asked for removes the others: all of it or nothing.
     ///
     /// What is there is read and locked when the last row has come, and not before.
@@ -64,28 +92,57 @@ public struct CatalogueChange<Item: CatalogueItem>: Sendable {
     }
 }
 
-/// All that keys manage of a tenant's.
-public struct ManagedCatalogue: Sendable {
+/// The stores of all kinds of items.
+public struct CatalogueStores: Sendable {
     public let clips: any CatalogueStore<Clip>
-    public let locations: any CollectionStore<LocationRecord>
-    public let experiences: any CollectionStore<ExperienceRecord>
-    public let shortCodes: any CollectionStore<ShortCode>
+    public let locations: any CatalogueStore<LocationRecord>
+    public let experiences: any CatalogueStore<ExperienceRecord>
+    public let shortCodes: any CatalogueStore<ShortCode>
     public let domains: any CatalogueStore<DomainRecord>
-    public let tenant: any TenantStore
-    public let keys: any KeyStore
-    public let auditLog: any AuditLog
 
     public init(
-        clips: any CatalogueStore<Clip>, locations: any CollectionStore<LocationRecord>,
-        experiences: any CollectionStore<ExperienceRecord>, shortCodes: any CollectionStore<ShortCode>,
-        domains: any CatalogueStore<DomainRecord>, tenant: any TenantStore,
-        keys: any KeyStore, auditLog: any AuditLog
+        clips: any CatalogueStore<Clip>, locations: any CatalogueStore<LocationRecord>,
+        experiences: any CatalogueStore<ExperienceRecord>, shortCodes: any CatalogueStore<ShortCode>,
+        domains: any CatalogueStore<DomainRecord>
     ) {
         self.clips = clips
         self.locations = locations
         self.experiences = experiences
         self.shortCodes = shortCodes
         self.domains = domains
+    }
+}
+
+/// The stores of all kinds of items that are written many at once.
+public struct CollectionStores: Sendable {
+    public let locations: any CollectionStore<LocationRecord>
+    public let experiences: any CollectionStore<ExperienceRecord>
+    public let shortCodes: any CollectionStore<ShortCode>
+
+    public init(
+        locations: any CollectionStore<LocationRecord>, experiences: any CollectionStore<ExperienceRecord>,
+        shortCodes: any CollectionStore<ShortCode>
+    ) {
+        self.locations = locations
+        self.experiences = experiences
+        self.shortCodes = shortCodes
+    }
+}
+
+/// All that keys manage of a tenant's.
+public struct ManagedCatalogue: Sendable {
+    public let items: CatalogueStores
+    public let collections: CollectionStores
+    public let tenant: any TenantStore
+    public let keys: any KeyStore
+    public let auditLog: any AuditLog
+
+    public init(
+        items: CatalogueStores, collections: CollectionStores, tenant: any TenantStore, keys: any KeyStore,
+        auditLog: any AuditLog
+    ) {
+        self.items = items
+        self.collections = collections
         self.tenant = tenant
         self.keys = keys
         self.auditLog = auditLog

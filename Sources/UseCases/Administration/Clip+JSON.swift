@@ -7,6 +7,8 @@ extension Clip: WrittenItem {
     public static func name(of key: BundleID) -> String { key.text }
     public static func members(of key: BundleID) -> JSONObject { ["bundleID": .string(key.text)] }
     public static func unknown(_ key: BundleID) -> AdministrationError { .unknownClip(key) }
+    public static func existing(_ key: BundleID) -> AdministrationError { .clipExists(key) }
+    public static let collection = "clips"
     public static var defaults: JSONObject { ["multiBusiness": false] }
     public var key: BundleID { bundleID }
 

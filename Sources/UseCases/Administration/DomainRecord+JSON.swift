@@ -6,6 +6,7 @@ extension DomainRecord: CatalogueItem {
     public static func key(named text: String) -> DomainName? { try? DomainName(text) }
     public static func name(of key: DomainName) -> String { key.text }
     public static func unknown(_ key: DomainName) -> AdministrationError { .unknownDomain(key) }
+    public static let collection = "domains"
     public var key: DomainName { name }
 
     public var json: JSONObject {

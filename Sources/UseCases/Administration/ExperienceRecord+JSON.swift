@@ -13,6 +13,8 @@ extension ExperienceRecord: WrittenItem {
     public static func unknown(_ key: ExperienceID) -> AdministrationError {
         .unknownExperience(key.kind, key.url)
     }
+    public static func existing(_ key: ExperienceID) -> AdministrationError { .experienceExists }
+    public static let collection = "experiences"
     public static var defaults: JSONObject { ["kind": .string(ExperienceKind.advanced.rawValue)] }
     public static let filters: [String: @Sendable (String) -> String?] = [
         "kind": { ExperienceKind(rawValue: $0)?.rawValue }, "url": { try? URLPrefix($0).canonical },

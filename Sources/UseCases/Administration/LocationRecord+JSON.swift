@@ -8,6 +8,8 @@ extension LocationRecord: WrittenItem {
     public static func name(of key: LocationIdentifier) -> String { key.text }
     public static func members(of key: LocationIdentifier) -> JSONObject { ["identifier": .string(key.text)] }
     public static func unknown(_ key: LocationIdentifier) -> AdministrationError { .unknownLocation(key) }
+    public static func existing(_ key: LocationIdentifier) -> AdministrationError { .locationExists(key) }
+    public static let collection = "locations"
     public static var defaults: JSONObject { ["metadata": [:]] }
     public static var omitted: Set<String> { ["details"] }
     public var key: LocationIdentifier { identifier }

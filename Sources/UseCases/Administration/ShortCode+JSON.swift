@@ -6,6 +6,8 @@ extension ShortCode: WrittenItem {
     public static func name(of key: String) -> String { key }
     public static func members(of key: String) -> JSONObject { ["code": .string(key)] }
     public static func unknown(_ key: String) -> AdministrationError { .unknownShortCode(key) }
+    public static func existing(_ key: String) -> AdministrationError { .shortCodeExists(key) }
+    public static let collection = "short-codes"
     public var key: String { code }
 
     public var json: JSONObject { ["code": .string(code), "url": .string(url.canonical)] }

@@ -76,6 +76,10 @@ public struct FileChunks: AsyncSequence, Sendable {
 
     let source: Source
 
+    public init(source: @escaping Source) {
+        self.source = source
+    }
+
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
     public struct Iterator: AsyncIteratorProtocol {

@@ -7,6 +7,7 @@ extension Tenant: CatalogueItem {
     public static func key(named text: String) -> TenantID? { UUID(text: text).map(TenantID.init) }
     public static func name(of key: TenantID) -> String { key.description }
     public static func unknown(_ key: TenantID) -> AdministrationError { .tenantDeleted }
+    public static let collection = "tenant"
     public var key: TenantID { id }
 
     public var json: JSONObject {
@@ -15,6 +16,24 @@ extension Tenant: CatalogueItem {
             "createdAt": JSONValue(createdAt), "suspendedAt": suspendedAt.map { JSONValue($0) } ?? .null,
             "collapsePolicy": .string(collapsePolicy.rawValue),
         ])
+    }
+
+    /// Reads what ``json`` says.
+    /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
+    public init(_ fields: inout JSONObjectReader) throws {
+        guard let id = Self.key(named: try fields.requiredString("id")) else {
+            throw RowRefusal("id", "not a UUID")
+        }
+        let (slug, name) = (try fields.requiredString("slug"), try fields.requiredString("name"))
+        guard let createdAt = try fields.optionalDate("createdAt") else {
+            throw JSONFieldError.missing(path: fields.path(of: "createdAt"))
+        }
+        self.init(
+            id: id, slug: try RowRefusal.naming("slug") { () throws(TenancyError) in try TenantSlug(slug) },
+            name: try RowRefusal.naming("name") { () throws(AdministrationError) in try DisplayName(name) },
+            createdAt: createdAt, suspendedAt: try fields.optionalDate("suspendedAt"),
+            limits: try RequestLimits(&fields),
+            collapsePolicy: try fields.requiredCase("collapsePolicy", of: CollapsePolicy.self))
     }
 
     /// The tenant after a merge patch (RFC 7396), which can change its name and which notifications collapse.

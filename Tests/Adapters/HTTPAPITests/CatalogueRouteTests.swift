@@ -385,6 +385,34 @@ import Testing
         }
     }
 
+    /// RFC 7240.
+    @Test func whatWentIsToldWhereItIsPreferred() async throws {
+        let api = TestAPI()
+        let (sample, name) = (Self.samples[0], try #require(HTTPField.Name("Prefer")))
+        try await api.test { client in
+            for (preference, isTold) in [
+                ("return=representation", true), ("respond-async, RETURN=\"representation\"", true),
+                ("return=minimal", false), ("return", false), ("", false),
+            ] {
+                _ = try await Self.write(.put, sample.path, sample.body, client)
+                let deleted = try await client.send(
+                    .delete, sample.path, key: api.manager, headers: [name: preference])
+                #expect(deleted.status == (isTold ? 200 : 204))
+                let relation = JSONValue.string(LocationRecord.collection)
+                let told: JSONValue = ["rows": [["relation": relation, "rows": 1]], "visible": true]
+                #expect(deleted.json == (isTold ? told : nil), "\(preference): \(deleted.text)")
+                let applied = deleted.headers[try #require(HTTPField.Name("Preference-Applied"))]
+                #expect(applied == (isTold ? "return=representation" : nil))
+            }
+            _ = try await Self.write(.put, sample.path, sample.body, client)
+            api.locations.lagBehind(true)
+            let late = try await client.send(
+                .delete, sample.path, key: api.manager, headers: [name: "return=representation"])
+            #expect(late.status == 202 && late["visible"] == false && late["rows"] != nil)
+            api.locations.lagBehind(false)
+        }
+    }
+
     @Test func whatIsRefusedHasItsStatus() async throws {
         let api = TestAPI()
         let sample = Self.samples[0]

@@ -4,7 +4,7 @@ import Synchronization
 import Tenancy
 
 /// Keeps items of the catalogue in memory.
-final class MemoryCatalogueStore<Item: CatalogueItem>: CollectionStore {
+final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, CollectionStore {
     private struct State {
         var items: [TenantID: [String: Item]] = [:]
         var actors: [String] = []
@@ -62,14 +62,15 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CollectionStore {
     func delete(
         _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
         _ check: @Sendable (Item) throws -> Void
-    ) async throws -> Bool {
+    ) async throws -> CatalogueDeletion {
         try state.withLock { state in
             guard let item = state.items[tenant]?[Item.name(of: key)] else { throw Item.unknown(key) }
             try check(item)
             if let refusal = state.refusal, !cascade { throw refusal }
             state.items[tenant]?[Item.name(of: key)] = nil
             state.actors.append(actor)
-            return state.isVisible
+            return CatalogueDeletion(
+                rows: [RowCount(relation: Item.collection, count: 1)], isVisible: state.isVisible)
         }
     }
 

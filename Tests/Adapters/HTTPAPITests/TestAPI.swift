@@ -138,8 +138,12 @@ struct TestAPI: Sendable {
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,
             webhooks: hasNotifications ? webhooks : nil,
             catalogue: ManagedCatalogue(
-                clips: clips, locations: locations, experiences: experiences, shortCodes: shortCodes,
-                domains: domains, tenant: tenants, keys: keys, auditLog: auditLog),
+                items: CatalogueStores(
+                    clips: clips, locations: locations, experiences: experiences, shortCodes: shortCodes,
+                    domains: domains),
+                collections: CollectionStores(
+                    locations: locations, experiences: experiences, shortCodes: shortCodes),
+                tenant: tenants, keys: keys, auditLog: auditLog),
             proveDomain: { [domains, records] name, tenant, actor, now in
                 try await DomainVerification(
                     store: ManagedDomains(domains, by: actor), resolver: records, fetcher: records

@@ -23,7 +23,7 @@ import Testing
         /// A key of all scopes.
         let key: KeyID
 
-        var locations: any CatalogueStore<LocationRecord> { catalogue.locations }
+        var locations: any CatalogueStore<LocationRecord> { catalogue.items.locations }
         var table: TenantTable? { live.current?.table(of: tenant) }
     }
 
@@ -79,7 +79,9 @@ import Testing
             let quiet = try LocationRecord.sample("a", radius: 200, metadata: ["q": "1"])
             #expect(try await store.change(a.key, of: tenant, by: "key:4") { _ in quiet }.isVisible)
 
-            #expect(try await store.delete(a.key, of: tenant, by: "key:5", cascade: false) { _ in })
+            let deletion = try await store.delete(a.key, of: tenant, by: "key:5", cascade: false) { _ in }
+            #expect(
+                deletion.isVisible && deletion.rows == [RowCount(relation: "locations", count: 1)])
             #expect(fixture.table?.location(a.identifier) == nil)
             let history = try await fixture.stores.administration.history(of: a.key, of: tenant, limit: 9)
             #expect(history.map(\.actor) == ["key:5", "key:4", "key:3", "key:1"])
@@ -143,27 +145,37 @@ import Testing
             let a = try LocationRecord.sample("a")
             let experience = try ExperienceRecord.sample("https://example.com/a", location: "a")
             await #expect(throws: AdministrationError.unknownClip(clip.bundleID)) {
-                try await catalogue.experiences.change(experience.key, of: tenant, by: "") { _ in experience }
+                try await catalogue.items.experiences.change(experience.key, of: tenant, by: "") { _ in
+                    experience
+                }
             }
-            _ = try await catalogue.clips.change(clip.key, of: tenant, by: "") { _ in clip }
+            _ = try await catalogue.items.clips.change(clip.key, of: tenant, by: "") { _ in clip }
             await #expect(throws: AdministrationError.unknownLocation(a.key)) {
-                try await catalogue.experiences.change(experience.key, of: tenant, by: "") { _ in experience }
+                try await catalogue.items.experiences.change(experience.key, of: tenant, by: "") { _ in
+                    experience
+                }
             }
-            _ = try await catalogue.locations.change(a.key, of: tenant, by: "") { _ in a }
-            _ = try await catalogue.experiences.change(experience.key, of: tenant, by: "") { _ in experience }
+            _ = try await catalogue.items.locations.change(a.key, of: tenant, by: "") { _ in a }
+            _ = try await catalogue.items.experiences.change(experience.key, of: tenant, by: "") { _ in
+                experience
+            }
             let bound = [
                 Referents(
                     RowCount(relation: "experiences", count: 1), first: ["advanced https://example.com/a"])
             ]
             await #expect(throws: AdministrationError.inUse("location 'a'", by: bound)) {
-                try await catalogue.locations.delete(a.key, of: tenant, by: "", cascade: false) { _ in }
+                try await catalogue.items.locations.delete(a.key, of: tenant, by: "", cascade: false) { _ in }
             }
             await #expect(throws: AdministrationError.inUse("clip \(clip.bundleID)", by: bound)) {
-                try await catalogue.clips.delete(clip.key, of: tenant, by: "", cascade: false) { _ in }
+                try await catalogue.items.clips.delete(clip.key, of: tenant, by: "", cascade: false) { _ in }
             }
-            #expect(try await catalogue.clips.delete(clip.key, of: tenant, by: "", cascade: true) { _ in })
-            #expect(try await catalogue.experiences.item(experience.key, of: tenant) == nil)
-            #expect(try await catalogue.locations.item(a.key, of: tenant) == a)
+            let gone = try await catalogue.items.clips.delete(
+                clip.key, of: tenant, by: "", cascade: true
+            ) { _ in }
+            #expect(gone.isVisible && gone.rows.last == RowCount(relation: "clips", count: 1))
+            #expect(gone.rows.contains(RowCount(relation: "experiences", count: 1)))
+            #expect(try await catalogue.items.experiences.item(experience.key, of: tenant) == nil)
+            #expect(try await catalogue.items.locations.item(a.key, of: tenant) == a)
         }
     }
 
@@ -175,7 +187,7 @@ import Testing
             try await stores.importLocations(["a", "b", "B", "\u{e9}"].map { try .sample($0) }, of: tenant)
             var names: [String] = []
             var last: LocationIdentifier?
-            while let item = try await catalogue.locations.items(
+            while let item = try await catalogue.items.locations.items(
                 of: tenant, after: last, limit: 1, where: [:]
             ).first {
                 names.append(item.identifier.text)
@@ -195,11 +207,11 @@ import Testing
                 (["location": "a"], [0, 3]), (["clip": "com.example.Other.Clip"], [3]),
                 (["location": "a", "clip": "com.example.MyApp.Clip"], [0]), (["location": "x"], []),
             ] as [([String: String], [Int])] {
-                let found = try await catalogue.experiences.items(
+                let found = try await catalogue.items.experiences.items(
                     of: tenant, after: nil, limit: 9, where: filter)
                 #expect(found == indices.map { records[$0] }, "\(filter)")
             }
-            let rest = try await catalogue.experiences.items(
+            let rest = try await catalogue.items.experiences.items(
                 of: tenant, after: records[1].key, limit: 9, where: [:])
             #expect(rest == [records[3], records[2]])
         }
@@ -238,30 +250,30 @@ import Testing
             try await stores.createClip(of: tenant)
             let locations = try (0..<1_000).map { try LocationRecord.sample("l\($0)") }
             let options = ImportOptions(prunes: true, allowedRemovals: 1)
-            let added = try await catalogue.locations.importRows(
+            let added = try await catalogue.collections.locations.importRows(
                 Rows(locations), of: tenant, by: fixture.key, options)
             #expect(added.outcome == .done(1_000, 0, 0) && added.isVisible)
             #expect(try fixture.table?.location(Self.id("l999")) != nil)
-            let experiences = try await catalogue.experiences.importRows(
+            let experiences = try await catalogue.collections.experiences.importRows(
                 Rows([try ExperienceRecord.sample("https://example.com/a", location: "l1")]), of: tenant,
                 by: fixture.key, options
             )
             #expect(experiences.outcome == .done(1, 0, 0) && experiences.isVisible)
-            let codes = try await catalogue.shortCodes.importRows(
+            let codes = try await catalogue.collections.shortCodes.importRows(
                 Rows([try ShortCode.sample("c")]), of: tenant, by: fixture.key, options)
             #expect(codes.outcome == .done(1, 0, 0) && codes.isVisible)
 
             // The same again, and a plan, write nothing.
             let entries = try await stores.count("SELECT count(*) FROM doorstep.audit_log")
-            let again = try await catalogue.locations.importRows(
+            let again = try await catalogue.collections.locations.importRows(
                 Rows(locations.reversed()), of: tenant, by: fixture.key, options)
             #expect(again.outcome == .done(0, 0, 1_000) && again.isVisible)
-            _ = try await catalogue.locations.importRows(
+            _ = try await catalogue.collections.locations.importRows(
                 Rows(Array(locations.dropFirst(5))), of: tenant, by: fixture.key,
                 ImportOptions(prunes: true, isDryRun: true))
             #expect(try await stores.count("SELECT count(*) FROM doorstep.audit_log") == entries)
 
-            let replaced = try await catalogue.locations.importRows(
+            let replaced = try await catalogue.collections.locations.importRows(
                 Rows(Array(locations.dropLast())), of: tenant, by: fixture.key, options)
             #expect(
                 replaced.outcome
@@ -284,15 +296,15 @@ import Testing
             let rows = Rows<LocationRecord>([
                 { .row(try .sample("a", radius: 1), line: 1) },
                 {
-                    let changed = try await catalogue.locations.change(
+                    let changed = try await catalogue.items.locations.change(
                         Self.id("a"), of: tenant, by: "key:1"
                     ) { _ in try .sample("a", radius: 2) }
                     #expect(changed.isVisible)
                     await #expect(throws: AdministrationError.conflict) {
-                        try await catalogue.shortCodes.importRows(
+                        try await catalogue.collections.shortCodes.importRows(
                             Rows([ShortCode]()), of: tenant, by: fixture.key, ImportOptions())
                     }
-                    let theirs = try await catalogue.locations.importRows(
+                    let theirs = try await catalogue.collections.locations.importRows(
                         Rows([try LocationRecord.sample("a")]), of: other, by: otherKey, ImportOptions())
                     #expect(theirs.outcome == .done(1, 0, 0))
                     // An operator's comes first, since it was there first with all its rows.
@@ -301,7 +313,7 @@ import Testing
                     return .row(try .sample("b", radius: 1), line: 2)
                 },
             ])
-            let outcome = try await catalogue.locations.importRows(
+            let outcome = try await catalogue.collections.locations.importRows(
                 rows, of: tenant, by: fixture.key, ImportOptions(prunes: true))
             #expect(
                 outcome.outcome == .done(ImportCounts(added: 0, changed: 2, removed: 1, unchanged: 0)))
@@ -314,7 +326,7 @@ import Testing
             let rows = Rows<LocationRecord>([
                 {
                     await #expect(throws: AdministrationError.conflict) {
-                        try await catalogue.locations.importRows(
+                        try await catalogue.collections.locations.importRows(
                             Rows([try LocationRecord.sample("b")]), of: tenant, by: fixture.key,
                             ImportOptions())
                     }
@@ -339,18 +351,18 @@ import Testing
             }
             for _ in 0..<2 {
                 await #expect(throws: Gone.self) {
-                    try await catalogue.locations.importRows(
+                    try await catalogue.collections.locations.importRows(
                         Rows(rows + [{ throw Gone() }]), of: tenant, by: fixture.key, ImportOptions())
                 }
             }
             let stored = try await stores.administration.locations(of: tenant, after: nil, limit: 9)
             #expect(stored.map(\.identifier.text) == ["a"])
-            let refused = try await catalogue.locations.importRows(
+            let refused = try await catalogue.collections.locations.importRows(
                 Rows([try LocationRecord.sample("x"), try .sample("x")]), of: tenant, by: fixture.key,
                 ImportOptions())
             #expect(refused.outcome.problems == ["3: identifier: it is on line 2 already"])
             await #expect(throws: AdministrationError.tenantDeleted) {
-                try await catalogue.locations.importRows(
+                try await catalogue.collections.locations.importRows(
                     Rows([try LocationRecord.sample("x")]), of: TenantID(UUID()), by: fixture.key,
                     ImportOptions())
             }
@@ -370,7 +382,7 @@ import Testing
                     }
                 ])
                 await #expect(throws: AdministrationError.tenantSuspended) {
-                    try await catalogue.locations.importRows(
+                    try await catalogue.collections.locations.importRows(
                         suspending, of: tenant, by: fixture.key, ImportOptions(isDryRun: isDryRun))
                 }
                 _ = try await stores.administration.setSuspended(false, slug)
@@ -382,7 +394,7 @@ import Testing
                 }
             ])
             await #expect(throws: AdministrationError.keyNotActive) {
-                try await catalogue.locations.importRows(
+                try await catalogue.collections.locations.importRows(
                     revoking, of: tenant, by: fixture.key, ImportOptions())
             }
             #expect(try await stores.administration.locations(of: tenant, after: nil, limit: 9).isEmpty)
@@ -398,8 +410,8 @@ import Testing
                 let followed = FollowedTable(stores.routerPool)
                 try await followed.running {
                     let servers = [
-                        fixture.catalogue.locations,
-                        ManagedCatalogue(pool, followedBy: followed.feed).locations,
+                        fixture.catalogue.collections.locations,
+                        ManagedCatalogue(pool, followedBy: followed.feed).collections.locations,
                     ]
                     for _ in 0..<5 {
                         let done = try await withThrowingTaskGroup(of: Int?.self) { group in
@@ -438,7 +450,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(5))) func aDomainIsProvedByAKey() async throws {
         try await Self.withCatalogue { fixture in
-            let (stores, store, tenant) = (fixture.stores, fixture.catalogue.domains, fixture.tenant)
+            let (stores, store, tenant) = (fixture.stores, fixture.catalogue.items.domains, fixture.tenant)
             let name = try DomainName("example.com")
             let claim = DomainRecord(name: name, challenge: "one", claimedAt: DomainTests.now)
             let claimed = try await store.change(name, of: tenant, by: "key:1") { before in
@@ -487,7 +499,8 @@ import Testing
                     store: ManagedDomains(store, by: ""), resolver: world, fetcher: world
                 ).verify(name, of: other, at: DomainTests.now)
             }
-            #expect(try await store.delete(name, of: tenant, by: "key:4", cascade: false) { _ in })
+            let released = try await store.delete(name, of: tenant, by: "key:4", cascade: false) { _ in }
+            #expect(released.isVisible)
             #expect(fixture.live.current?.table.site(ofHost: name.text) == nil)
             #expect(
                 try await stores.count(

@@ -9,27 +9,25 @@ import Tenancy
 ///
 /// What is written is compared with what there is while nobody else can change it, so that no change is lost.
 struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
-    private let path: String
     /// The parameter of an item's path.
     private let name: String
     private let store: any CatalogueStore<Item>
     private let namesItself: Bool
 
     /// - Parameter namesItself: whether an item says its own key, and is created without one in the path.
-    init(_ path: String, _ name: String, _ store: any CatalogueStore<Item>, namesItself: Bool = false) {
-        self.path = path
+    init(_ name: String, _ store: any CatalogueStore<Item>, namesItself: Bool = false) {
         self.name = name
         self.store = store
         self.namesItself = namesItself
     }
 
     /// Of one item.
-    var itemPath: String { "\(path)/{\(name)}" }
+    var itemPath: String { "\(Item.path)/{\(name)}" }
 
     /// What is the same however an item is written.
     var commonRoutes: [Route] {
         [
-            Route(.get, path, .stored(.read, list)), Route(.get, itemPath, .stored(.read, show)),
+            Route(.get, Item.path, .stored(.read, list)), Route(.get, itemPath, .stored(.read, show)),
             Route(.delete, itemPath, .stored(.manage, delete)),
         ]
     }
@@ -108,7 +106,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         let change = try await store.change(key, of: request.tenant, by: request.actor, make)
         guard change.isVisible else { return .notVisible }
         var answer = Answer(change.before == nil ? .created : .ok, showing: change.after)
-        if change.before == nil { answer.headers[.location] = place(of: key) }
+        if change.before == nil { answer.headers[.location] = Item.path(of: key) }
         return answer
     }
 
@@ -117,10 +115,17 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         let cascade = try parameters.flag("cascade")
         let key = try self.key(of: request, hasParameters: true)
         return try await Problem.managing(Item.unknown(key)) {
-            let isVisible = try await store.delete(
+            let deletion = try await store.delete(
                 key, of: request.tenant, by: request.actor, cascade: cascade
             ) { try request.checkConditions(on: $0) }
-            return isVisible ? Answer(.noContent) : .notVisible
+            guard request.request.fields.prefersRepresentation else {
+                return deletion.isVisible ? Answer(.noContent) : .notVisible
+            }
+            var answer = Answer(
+                deletion.isVisible ? .ok : .accepted,
+                uncached: JSONValue.object(deletion.json).serialized())
+            answer.headers[.preferenceApplied] = "return=representation"
+            return answer
         }
     }
 
@@ -134,24 +139,14 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
         else { throw Problem(.notFound, "not_found", "nothing can have this name") }
         return key
     }
-
-    private func place(of key: Item.Key) -> String? {
-        Item.name(of: key).addingPercentEncoding(withAllowedCharacters: .unreserved).map { "\(path)/\($0)" }
-    }
 }
 
 extension CatalogueRoutes where Item: WrittenItem {
     var routes: [Route] {
         commonRoutes + [
             Route(.put, itemPath, .stored(.manage, put)), Route(.patch, itemPath, .stored(.manage, patch)),
-        ] + (namesItself ? [Route(.post, path, .stored(.manage, create))] : [])
+        ] + (namesItself ? [Route(.post, Item.path, .stored(.manage, create))] : [])
     }
-}
-
-extension CharacterSet {
-    /// RFC 3986 §2.3.
-    fileprivate static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
 
 extension AdmittedRequest {

@@ -7,16 +7,13 @@ import Tenancy
 /// The routes by which all items of one kind are written at once, from CSV or lines of JSON: `PATCH` adds and changes, `PUT`
 /// also removes what is not sent.
 struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
-    private let path: String
-    private let store: any CollectionStore<Item>
-
-    init(_ path: String, _ store: any CollectionStore<Item>) {
-        self.path = path
-        self.store = store
-    }
+    let store: any CollectionStore<Item>
 
     var routes: [Route] {
-        [Route(.put, path, .streamed(.manage, put)), Route(.patch, path, .streamed(.manage, patch))]
+        [
+            Route(.put, Item.path, .streamed(.manage, put)),
+            Route(.patch, Item.path, .streamed(.manage, patch)),
+        ]
     }
 
     private func put(_ request: AdmittedRequest, _ body: SpooledBody) async throws -> Answer {

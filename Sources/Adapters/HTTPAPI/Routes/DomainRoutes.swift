@@ -18,7 +18,7 @@ struct DomainRoutes: Sendable {
     private static let atOnce = 4
 
     init(_ store: any CatalogueStore<DomainRecord>, provingBy prove: @escaping Prove) {
-        domains = CatalogueRoutes("/v1/domains", "host", store)
+        domains = CatalogueRoutes("host", store)
         self.prove = prove
         verifications = TenantConcurrency(maximum: Self.atOnce)
     }

@@ -30,8 +30,10 @@ struct WebhookRoutes: Sendable {
         let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
         let limit = try parameters.pageLength()
         let after = try parameters.cursor { WebhookID($0) }
-        let webhooks = try await configured().webhooks(of: request.tenant, after: after, limit: limit + 1)
-        return Answer(page: webhooks, limit: limit, \.json) { $0.id.description }
+        let registry = try configured()
+        return try await Answer.page(
+            after: after, limit: limit, \.json, place: \.id, name: \.description
+        ) { try await registry.webhooks(of: request.tenant, after: $0, limit: $1) }
     }
 
     private func create(_ request: AdmittedRequest) async throws -> Answer {
@@ -122,9 +124,9 @@ struct WebhookRoutes: Sendable {
         let last = try parameters.cursor { UUID(text: $0) }
         let registry = try configured()
         return try await refusing {
-            let messages = try await registry.messages(
-                of: reference(request), before: last, limit: limit + 1)
-            return Answer(page: messages, limit: limit, \.json) { $0.id.uuidString.lowercased() }
+            try await Answer.page(
+                after: last, limit: limit, \.json, place: \.id, name: { $0.uuidString.lowercased() }
+            ) { try await registry.messages(of: reference(request), before: $0, limit: $1) }
         }
     }
 

@@ -2,7 +2,6 @@ import Administration
 import AppSiteAssociation
 import ArgumentParser
 import JSON
-import Persistence
 import Tenancy
 
 struct ClipCommand: AsyncParsableCommand {
@@ -33,7 +32,7 @@ struct ClipCommand: AsyncParsableCommand {
             let clip = try Clip(
                 bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix, isMultiBusiness: isMultiBusiness
             )
-            try await tenant.withTenant { store, tenant in try await store.createClip(clip, of: tenant.id) }
+            try await tenant.withItems(\.clips) { try await $0.create(clip) }
             output.print(clip.json, line: "Created clip \(bundleID)")
         }
     }
@@ -45,7 +44,7 @@ struct ClipCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let clips = try await tenant.withTenant { store, tenant in try await store.clips(of: tenant.id) }
+            let clips = try await tenant.withItems(\.clips) { try await $0.list() }
             output.print(clips.map(\.json), columns: columns)
         }
     }
@@ -58,9 +57,7 @@ struct ClipCommand: AsyncParsableCommand {
         @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
 
         func run() async throws {
-            let clip = try await tenant.withTenant { store, tenant in
-                try await store.clip(bundleID, of: tenant.id)
-            }
+            let clip = try await tenant.withItems(\.clips) { try await $0.show(bundleID) }
             output.print(clip.json, columns: columns)
         }
     }
@@ -87,8 +84,8 @@ struct ClipCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let clip = try await tenant.withTenant { store, tenant in
-                try await store.updateClip(bundleID, of: tenant.id) { clip in
+            let clip = try await tenant.withItems(\.clips) { clips in
+                try await clips.update(bundleID) { clip in
                     try Clip(
                         bundleID: bundleID, teamID: teamID ?? clip.teamID,
                         appIDPrefix: appIDPrefix ?? clip.ownAppIDPrefix,
@@ -110,8 +107,8 @@ struct ClipCommand: AsyncParsableCommand {
         @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
 
         func run() async throws {
-            let counts = try await tenant.withTenant { store, tenant in
-                try await store.deleteClip(bundleID, of: tenant.id, cascade: deletion.cascade)
+            let counts = try await tenant.withItems(\.clips) {
+                try await $0.delete(bundleID, cascade: deletion.cascade)
             }
             output.printDeletion(of: "clip", bundleID.text, counts)
         }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Invocation
 import JSON
 import Persistence
+import ServerClient
 import Tenancy
 
 struct CodeCommand: AsyncParsableCommand {
@@ -26,9 +27,7 @@ struct CodeCommand: AsyncParsableCommand {
 
         func run() async throws {
             let record = try ShortCode(code: code, url: InvocationURL(url))
-            try await tenant.withTenant { store, tenant in
-                try await store.createShortCode(record, of: tenant.id)
-            }
+            try await tenant.withItems(\.shortCodes) { try await $0.create(record) }
             output.print(record.json, line: "Created short code \(code)")
         }
     }
@@ -46,8 +45,13 @@ struct CodeCommand: AsyncParsableCommand {
         @OptionGroup var file: ImportFile
 
         func run() async throws {
-            let outcome = try await tenant.withTenant { store, tenant in
-                try await file.withRows { try await store.importShortCodes(of: tenant.id, $0, $1) }
+            let outcome = try await file.reading { chunks, options in
+                try await tenant.withTenant { store, tenant in
+                    try await store.importShortCodes(
+                        of: tenant.id, FileRows(chunks, TableReader()), options)
+                } atServer: { server, _ in
+                    try await server.importShortCodes(chunks, options)
+                }
             }
             try file.report(outcome, output)
         }
@@ -66,8 +70,8 @@ struct CodeCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let codes = try await tenant.withTenant { store, tenant in
-                try await store.shortCodes(of: tenant.id, after: after, limit: limit)
+            let codes = try await tenant.withItems(\.shortCodes) {
+                try await $0.list(after: after, limit: limit)
             }
             output.print(codes.map(\.json), columns: columns)
         }
@@ -81,9 +85,7 @@ struct CodeCommand: AsyncParsableCommand {
         @Argument(help: "The code.") var code: String
 
         func run() async throws {
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.shortCode(code, of: tenant.id)
-            }
+            let record = try await tenant.withItems(\.shortCodes) { try await $0.show(code) }
             output.print(record.json, columns: columns)
         }
     }
@@ -99,8 +101,8 @@ struct CodeCommand: AsyncParsableCommand {
 
         func run() async throws {
             let record = try ShortCode(code: code, url: InvocationURL(url))
-            try await tenant.withTenant { store, tenant in
-                try await store.updateShortCode(record, of: tenant.id)
+            _ = try await tenant.withItems(\.shortCodes) { codes in
+                try await codes.update(code) { _ in record }
             }
             output.print(record.json, line: "Updated short code \(code)")
         }
@@ -114,9 +116,7 @@ struct CodeCommand: AsyncParsableCommand {
         @Argument(help: "The code.") var code: String
 
         func run() async throws {
-            try await tenant.withTenant { store, tenant in
-                try await store.deleteShortCode(code, of: tenant.id)
-            }
+            _ = try await tenant.withItems(\.shortCodes) { try await $0.delete(code) }
             output.printDeletion(of: "short code", code)
         }
     }

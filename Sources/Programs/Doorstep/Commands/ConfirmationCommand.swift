@@ -7,6 +7,7 @@ import JSON
 import Locations
 import Persistence
 import Receipts
+import ServerClient
 import Tenancy
 
 struct ConfirmationCommand: AsyncParsableCommand {
@@ -33,10 +34,12 @@ struct ConfirmationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let records = try await confirmations.withHistory { history, tenant in
-                try await history.latest(confirmations.selection, of: tenant, limit: limit)
+                try await history.latest(confirmations.selection, of: tenant, limit: limit).map(\.json)
+            } atServer: { server, filter in
+                try await server.list("/v1/confirmations", limit: limit, where: filter)
             }
             output.print(
-                records.map(\.json), columns: ["minute", "location", "outcome", "source"])
+                records, columns: ["minute", "location", "outcome", "source"])
         }
     }
 
@@ -49,10 +52,12 @@ struct ConfirmationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let counts = try await confirmations.withHistory { history, tenant in
-                try await history.counts(confirmations.selection, of: tenant)
+                try await history.counts(confirmations.selection, of: tenant).map(\.json)
+            } atServer: { server, filter in
+                try await server.data("/v1/confirmations/summary", filter)
             }
             output.print(
-                counts.map(\.json),
+                counts,
                 columns: ["day"] + Confirmation.Outcome.allCases.map(\.rawValue) + ["total"])
         }
     }
@@ -93,6 +98,21 @@ struct ConfirmationOptions: ParsableArguments {
 
     var selection: ConfirmationSelection {
         ConfirmationSelection(location: location, start: days.start, end: days.end)
+    }
+
+    /// - Parameter atServer: takes the parameters that ask a server for the same.
+    func withHistory<Result: Sendable>(
+        _ inDatabase: (PostgresConfirmationHistory, TenantID) async throws -> Result,
+        atServer: (RemoteServer, [(String, String)]) async throws -> Result
+    ) async throws -> Result {
+        let done = try await tenant.withServer { try await atServer($0, filter) }
+        if let done { return done }
+        return try await withHistory(inDatabase)
+    }
+
+    private var filter: [(String, String)] {
+        let days = [("from", (days.day ?? days.from)?.text), ("to", (days.day ?? days.to)?.text)]
+        return (days + [("location", location?.text)]).compactMap { name, value in value.map { (name, $0) } }
     }
 
     func withHistory<Result: Sendable>(

@@ -6,6 +6,7 @@ import OutboundHTTP
 import Persistence
 import PostgreSQL
 import Routing
+import ServerClient
 import Tenancy
 
 struct DiagnoseCommand: AsyncParsableCommand {
@@ -40,10 +41,32 @@ struct DiagnoseCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let said = try await tenant.withServer { server in
+            try await server.read("/v1/diagnosis", [("url", url), ("live", "\(live)")])
+        }
+        if let said { return try show(said) }
+        try show(try await diagnose())
+    }
+
+    private func show(_ diagnosis: JSONObject) throws {
+        switch output.format {
+        case .table:
+            output.print(
+                (diagnosis["checks"]?.arrayValue ?? []).compactMap(\.objectValue),
+                columns: ["check", "status", "value", "ios", "detail"])
+        case .json:
+            JSONValue.object(diagnosis).printPretty()
+        }
+        // What failed has been said.
+        if diagnosis["ok"] != true { throw ExitCode.failure }
+    }
+
+    /// By the database.
+    private func diagnose() async throws -> JSONObject {
         let signatures = try PlaceURLSigner.fromEnvironment()
         let question =
             try live ? Diagnosis.SiteQuestion(settings: outbound.settings(), place: connectTo) : nil
-        let diagnosis = try await tenant.withPool { pool, store, tenant in
+        return try await tenant.withPool { pool, store, tenant in
             let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures))
             let (clips, domains) = try await store.withCatalogue(of: tenant.slug) { catalogue in
                 (try await catalogue.clips(), try await catalogue.domains())
@@ -51,16 +74,8 @@ struct DiagnoseCommand: AsyncParsableCommand {
             return try await Diagnosis(
                 of: url, in: table, asking: question,
                 clip: { name in clips.first { $0.bundleID == name } },
-                domain: { name in domains.first { $0.name == name } })
+                domain: { name in domains.first { $0.name == name } }
+            ).json
         }
-        switch output.format {
-        case .table:
-            output.print(
-                diagnosis.checks.map(\.json), columns: ["check", "status", "value", "ios", "detail"])
-        case .json:
-            JSONValue.object(diagnosis.json).printPretty()
-        }
-        // What failed has been said.
-        if !diagnosis.isWell { throw ExitCode.failure }
     }
 }

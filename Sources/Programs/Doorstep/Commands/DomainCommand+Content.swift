@@ -31,9 +31,7 @@ extension DomainCommand {
 
             func run() async throws {
                 let content = try await InputFile(path: file).associationContent()
-                _ = try await tenant.withTenant { store, tenant in
-                    try await store.setContent(content, ofDomain: host, of: tenant.id)
-                }
+                _ = try await tenant.withItems(\.domains) { try await $0.keep(content, with: host) }
                 let size = JSONValue.object(content.json).serialized().count
                 output.print(
                     ["host": .string(host.text), "content": .object(content.json), "size": JSONValue(size)],
@@ -49,9 +47,7 @@ extension DomainCommand {
             @Argument(help: "The domain.") var host: DomainName
 
             func run() async throws {
-                let record = try await tenant.withTenant { store, tenant in
-                    try await store.domain(host, of: tenant.id)
-                }
+                let record = try await tenant.withItems(\.domains) { try await $0.show(host) }
                 guard let content = record.content else { throw CommandError.noDomainContent(host) }
                 JSONValue.object(content.json).printPretty()
             }
@@ -65,11 +61,11 @@ extension DomainCommand {
             @Argument(help: "The domain.") var host: DomainName
 
             func run() async throws {
-                try await tenant.withTenant { store, tenant in
-                    guard try await store.domain(host, of: tenant.id).content != nil else {
-                        throw CommandError.noDomainContent(host)
+                _ = try await tenant.withItems(\.domains) { domains in
+                    try await domains.update(host) { record in
+                        guard record.content != nil else { throw CommandError.noDomainContent(host) }
+                        return record.with(nil)
                     }
-                    _ = try await store.setContent(nil, ofDomain: host, of: tenant.id)
                 }
                 output.print(["removed": .string(host.text)], line: "Removed what was kept with \(host)")
             }

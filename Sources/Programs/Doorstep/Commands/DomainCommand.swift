@@ -38,9 +38,8 @@ struct DomainCommand: AsyncParsableCommand {
         func run() async throws {
             var generator = SystemRandomNumberGenerator()
             let challenge = DomainRecord.makeChallenge(using: &generator)
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.claimDomain(host, challenge: challenge, of: tenant.id)
-            }
+            let claim = DomainRecord(name: host, challenge: challenge, claimedAt: Date())
+            let record = try await tenant.withItems(\.domains) { try await $0.claim(claim) }
             output.print(
                 record.json,
                 line: """
@@ -64,6 +63,7 @@ struct DomainCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @OptionGroup var proof: ProofOptions
         @Option(help: "The tenant's slug; with --all, every tenant's domains unless it is given.")
@@ -153,9 +153,7 @@ struct DomainCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let domains = try await tenant.withTenant { store, tenant in
-                try await store.domains(of: tenant.id)
-            }
+            let domains = try await tenant.withItems(\.domains) { try await $0.list() }
             output.print(domains.map(\.json), columns: columns)
         }
     }
@@ -169,9 +167,7 @@ struct DomainCommand: AsyncParsableCommand {
         @Argument(help: "The domain.") var host: DomainName
 
         func run() async throws {
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.domain(host, of: tenant.id)
-            }
+            let record = try await tenant.withItems(\.domains) { try await $0.show(host) }
             output.print(record.json, columns: columns)
         }
     }
@@ -200,8 +196,8 @@ struct DomainCommand: AsyncParsableCommand {
         func run() async throws {
             let file = content.map(InputFile.init(path:))
             let content = try await file?.associationContent()
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.setContent(content, ofDomain: host, of: tenant.id)
+            let record = try await tenant.withItems(\.domains) {
+                try await $0.keep(content, with: host)
             }
             output.print(record.json, line: "Updated domain \(host)")
         }
@@ -216,9 +212,7 @@ struct DomainCommand: AsyncParsableCommand {
         @Argument(help: "The domain.") var host: DomainName
 
         func run() async throws {
-            try await tenant.withTenant { store, tenant in
-                try await store.releaseDomain(host, of: tenant.id)
-            }
+            _ = try await tenant.withItems(\.domains) { try await $0.delete(host) }
             output.printDeletion(of: "domain", host.text)
         }
     }

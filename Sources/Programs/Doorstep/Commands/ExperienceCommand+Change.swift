@@ -2,7 +2,6 @@ import Administration
 import ArgumentParser
 import Invocation
 import JSON
-import Persistence
 import Tenancy
 
 extension ExperienceCommand {
@@ -24,9 +23,7 @@ extension ExperienceCommand {
                 Experience(
                     url: URLPrefix(url), kind: kind, clip: clip, binding: binding.given() ?? .unbound),
                 title: title, subtitle: subtitle)
-            try await tenant.withTenant { store, tenant in
-                try await store.createExperience(record, of: tenant.id)
-            }
+            try await tenant.withItems(\.experiences) { try await $0.create(record) }
             output.print(
                 record.json, line: "Created \(kind.rawValue) experience \(record.experience.url)")
         }
@@ -40,10 +37,8 @@ extension ExperienceCommand {
         @OptionGroup var experience: ExperienceName
 
         func run() async throws {
-            let url = try experience.prefix()
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.experience(experience.kind, url, of: tenant.id)
-            }
+            let id = try experience.id()
+            let record = try await tenant.withItems(\.experiences) { try await $0.show(id) }
             output.print(record.json, columns: columns)
         }
     }
@@ -70,10 +65,10 @@ extension ExperienceCommand {
         }
 
         func run() async throws {
-            let url = try experience.prefix()
+            let id = try experience.id()
             let given: LocationBinding? = try unbound ? .unbound : binding.given()
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.updateExperience(experience.kind, url, of: tenant.id) { record in
+            let record = try await tenant.withItems(\.experiences) { experiences in
+                try await experiences.update(id) { record in
                     let old = record.experience
                     return try ExperienceRecord(
                         Experience(
@@ -103,11 +98,9 @@ extension ExperienceCommand {
         @OptionGroup var experience: ExperienceName
 
         func run() async throws {
-            let url = try experience.prefix()
-            try await tenant.withTenant { store, tenant in
-                try await store.deleteExperience(experience.kind, url, of: tenant.id)
-            }
-            output.printDeletion(of: "\(experience.kind.rawValue) experience", url.canonical)
+            let id = try experience.id()
+            _ = try await tenant.withItems(\.experiences) { try await $0.delete(id) }
+            output.printDeletion(of: "\(id.kind.rawValue) experience", id.url.canonical)
         }
     }
 }
@@ -117,7 +110,7 @@ struct ExperienceName: ParsableArguments {
     @Argument(help: "The experience's URL.") var url: String
     @Option(help: "What the experience is registered as with Apple.") var kind = ExperienceKind.advanced
 
-    func prefix() throws(URLPrefixError) -> URLPrefix { try URLPrefix(url) }
+    func id() throws(URLPrefixError) -> ExperienceID { ExperienceID(kind, try URLPrefix(url)) }
 }
 
 /// What leads from an experience to its location.

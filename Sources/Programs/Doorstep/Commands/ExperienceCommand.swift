@@ -4,6 +4,7 @@ import Invocation
 import JSON
 import Persistence
 import Routing
+import ServerClient
 import Tenancy
 
 struct ExperienceCommand: AsyncParsableCommand {
@@ -29,8 +30,13 @@ struct ExperienceCommand: AsyncParsableCommand {
         @OptionGroup var file: ImportFile
 
         func run() async throws {
-            let outcome = try await tenant.withTenant { store, tenant in
-                try await file.withRows { try await store.importExperiences(of: tenant.id, $0, $1) }
+            let outcome = try await file.reading { chunks, options in
+                try await tenant.withTenant { store, tenant in
+                    try await store.importExperiences(
+                        of: tenant.id, FileRows(chunks, TableReader()), options)
+                } atServer: { server, _ in
+                    try await server.importExperiences(chunks, options)
+                }
             }
             try file.report(outcome, output)
         }
@@ -60,9 +66,7 @@ struct ExperienceCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let records = try await tenant.withTenant { store, tenant in
-                try await store.experiences(of: tenant.id)
-            }
+            let records = try await tenant.experiences()
             output.print(records.map(\.json), columns: columns)
         }
     }
@@ -86,9 +90,7 @@ struct ExperienceCommand: AsyncParsableCommand {
         }
 
         private func listLaunches() async throws {
-            let experiences = try await tenant.withTenant { store, tenant in
-                try await store.experiences(of: tenant.id)
-            }
+            let experiences = try await tenant.experiences()
             let rows = try experiences.prefix(max(0, limit)).map { record -> JSONObject in
                 let experience = record.experience
                 let url = try InvocationURL(experience.url.canonical)
@@ -130,5 +132,19 @@ struct ExperienceCommand: AsyncParsableCommand {
             output.print(rows, columns: ["code", "url", "location", "other"])
             note(findings.count - rows.count)
         }
+    }
+}
+
+extension TenantOptions {
+    /// All of the tenant's, by URL, then kind.
+    fileprivate func experiences() async throws -> [ExperienceRecord] {
+        let records = try await withItems(\.experiences) { try await $0.list() }
+        // They come by kind, and within one by URL.
+        let byURL = records.enumerated().sorted {
+            let (left, right) = ($0.element.experience.url.canonical, $1.element.experience.url.canonical)
+            return left == right
+                ? $0.offset < $1.offset : left.utf8.lexicographicallyPrecedes(right.utf8)
+        }
+        return byURL.map(\.element)
     }
 }

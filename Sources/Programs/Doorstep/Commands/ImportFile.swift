@@ -20,15 +20,15 @@ struct ImportFile: ParsableArguments {
         }
     }
 
-    /// Lends the file's rows, showing how far they are read, and what is to be done by them.
-    func withRows<Row: ImportableRow, Result>(
-        _ body: (TableRows<Row>, ImportOptions) async throws -> Result
+    /// Lends the file piece by piece, showing how far it is read, and what is to be done by its rows.
+    func reading<Result>(
+        _ body: (FileChunks, ImportOptions) async throws -> Result
     ) async throws -> Result {
         let options = ImportOptions(prunes: prune, isDryRun: dryRun, allowedRemovals: allowRemovals)
         if prune, !dryRun {
             FileHandle.standardError.write(Data("What \(file) does not have is removed\n".utf8))
         }
-        return try await InputFile(path: file).reading { try await body(TableRows<Row>($0), options) }
+        return try await InputFile(path: file).reading { try await body(FileChunks(source: $0), options) }
     }
 
     /// Says what was or would be done, or names every bad row on standard error: the first hundred, then a count.

@@ -83,6 +83,7 @@ struct InstanceCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @Option(help: "One tenant's slug; all tenants without it.") var tenant: TenantSlug?
 

@@ -4,6 +4,7 @@ import Foundation
 import Invocation
 import JSON
 import Persistence
+import ServerClient
 import Tenancy
 
 struct KeyCommand: AsyncParsableCommand {
@@ -71,15 +72,32 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            var generator = SystemRandomNumberGenerator()
-            let key = APIKey.generate(kind, using: &generator)
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.createKey(
-                    key, scopes: scopes.isEmpty ? nil : Scopes(scopes.map(Scopes.init)),
-                    locations: locations.isEmpty ? nil : Set(locations),
-                    expiresAt: expiry.date(from: Date()), of: tenant.id)
+            let expiresAt = expiry.date(from: Date())
+            let shown = try await tenant.withTenant { store, tenant in
+                var generator = SystemRandomNumberGenerator()
+                let key = APIKey.generate(kind, using: &generator)
+                return key.json(
+                    try await store.createKey(
+                        key, scopes: scopes.isEmpty ? nil : Scopes(scopes.map(Scopes.init)),
+                        locations: locations.isEmpty ? nil : Set(locations), expiresAt: expiresAt,
+                        of: tenant.id))
+            } atServer: { server, _ in
+                try await server.post("/v1/keys", asked(expiresAt))
             }
-            key.show(record)
+            JSONValue.object(shown.ofNewKey).printPretty()
+        }
+
+        /// What a server is asked for.
+        private func asked(_ expiresAt: Date?) -> JSONObject {
+            var asked: JSONObject = ["kind": .string(kind.rawValue)]
+            if !scopes.isEmpty {
+                asked["scopes"] = .array(Scopes(scopes.map(Scopes.init)).list.map { .string($0.rawValue) })
+            }
+            if !locations.isEmpty {
+                asked["locations"] = .array(Set(locations).map(\.text).sorted().map(JSONValue.string))
+            }
+            asked["expiresAt"] = expiresAt.map { JSONValue($0) }
+            return asked
         }
     }
 
@@ -91,9 +109,13 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let keys = try await tenant.withTenant { store, tenant in try await store.keys(of: tenant.id) }
-            let now = Date()
-            output.print(keys.map { $0.json(at: now) }, columns: columns)
+            let keys = try await tenant.withTenant { store, tenant in
+                let now = Date()
+                return try await store.keys(of: tenant.id).map { $0.json(at: now) }
+            } atServer: { server, _ in
+                try await server.list("/v1/keys")
+            }
+            output.print(keys, columns: columns)
         }
     }
 
@@ -105,10 +127,12 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "The key's ID.") var id: KeyID
 
         func run() async throws {
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.key(id, of: tenant.id)
+            let key = try await tenant.withTenant { store, tenant in
+                try await store.key(id, of: tenant.id).json(at: Date())
+            } atServer: { server, _ in
+                try await server.read("/v1/keys/\(id)")
             }
-            output.print(record.json(at: Date()), columns: columns)
+            output.print(key, columns: columns)
         }
     }
 
@@ -153,16 +177,19 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let (key, record) = try await tenant.withTenant { store, tenant in
-                try await store.rotateKey(
+            let shown = try await tenant.withTenant { store, tenant in
+                let (key, record) = try await store.rotateKey(
                     id,
                     to: { kind in
                         var generator = SystemRandomNumberGenerator()
                         return APIKey.generate(kind, using: &generator)
                     },
                     oldExpiresAt: Date().addingTimeInterval(overlap * 3_600), of: tenant.id)
+                return key.json(record)
+            } atServer: { server, _ in
+                try await server.post("/v1/keys/\(id)/rotate", ["overlapHours": JSONValue(finite: overlap)])
             }
-            key.show(record)
+            JSONValue.object(shown.ofNewKey).printPretty()
         }
     }
 
@@ -175,10 +202,17 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "The key's ID.") var id: KeyID
 
         func run() async throws {
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.revokeKey(id, of: tenant.id)
+            let key = try await tenant.withTenant { store, tenant in
+                try await store.revokeKey(id, of: tenant.id).json(at: Date())
+            } atServer: { server, _ in
+                // What it was, since the key may be the one that is asked with.
+                var key = try await server.read("/v1/keys/\(id)")
+                try await server.delete("/v1/keys/\(id)")
+                key["status"] = .string(KeyRecord.Status.revoked.rawValue)
+                if key["revokedAt"] == .null { key["revokedAt"] = JSONValue(Date()) }
+                return key
             }
-            output.print(record.json(at: Date()), line: "Revoked key \(record.id)")
+            output.print(key, line: "Revoked key \(id)")
         }
     }
 }
@@ -199,11 +233,17 @@ struct ExpiryOptions: ParsableArguments {
 }
 
 extension APIKey {
-    /// The only time that a key is printed, as JSON, with what it is good for.
-    fileprivate func show(_ record: KeyRecord) {
-        JSONValue.object([
-            "id": .string(record.id.description), "kind": .string(kind.rawValue), "key": .string(text),
-            "expiresAt": record.expiresAt.map { JSONValue($0) } ?? .null,
-        ]).printPretty()
+    /// The key, this once, with what it is good for.
+    fileprivate func json(_ record: KeyRecord) -> JSONObject {
+        var json = record.json(at: Date())
+        json["key"] = .string(text)
+        return json
+    }
+}
+
+extension JSONObject {
+    /// What is printed of a key when it is made: the only time that it is.
+    fileprivate var ofNewKey: JSONObject {
+        ["id", "kind", "key", "expiresAt"].reduce(into: [:]) { $0[$1] = self[$1] }
     }
 }

@@ -3,7 +3,6 @@ import ArgumentParser
 import Geodesy
 import Invocation
 import JSON
-import Persistence
 import Routing
 import Tenancy
 
@@ -33,9 +32,7 @@ extension LocationCommand {
                     radius: Distance(meters: radius)),
                 metadata: metadata.map(\.entry).merged(into: [:]),
                 details: LocationDetails(detail.merged(into: [:])))
-            try await tenant.withTenant { store, tenant in
-                try await store.createLocation(record, of: tenant.id)
-            }
+            try await tenant.withItems(\.locations) { try await $0.create(record) }
             output.print(record.json, line: "Created location \(identifier)")
         }
     }
@@ -48,9 +45,7 @@ extension LocationCommand {
         @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
 
         func run() async throws {
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.location(identifier, of: tenant.id)
-            }
+            let record = try await tenant.withItems(\.locations) { try await $0.show(identifier) }
             output.print(record.json, columns: columns)
         }
     }
@@ -84,8 +79,8 @@ extension LocationCommand {
         }
 
         func run() async throws {
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.updateLocation(identifier, of: tenant.id) { record in
+            let record = try await tenant.withItems(\.locations) { locations in
+                try await locations.update(identifier) { record in
                     let (center, radius) = (record.region.center, radius.map { Distance(meters: $0) })
                     return try LocationRecord(
                         identifier: identifier, name: name.map { try DisplayName($0) } ?? record.name,
@@ -112,8 +107,8 @@ extension LocationCommand {
         @Argument(help: "The location's identifier.") var identifier: LocationIdentifier
 
         func run() async throws {
-            let counts = try await tenant.withTenant { store, tenant in
-                try await store.deleteLocation(identifier, of: tenant.id, cascade: deletion.cascade)
+            let counts = try await tenant.withItems(\.locations) {
+                try await $0.delete(identifier, cascade: deletion.cascade)
             }
             output.printDeletion(of: "location", identifier.text, counts)
         }

@@ -5,6 +5,7 @@ import Invocation
 import JSON
 import Persistence
 import Routing
+import ServerClient
 import Tenancy
 
 struct LocationCommand: AsyncParsableCommand {
@@ -32,8 +33,13 @@ struct LocationCommand: AsyncParsableCommand {
         @OptionGroup var file: ImportFile
 
         func run() async throws {
-            let outcome = try await tenant.withTenant { store, tenant in
-                try await file.withRows { try await store.importLocations(of: tenant.id, $0, $1) }
+            let outcome = try await file.reading { chunks, options in
+                try await tenant.withTenant { store, tenant in
+                    try await store.importLocations(
+                        of: tenant.id, FileRows(chunks, TableReader()), options)
+                } atServer: { server, _ in
+                    try await server.importLocations(chunks, options)
+                }
             }
             try file.report(outcome, output)
         }
@@ -52,8 +58,8 @@ struct LocationCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let locations = try await tenant.withTenant { store, tenant in
-                try await store.locations(of: tenant.id, after: after, limit: limit)
+            let locations = try await tenant.withItems(\.locations) {
+                try await $0.list(after: after, limit: limit)
             }
             output.print(locations.map(\.json), columns: columns)
         }

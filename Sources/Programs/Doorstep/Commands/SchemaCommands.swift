@@ -12,6 +12,7 @@ struct MigrateCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var database: DatabaseOptions
+    @OptionGroup var databaseOnly: DatabaseOnly
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
@@ -32,6 +33,7 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status", abstract: "Tell whether the database answers and how far its schema is.")
 
     @OptionGroup var database: DatabaseOptions
+    @OptionGroup var databaseOnly: DatabaseOnly
     @OptionGroup var output: OutputOptions
 
     func run() async throws {

@@ -18,6 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var database: DatabaseOptions
+    @OptionGroup var databaseOnly: DatabaseOnly
     @OptionGroup(title: "Listening") var listening: ListenOptions
     @Option(Settings.poolSize) var poolSize: Int?
     @Option(Settings.managementPoolSize) var managementPoolSize: Int?

@@ -11,19 +11,17 @@ extension TenantCommand {
             abstract: "Write all that is a tenant's into one file, which another Doorstep imports.",
             discussion: """
                 JSON Lines: a header with the format's name and version, then one record a line (tenant, clip, domain, \
-                location, experience, short_code), at the end their number. All is of one moment. Keys, proofs of \
-                domains, confirmations and the audit log do not travel.
+                location, experience, short_code), at the end their number. All is of one moment, but from a server, which is asked \
+                for one page after another. Keys, proofs of domains, confirmations and the audit log do not travel.
                 """)
 
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var installation: InstallationOptions
         @OptionGroup var file: ExportFile
         @Argument(help: "The tenant's slug.") var slug: TenantSlug
 
         func run() async throws {
-            let count = try await database.withStore { store in
-                try await file.writing { sink in
-                    try await store.withCatalogue(of: slug) { try await $0.exportTenant(to: sink) }
-                }
+            let count = try await installation.export(slug, to: file) {
+                try await $0.exportTenant(to: $1)
             }
             file.note(count, "record")
         }
@@ -39,6 +37,7 @@ extension TenantCommand {
                 """)
 
         @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @Argument(help: "A file that 'tenant export' wrote; - for standard input.", completion: .file())
         var file: String
@@ -70,6 +69,7 @@ extension TenantCommand {
                 """)
 
         @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @Argument(help: "The tenant's slug.") var slug: TenantSlug
         @Flag(help: "Do not ask.") var yes = false

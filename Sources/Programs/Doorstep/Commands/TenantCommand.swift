@@ -4,6 +4,7 @@ import JSON
 import Notifications
 import Persistence
 import RateLimiting
+import ServerClient
 import Tenancy
 
 struct TenantCommand: AsyncParsableCommand {
@@ -23,6 +24,7 @@ struct TenantCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a tenant.")
 
         @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @Argument(help: "A short name, such as donut-shop.") var slug: TenantSlug
         @Option(help: "The name for people.") var name: String
@@ -39,6 +41,7 @@ struct TenantCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List all tenants.")
 
         @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -50,12 +53,16 @@ struct TenantCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show a tenant.")
 
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var installation: InstallationOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "The tenant's slug.") var slug: TenantSlug
 
         func run() async throws {
-            let tenant = try await database.withStore { try await $0.tenant(slug) }
+            let tenant = try await installation.withTenant(slug) {
+                try await $0.tenant(slug)
+            } atServer: {
+                $1
+            }
             output.print(tenant.json, columns: columns)
         }
     }
@@ -67,13 +74,18 @@ struct TenantCommand: AsyncParsableCommand {
                 "'tenant limit', 'collapse', 'suspend' and 'resume' change the rest; a slug stays what it is."
         )
 
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var installation: InstallationOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "The tenant's slug.") var slug: TenantSlug
         @Option(help: "The name for people.") var name: String
 
         func run() async throws {
-            let tenant = try await database.withStore { try await $0.rename(slug, to: DisplayName(name)) }
+            let name = try DisplayName(name)
+            let tenant = try await installation.withTenant(slug) {
+                try await $0.rename(slug, to: name)
+            } atServer: { server, _ in
+                try await server.changeTenant(["name": .string(name.text)])
+            }
             output.print(tenant.json, line: "Updated tenant \(slug)")
         }
     }
@@ -87,6 +99,7 @@ struct TenantCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @Argument(help: "The tenant's slug.") var slug: TenantSlug
         @Option(
@@ -133,21 +146,28 @@ struct TenantCommand: AsyncParsableCommand {
                 "Say which notifications take each other's place when they have no collapse ID of their own.",
             discussion: "Holds for what is sent from now on.")
 
-        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var installation: InstallationOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "The tenant's slug.") var slug: TenantSlug
         @Option(help: "none, business for all of one business, or url for all of one URL.")
         var by: CollapsePolicy
 
         func run() async throws {
-            let actor = TenantOptions.actor
-            try await database.withPool { pool in
-                let tenant = try await PostgresAdministrationStore(pool, actor: actor).tenant(slug)
-                try await PostgresCollapsePolicies(pool, actor: actor).set(by, of: tenant.id)
+            let atServer: Tenant? = try await installation.withServer(of: slug) { server, _ in
+                try await server.changeTenant(["collapsePolicy": .string(by.rawValue)])
             }
+            if atServer == nil { try await setInDatabase() }
             output.print(
                 ["slug": .string(slug.text), "collapse": .string(by.rawValue)],
                 line: "Notifications of \(slug) collapse by: \(by.rawValue)")
+        }
+
+        private func setInDatabase() async throws {
+            let actor = TenantOptions.actor
+            try await installation.database.withPool { pool in
+                let tenant = try await PostgresAdministrationStore(pool, actor: actor).tenant(slug)
+                try await PostgresCollapsePolicies(pool, actor: actor).set(by, of: tenant.id)
+            }
         }
     }
 
@@ -156,6 +176,7 @@ struct TenantCommand: AsyncParsableCommand {
             abstract: "Refuse a tenant's keys until it is resumed; nothing is deleted.")
 
         @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @Argument(help: "The tenant's slug.") var slug: TenantSlug
 
@@ -169,6 +190,7 @@ struct TenantCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Take a suspended tenant's keys again.")
 
         @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @Argument(help: "The tenant's slug.") var slug: TenantSlug
 

@@ -5,6 +5,7 @@ import JSON
 import Notifications
 import OutboundHTTP
 import Persistence
+import ServerClient
 import Tenancy
 import WebhookClient
 
@@ -42,17 +43,21 @@ struct WebhookCommand: AsyncParsableCommand {
         var events: [WebhookEvent] = []
 
         func run() async throws {
-            var generator = SystemRandomNumberGenerator()
-            let secret = WebhookSecret(using: &generator)
-            let registered = try await tenant.withWebhooks { registry, tenant in
-                try await registry.create(
-                    Webhook(url: url, secret: secret),
-                    events: events.isEmpty ? WebhookEvent.usual : Set(events),
-                    of: tenant, by: TenantOptions.actor)
+            let events = events.isEmpty ? WebhookEvent.usual : Set(events)
+            let created = try await tenant.withWebhooks { registry, tenant in
+                var generator = SystemRandomNumberGenerator()
+                let secret = WebhookSecret(using: &generator)
+                return try await registry.create(
+                    Webhook(url: url, secret: secret), events: events, of: tenant, by: TenantOptions.actor
+                ).json(showing: secret)
+            } atServer: { server in
+                try await server.post("/v1/webhooks", ["url": .string(url.text), "events": events.json])
             }
             output.print(
-                registered.json(showing: secret),
-                line: "Created webhook \(registered.id) at \(url) with the secret \(secret.text)")
+                created,
+                line:
+                    "Created webhook \(created.text("id")) at \(url) with the secret \(created.text("secret"))"
+            )
         }
     }
 
@@ -66,8 +71,11 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             let registered = try await tenant.withWebhooks { registry, tenant in
                 try await registry.webhooks(of: tenant, after: nil, limit: RegisteredWebhook.limit)
+                    .map(\.json)
+            } atServer: { server in
+                try await server.list("/v1/webhooks")
             }
-            output.print(registered.map(\.json), columns: columns)
+            output.print(registered, columns: columns)
         }
     }
 
@@ -84,9 +92,11 @@ struct WebhookCommand: AsyncParsableCommand {
                 guard let registered = try await registry.webhook(webhook.of(tenant)) else {
                     throw WebhookRefusal.unknownWebhook
                 }
-                return registered
+                return registered.json
+            } atServer: { server in
+                try await server.read(webhook.path)
             }
-            output.print(registered.json, columns: columns)
+            output.print(registered, columns: columns)
         }
     }
 
@@ -119,9 +129,11 @@ struct WebhookCommand: AsyncParsableCommand {
             let change = WebhookChange(
                 url: url, events: events.isEmpty ? nil : Set(events), isEnabled: state.map { $0 == .enable })
             let registered = try await tenant.withWebhooks { registry, tenant in
-                try await registry.change(webhook.of(tenant), change, by: TenantOptions.actor)
+                try await registry.change(webhook.of(tenant), change, by: TenantOptions.actor).json
+            } atServer: { server in
+                try await server.patch(webhook.path, change.json)
             }
-            output.print(registered.json, line: "Updated webhook \(registered.id)")
+            output.print(registered, line: "Updated webhook \(webhook.id)")
         }
     }
 
@@ -136,6 +148,10 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             let count = try await tenant.withWebhooks { registry, tenant in
                 try await registry.delete(webhook.of(tenant), by: TenantOptions.actor)
+            } atServer: { server in
+                let waiting = try await server.read(webhook.path)["waiting"]?.numberValue?.int ?? 0
+                try await server.delete(webhook.path)
+                return waiting
             }
             output.print(
                 ["deleted": .string(webhook.id.description), "messages": JSONValue(count)],
@@ -158,20 +174,24 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var webhook: WebhookArgument
 
         func run() async throws {
-            var generator = SystemRandomNumberGenerator()
-            let secret = WebhookSecret(using: &generator)
-            let registered = try await tenant.withWebhooks { registry, tenant in
-                try await registry.replaceSecret(
-                    of: webhook.of(tenant), by: secret, actor: TenantOptions.actor)
+            let changed = try await tenant.withWebhooks { registry, tenant in
+                var generator = SystemRandomNumberGenerator()
+                let secret = WebhookSecret(using: &generator)
+                return try await registry.replaceSecret(
+                    of: webhook.of(tenant), by: secret, actor: TenantOptions.actor
+                ).json(showing: secret)
+            } atServer: { server in
+                try await server.post("\(webhook.path)/rotate", [:])
             }
-            output.print(
-                registered.json(showing: secret), line: "The secret is now \(secret.text)")
+            output.print(changed, line: "The secret is now \(changed.text("secret"))")
         }
     }
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send a message of the type doorstep.test now, once, and tell how it was answered.")
+            abstract: "Send a message of the type doorstep.test now, once, and tell how it was answered.",
+            discussion:
+                "At a server it is sent as any other message, and 'webhook messages' tells how that went.")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -179,6 +199,13 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var webhook: WebhookArgument
 
         func run() async throws {
+            // A server sends it as it sends any other.
+            if let queued = try await tenant.withServer({ try await $0.post("\(webhook.path)/test", [:]) }) {
+                output.print(
+                    queued,
+                    line: "The server sends the message \(queued.text("message")): see 'webhook messages'")
+                return
+            }
             let receiver = try await tenant.withWebhooks { registry, tenant in
                 guard let receiver = try await registry.receiver(webhook.of(tenant)) else {
                     throw WebhookRefusal.unknownWebhook
@@ -212,16 +239,22 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let messages = try await tenant.withWebhooks { registry, tenant in
-                try await registry.messages(of: webhook.of(tenant), before: nil, limit: limit)
+                try await registry.messages(of: webhook.of(tenant), before: nil, limit: limit).map(\.json)
+            } atServer: { server in
+                try await server.list("\(webhook.path)/messages", limit: limit)
             }
             let rows = messages.map { message in
-                var row = message.json
-                row["attempts"] = JSONValue(message.attempts.count)
-                row["last"] = message.attempts.last.map { JSONValue.string("\($0.reply)") } ?? .null
+                var row = message
+                let attempts = message["attempts"]?.arrayValue ?? []
+                row["attempts"] = JSONValue(attempts.count)
+                row["last"] = .null
+                if let last = attempts.last, let attempt = try? WebhookAttempt(last) {
+                    row["last"] = .string("\(attempt.reply)")
+                }
                 return row
             }
             output.print(
-                messages.map(\.json), tableRows: rows,
+                messages, tableRows: rows,
                 columns: ["id", "type", "state", "createdAt", "dueAt", "attempts", "last"])
         }
     }
@@ -257,6 +290,9 @@ struct WebhookCommand: AsyncParsableCommand {
             let selection = try self.selection()
             let count = try await tenant.withWebhooks { registry, tenant in
                 try await registry.replay(selection, of: webhook.of(tenant))
+            } atServer: { server in
+                try await server.post("\(webhook.path)/replay", selection.json)["queued"]?.numberValue?.int
+                    ?? 0
             }
             output.print(
                 ["queued": JSONValue(count)],
@@ -270,9 +306,20 @@ struct WebhookArgument: ParsableArguments {
     @Argument(help: "The webhook's ID.") var id: WebhookID
 
     func of(_ tenant: TenantID) -> WebhookReference { WebhookReference(id, of: tenant) }
+
+    /// At a server.
+    var path: String { "/v1/webhooks/\(id)" }
 }
 
 extension TenantOptions {
+    fileprivate func withWebhooks<Result: Sendable>(
+        _ inDatabase: (PostgresWebhookRegistry, TenantID) async throws -> Result,
+        atServer: (RemoteServer) async throws -> Result
+    ) async throws -> Result {
+        if let result = try await withServer(atServer) { return result }
+        return try await withWebhooks(inDatabase)
+    }
+
     fileprivate func withWebhooks<Result: Sendable>(
         _ body: (PostgresWebhookRegistry, TenantID) async throws -> Result
     ) async throws -> Result {
@@ -281,4 +328,35 @@ extension TenantOptions {
             try await body(PostgresWebhookRegistry(pool, keys: keys), tenant.id)
         }
     }
+}
+
+// MARK: - What a server is asked for
+
+extension Set<WebhookEvent> {
+    fileprivate var json: JSONValue { .array(names.map(JSONValue.string)) }
+}
+
+extension WebhookChange {
+    /// As a merge patch.
+    fileprivate var json: JSONObject {
+        var json: JSONObject = [:]
+        json["url"] = url.map { .string($0.text) }
+        json["events"] = events?.json
+        json["enabled"] = isEnabled.map(JSONValue.bool)
+        return json
+    }
+}
+
+extension ReplaySelection {
+    fileprivate var json: JSONObject {
+        switch self {
+        case .message(let id): ["message": .string(id.uuidString.lowercased())]
+        case .since(let time, let includesTaken):
+            ["since": JSONValue(time), "includeTaken": .bool(includesTaken)]
+        }
+    }
+}
+
+extension JSONObject {
+    fileprivate func text(_ name: String) -> String { self[name]?.stringValue ?? "" }
 }

@@ -86,7 +86,7 @@ struct Server {
                     webhooks: sealingKeys.map { PostgresWebhookRegistry(managing: managementPool, keys: $0) },
                     catalogue: catalogue,
                     proveDomain: { [outbound, resolver] name, tenant, actor, now in
-                        let domains = ManagedDomains(catalogue.domains, by: actor)
+                        let domains = ManagedDomains(catalogue.items.domains, by: actor)
                         return try await OutboundClient.withClient(outbound) { client in
                             try await DomainVerification(
                                 store: domains, resolver: LibresolvTextRecordResolver(server: resolver),
@@ -97,8 +97,8 @@ struct Server {
                     diagnose: { [outbound] url, table, asksSite in
                         try await Diagnosis(
                             of: url, in: table, asking: asksSite ? .init(settings: outbound) : nil,
-                            clip: { try await catalogue.clips.item($0, of: table.tenant) },
-                            domain: { try await catalogue.domains.item($0, of: table.tenant) }
+                            clip: { try await catalogue.items.clips.item($0, of: table.tenant) },
+                            domain: { try await catalogue.items.domains.item($0, of: table.tenant) }
                         ).json
                     },
                     confirmations: PostgresConfirmationHistory(managing: managementPool),

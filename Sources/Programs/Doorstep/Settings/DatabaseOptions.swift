@@ -16,6 +16,9 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
+    /// Whether a flag names one.
+    var isNamed: Bool { url != nil || embeddedPostgres != nil }
+
     /// Lends a pool, and leaves the private server afterwards if there is one.
     /// - Parameter migrates: false for a body that brings a private server's schema up to date itself.
     func withPool<Result: Sendable>(

@@ -25,6 +25,8 @@ struct DayOptions: ParsableArguments {
 struct Day: ExpressibleByArgument {
     let start: Date
     var end: Date { start.addingTimeInterval(86_400) }
+    /// As it is written.
+    var text: String { String(start.rfc3339.prefix(10)) }
 
     init?(argument: String) {
         guard let start = Date(rfc3339: argument + "T00:00:00Z") else { return nil }

@@ -9,11 +9,16 @@ import JSON
 public import Locations
 public import Notifications
 public import RateLimiting
+public import ServerClient
 public import Tenancy
 
 // What a command takes as an argument or option, parsed once, here.
 
 extension TenantSlug: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension ServerURL: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 

@@ -6,6 +6,7 @@ import IPAddresses
 import Logging
 import Persistence
 import RateLimiting
+import ServerClient
 import Tenancy
 
 /// All settings there are.
@@ -27,6 +28,14 @@ enum Settings {
         Start a private PostgreSQL in this directory instead, or join the one that runs there, and bring its schema up \
         to date
         """)
+    static let server = Setting<ServerURL, Void>(
+        "server", "DOORSTEP_SERVER", value: "url",
+        """
+        Work on the tenant of a key at this server, over HTTP, instead of a database: the key of DOORSTEP_KEY, or one that \
+        'doorstep login' keeps
+        """)
+    static let key = Setting<String, Void>(
+        nil, "DOORSTEP_KEY", "The secret key that the server is asked with")
     static let tenant = Setting<TenantSlug, Void>(
         "tenant", "DOORSTEP_TENANT", value: "slug", "The tenant that a command is about")
     static let authorities = Setting<String, Void>(
@@ -195,7 +204,8 @@ enum Settings {
 
     /// In the order of the guide.
     static let all: [SettingDescription] = [
-        databaseURL.description, embeddedPostgres.description, tenant.description, host.description,
+        databaseURL.description, embeddedPostgres.description, server.description, key.description,
+        tenant.description, host.description,
         port.description, operationsPort.description, operationsHost.description, tlsCertificate.description,
         tlsKey.description, maximumConnections.description,
         shutdownTimeout.description, trustedProxies.description, poolSize.description,

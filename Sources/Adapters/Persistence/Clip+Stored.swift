@@ -1,38 +1,7 @@
 public import Administration
 import AppSiteAssociation
 import PostgreSQL
-public import Tenancy
-
-extension PostgresAdministrationStore {
-    public func createClip(_ clip: Clip, of tenant: TenantID) async throws {
-        try await create(clip, of: tenant, existing: .clipExists(clip.bundleID))
-    }
-
-    /// By bundle ID.
-    public func clips(of tenant: TenantID) async throws -> [Clip] {
-        try await read(tenant) { try await $0.clips() }
-    }
-
-    public func clip(_ bundleID: BundleID, of tenant: TenantID) async throws -> Clip {
-        try await item(bundleID, of: tenant)
-    }
-
-    /// Changes a clip to what the closure makes of it; what identifies it stays.
-    public func updateClip(
-        _ bundleID: BundleID, of tenant: TenantID, _ change: (Clip) throws -> Clip
-    ) async throws -> Clip {
-        try await update(bundleID, of: tenant, change)
-    }
-
-    /// Deletes a clip; with `cascade` its experiences, instances and channels too.
-    /// - Returns: How many rows went, by relation.
-    /// - Throws: `AdministrationError.unknownClip`; `inUse` when something refers to it and does not go too.
-    public func deleteClip(
-        _ bundleID: BundleID, of tenant: TenantID, cascade: Bool
-    ) async throws -> [RowCount] {
-        try await delete(Clip.self, bundleID, of: tenant, cascade: cascade)
-    }
-}
+import Tenancy
 
 extension TenantTransaction {
     /// By bundle ID.

@@ -1,0 +1,103 @@
+import Administration
+import Invocation
+import Synchronization
+import Tenancy
+
+/// Reads a tenant's catalogue from a server, a page at a time.
+///
+/// Each page is of one moment, and all of them are not: what others change meanwhile is in it as it was or as it is.
+final class HTTPCatalogueReader: CatalogueReader {
+    let tenant: Tenant
+    private let server: RemoteServer
+    /// Those that were told of, which nobody has to look up again.
+    private let locationColumns = Mutex<Set<String>?>(nil)
+
+    init(_ server: RemoteServer, _ tenant: Tenant) {
+        self.server = server
+        self.tenant = tenant
+    }
+
+    func clips() async throws -> [Clip] { try await all() }
+
+    func domains() async throws -> [DomainRecord] { try await all() }
+
+    func furtherLocationColumns() async throws -> [String] {
+        var columns: Set<String> = []
+        try await eachLocation { columns.formUnion($0.furtherFields.map(\.key)) }
+        locationColumns.withLock { [columns] in $0 = columns }
+        return columns.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// - Throws: ``ServerError/contended`` for a column that has come since they were told of: it would be lost.
+    func eachLocation(_ body: (LocationRecord) throws -> Void) async throws {
+        let known = locationColumns.withLock { $0 }
+        var pages = Pages<LocationRecord>(server, tenant)
+        while let location = try await pages.next() {
+            guard known?.isSuperset(of: location.furtherFields.map(\.key)) != false else {
+                throw ServerError.contended
+            }
+            try body(location)
+        }
+    }
+
+    func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws {
+        // Of a kind they come by URL: the kinds are merged.
+        var lists: [(next: ExperienceRecord, rest: Pages<ExperienceRecord>)] = []
+        for kind in ExperienceKind.allCases.map(\.rawValue).sorted() {
+            var pages = Pages<ExperienceRecord>(server, tenant, where: ["kind": kind])
+            if let first = try await pages.next() { lists.append((first, pages)) }
+        }
+        while let index = lists.indices.min(by: {
+            lists[$0].next.urlBytes.lexicographicallyPrecedes(lists[$1].next.urlBytes)
+        }) {
+            try body(lists[index].next)
+            if let next = try await lists[index].rest.next() {
+                lists[index].next = next
+            } else {
+                lists.remove(at: index)
+            }
+        }
+    }
+
+    func eachShortCode(_ body: (ShortCode) throws -> Void) async throws {
+        var pages = Pages<ShortCode>(server, tenant)
+        while let code = try await pages.next() { try body(code) }
+    }
+
+    private func all<Item: ServedItem>() async throws -> [Item] {
+        try await TenantItems(HTTPCatalogueStore<Item>(server: server), of: tenant.id, by: "").list()
+    }
+}
+
+extension ExperienceRecord {
+    fileprivate var urlBytes: String.UTF8View { experience.url.canonical.utf8 }
+}
+
+/// A list at a server, item by item, of which one page is in memory.
+private struct Pages<Item: ServedItem> {
+    private let store: HTTPCatalogueStore<Item>
+    private let tenant: Tenant
+    private let filter: [String: String]
+    private var page: ArraySlice<Item> = []
+    private var last: Item.Key?
+    private var isAtEnd = false
+
+    private static var length: Int { 1_000 }
+
+    init(_ server: RemoteServer, _ tenant: Tenant, where filter: [String: String] = [:]) {
+        store = HTTPCatalogueStore(server: server)
+        self.tenant = tenant
+        self.filter = filter
+    }
+
+    mutating func next() async throws -> Item? {
+        if page.isEmpty, !isAtEnd {
+            let items = try await store.items(
+                of: tenant.id, after: last, limit: Self.length, where: filter)
+            page = items[...]
+            last = items.last?.key
+            isAtEnd = items.count < Self.length
+        }
+        return page.popFirst()
+    }
+}

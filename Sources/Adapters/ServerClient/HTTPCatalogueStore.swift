@@ -1,0 +1,83 @@
+import Administration
+import JSON
+import NIOHTTP1
+import Tenancy
+
+/// A tenant's items of one kind at a server. The tenant and the actor are those of the server's key, whatever is named.
+struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
+    let server: RemoteServer
+
+    /// How often a change is made anew where others have changed the item meanwhile.
+    private static var attempts: Int { 20 }
+
+    func items(
+        of _: TenantID, after: Item.Key?, limit: Int, where filter: [String: String]
+    ) async throws -> [Item] {
+        try await server.list(
+            Item.path, after: after.map(Item.name), limit: limit,
+            where: filter.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+        ).map { try Self.served($0) }
+    }
+
+    func item(_ key: Item.Key, of _: TenantID) async throws -> Item? { try await current(key)?.item }
+
+    func change(
+        _ key: Item.Key, of _: TenantID, by _: String, _ make: @Sendable (Item?) throws -> Item
+    ) async throws -> CatalogueChange<Item> {
+        let path = try Self.path(of: key)
+        for _ in 0..<Self.attempts {
+            let current = try await current(key)
+            let after = try make(current?.item)
+            let condition = current.map { ("If-Match", $0.tag) } ?? ("If-None-Match", "*")
+            let reply = try await server.ask(
+                .PUT, path, fields: [condition], body: after.sent, problems: ["precondition_failed"])
+            guard reply.problem == nil else { continue }
+            return CatalogueChange(
+                before: current?.item, after: after, isVisible: reply.json["visible"] != .bool(false))
+        }
+        throw ServerError.contended
+    }
+
+    func delete(
+        _ key: Item.Key, of _: TenantID, by _: String, cascade: Bool,
+        _ check: @Sendable (Item) throws -> Void
+    ) async throws -> CatalogueDeletion {
+        let path = try Self.path(of: key)
+        for _ in 0..<Self.attempts {
+            guard let current = try await current(key) else { throw Item.unknown(key) }
+            try check(current.item)
+            let reply = try await server.ask(
+                .DELETE, path, cascade ? [("cascade", "true")] : [],
+                fields: [("If-Match", current.tag), ("Prefer", "return=representation")],
+                problems: ["precondition_failed"])
+            guard reply.problem == nil else { continue }
+            // It is done, though nobody tells what went where the preference is lost on the way.
+            return (try? reply.reading { try CatalogueDeletion(&$0) })
+                ?? CatalogueDeletion(rows: [], isVisible: reply.status != 202)
+        }
+        throw ServerError.contended
+    }
+
+    /// The item as it is, and the tag by which it is known.
+    private func current(_ key: Item.Key) async throws -> (item: Item, tag: String)? {
+        let unknown = Item.unknown(key).code
+        let reply = try await server.ask(.GET, try Self.path(of: key), problems: [unknown])
+        guard reply.problem == nil else { return nil }
+        guard let tag = reply.entityTag else { throw ServerError.unexpected(status: reply.status) }
+        return (try Self.served(reply.json, as: key), tag)
+    }
+
+    private static func served(_ json: JSONObject, as key: Item.Key? = nil) throws(ServerError) -> Item {
+        do {
+            return try Item.served(json, as: key)
+        } catch {
+            // It was answered so.
+            throw .unexpected(status: 200)
+        }
+    }
+
+    private static func path(of key: Item.Key) throws -> String {
+        guard let path = Item.path(of: key) else { throw Item.unknown(key) }
+        return path
+    }
+}

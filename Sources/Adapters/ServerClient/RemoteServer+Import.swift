@@ -1,0 +1,168 @@
+public import Administration
+import AsyncHTTPClient
+import JSON
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+extension RemoteServer {
+    /// Has the tenant's locations imported, from a CSV file that is sent while it is read.
+    public func importLocations(
+        _ file: FileChunks, _ options: ImportOptions
+    ) async throws -> ImportOutcome {
+        try await importTable(of: LocationRecord.self, file, options)
+    }
+
+    public func importExperiences(
+        _ file: FileChunks, _ options: ImportOptions
+    ) async throws -> ImportOutcome {
+        try await importTable(of: ExperienceRecord.self, file, options)
+    }
+
+    public func importShortCodes(
+        _ file: FileChunks, _ options: ImportOptions
+    ) async throws -> ImportOutcome {
+        try await importTable(of: ShortCode.self, file, options)
+    }
+
+    /// How long an import may take: as long as a server takes rows, writes them and waits for its lookups.
+    private static let importTimeout = Duration.seconds(2_400)
+
+    private func importTable<Item: PlannedItem>(
+        of _: Item.Type, _ file: FileChunks, _ options: ImportOptions
+    ) async throws -> ImportOutcome {
+        var query: [(String, String)] = []
+        if options.isDryRun { query.append(("dry_run", "true")) }
+        if let allowed = options.allowedRemovals { query.append(("allow_removals", "\(allowed)")) }
+        let body = UploadedFile(file)
+        let reply: Reply
+        do {
+            reply = try await ask(
+                options.prunes ? .PUT : .PATCH, Item.path, query,
+                content: ("text/csv", .stream(body, length: .unknown)), within: Self.importTimeout,
+                problems: ["invalid_rows"])
+        } catch {
+            // What ended the file ended the request too, and is what went wrong.
+            throw body.failure ?? error
+        }
+        return try reply.reading { fields in
+            if reply.problem != nil { return .refused(try ImportProblems(&fields)) }
+            let counts = try ImportCounts(&fields)
+            guard var plan = try fields.optionalObject("plan") else { return .done(counts) }
+            return .planned(try ImportPlan(counts, of: Item.self, &plan))
+        }
+    }
+}
+
+/// A file as the body of a request.
+private final class UploadedFile: AsyncSequence, Sendable {
+    private let file: FileChunks
+    private let thrown = Mutex<(any Error)?>(nil)
+
+    init(_ file: FileChunks) {
+        self.file = file
+    }
+
+    /// Why the file could not be read to its end.
+    var failure: (any Error)? { thrown.withLock { $0 } }
+
+    func makeAsyncIterator() -> Iterator { Iterator(chunks: file.makeAsyncIterator(), body: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var chunks: FileChunks.Iterator
+        fileprivate let body: UploadedFile
+
+        mutating func next() async throws -> ByteBuffer? {
+            do {
+                return try await chunks.next().map { ByteBuffer(bytes: $0) }
+            } catch {
+                body.thrown.withLock { $0 = error }
+                throw error
+            }
+        }
+    }
+}
+
+// MARK: - What an import comes to, as a server says it
+
+/// An item that plans name.
+private protocol PlannedItem: ServedItem {
+    /// The members by which a plan names it, in the order in which people are told.
+    static var namingMembers: [String] { get }
+}
+
+extension LocationRecord: PlannedItem {
+    fileprivate static let namingMembers = ["identifier"]
+}
+
+extension ExperienceRecord: PlannedItem {
+    fileprivate static let namingMembers = ["kind", "url"]
+}
+
+extension ShortCode: PlannedItem {
+    fileprivate static let namingMembers = ["code"]
+}
+
+extension ImportCounts {
+    fileprivate init(_ fields: inout JSONObjectReader) throws {
+        self.init(
+            added: try fields.requiredInteger("added"), changed: try fields.requiredInteger("changed"),
+            removed: try fields.requiredInteger("removed"), unchanged: try fields.requiredInteger("unchanged")
+        )
+    }
+}
+
+extension ImportProblems {
+    fileprivate init(_ fields: inout JSONObjectReader) throws {
+        self.init(
+            count: try fields.requiredInteger("count"),
+            first: try fields.requiredArray("rows").map { value in
+                var row = try JSONObjectReader(value, path: "rows")
+                return ImportProblem(
+                    line: try row.requiredInteger("line"), reason: try row.requiredString("reason"))
+            })
+    }
+}
+
+extension ImportPlan {
+    fileprivate init<Item: PlannedItem>(
+        _ counts: ImportCounts, of _: Item.Type, _ fields: inout JSONObjectReader
+    ) throws {
+        var inUse = try fields.requiredObject("inUse")
+        self.init(
+            counts: counts, added: try Self.items("added", of: Item.self, &fields),
+            changed: try Self.items("changed", of: Item.self, &fields),
+            removed: try Self.items("removed", of: Item.self, &fields),
+            inUse: RemovalsInUse(
+                count: try inUse.requiredInteger("count"),
+                first: try Self.items("first", of: Item.self, &inUse)),
+            removalsAreAllowed: try fields.requiredBool("removalsAreAllowed"))
+    }
+
+    private static func items<Item: PlannedItem>(
+        _ name: String, of _: Item.Type, _ fields: inout JSONObjectReader
+    ) throws -> [ImportPlan.Item] {
+        try fields.requiredArray(name).map { value in
+            var item = try JSONObjectReader(value, path: name)
+            let detail: String
+            if let referents = try item.optionalArray("by") {
+                detail = try referents.map { try Referents($0).description }.joined(separator: " and ")
+            } else {
+                detail = (try item.optionalArray("fields") ?? []).compactMap(\.stringValue)
+                    .joined(separator: ", ")
+            }
+            return ImportPlan.Item(
+                name: try Item.namingMembers.map { try item.requiredString($0) }.joined(separator: " "),
+                detail: detail, members: value.objectValue ?? [:])
+        }
+    }
+}
+
+extension Referents {
+    fileprivate init(_ value: JSONValue) throws {
+        var fields = try JSONObjectReader(value, path: "by")
+        let rows = RowCount(
+            relation: try fields.requiredString("relation"), count: try fields.requiredInteger("rows"))
+        self.init(rows, first: try fields.requiredArray("first").compactMap(\.stringValue))
+    }
+}

@@ -1,0 +1,211 @@
+public import Administration
+import AsyncHTTPClient
+import Foundation
+import IPAddresses
+public import JSON
+import NIOCore
+import NIOHTTP1
+import OutboundHTTP
+import Tenancy
+
+/// A server that is asked over HTTP with a secret key, which says whose tenant is meant.
+///
+/// What it refuses is a ``ServerError``. No redirect is followed. Safe to use from many tasks.
+public struct RemoteServer: Sendable {
+    private let url: ServerURL
+    private let key: String
+    private let client: OutboundClient
+
+    /// How many bytes of an answer are taken: a page of a list is 1 MiB, and an item more.
+    private static let answerLimit = 4_194_304
+    /// For how long an answer is waited for: longer than the server waits for its own lookups to know of a change.
+    private static let timeout = Duration.seconds(60)
+    /// Of a page of a list.
+    private static let pageLength = 1_000
+
+    /// Lends a server.
+    /// - Parameter authorities: a PEM file with certificates to trust instead of the system's.
+    /// - Throws: ``ServerError/invalidKey``, and what the closure throws.
+    public static func with<Result: Sendable>(
+        _ url: ServerURL, key: String, authorities: String? = nil,
+        _ body: (RemoteServer) async throws -> Result
+    ) async throws -> Result {
+        // In a header field it would be refused by an error that shows it.
+        guard !key.isEmpty, key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw ServerError.invalidKey
+        }
+        // Whoever runs a command says where it connects to.
+        let everywhere = ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }
+        let settings = OutboundClient.Settings(
+            authorities: authorities, allowed: everywhere, timeout: timeout)
+        return try await OutboundClient.withClient(settings) { client in
+            try await body(RemoteServer(url: url, key: key, client: client))
+        }
+    }
+
+    /// The tenant's items, whichever tenant is named: the key's are meant.
+    public var items: CatalogueStores {
+        CatalogueStores(
+            clips: HTTPCatalogueStore<Clip>(server: self),
+            locations: HTTPCatalogueStore<LocationRecord>(server: self),
+            experiences: HTTPCatalogueStore<ExperienceRecord>(server: self),
+            shortCodes: HTTPCatalogueStore<ShortCode>(server: self),
+            domains: HTTPCatalogueStore<DomainRecord>(server: self))
+    }
+
+    /// All that is the tenant's, a page at a time: what others change meanwhile is in it as it was or as it is.
+    public func catalogue(of tenant: Tenant) -> any CatalogueReader { HTTPCatalogueReader(self, tenant) }
+
+    /// Whose the key is.
+    public func tenant() async throws -> Tenant {
+        try await ask(.GET, "/v1/tenant").reading { try Tenant(&$0) }
+    }
+
+    /// Changes the tenant by a merge patch (RFC 7396).
+    public func changeTenant(_ patch: JSONObject) async throws -> Tenant {
+        let reply = try await ask(.PATCH, "/v1/tenant", body: patch)
+        return reply.json["visible"] == .bool(false)
+            ? try await tenant() : try reply.reading { try Tenant(&$0) }
+    }
+
+    /// All of a list that comes in one piece.
+    public func data(_ path: String, _ query: [(String, String)]) async throws -> [JSONObject] {
+        try await ask(.GET, path, query).reading { try $0.requiredArray("data") }.compactMap(\.objectValue)
+    }
+
+    /// Lists what there is at a path, page by page.
+    /// - Parameter after: the name of the item that the list begins after.
+    public func list(
+        _ path: String, after: String? = nil, limit: Int = .max, where filter: [(String, String)] = []
+    ) async throws -> [JSONObject] {
+        var items: [JSONObject] = []
+        var cursor = after.map(PageCursor.text)
+        repeat {
+            var query = [("limit", "\(min(limit - items.count, Self.pageLength))")] + filter
+            if let cursor { query.append(("after", cursor)) }
+            let reply = try await ask(.GET, path, query)
+            let page = try reply.reading { try $0.requiredArray("data") }
+            items += try page.map { value in
+                guard let members = value.objectValue else {
+                    throw ServerError.unexpected(status: reply.status)
+                }
+                return members
+            }
+            // A page may end before its limit.
+            let next = reply.json["next"]?.stringValue
+            cursor = page.isEmpty || next == cursor ? nil : next
+        } while cursor != nil && items.count < limit
+        return items
+    }
+
+    /// Asks for something that is answered with JSON.
+    public func read(_ path: String, _ query: [(String, String)] = []) async throws -> JSONObject {
+        try await ask(.GET, path, query).json
+    }
+
+    /// Has something done by JSON.
+    /// - Returns: What is answered, nothing where there is nothing to say.
+    public func post(_ path: String, _ body: JSONObject) async throws -> JSONObject {
+        try await ask(.POST, path, body: body).json
+    }
+
+    /// Changes what there is at a path by a merge patch (RFC 7396).
+    public func patch(_ path: String, _ patch: JSONObject) async throws -> JSONObject {
+        try await ask(.PATCH, path, body: patch).json
+    }
+
+    /// Deletes what there is at a path.
+    public func delete(_ path: String) async throws { _ = try await ask(.DELETE, path) }
+
+    func ask(
+        _ method: HTTPMethod, _ path: String, _ query: [(String, String)] = [],
+        fields: [(String, String)] = [], body: JSONObject? = nil, problems: Set<String> = []
+    ) async throws(ServerError) -> Reply {
+        let type = method == .PATCH ? "application/merge-patch+json" : "application/json"
+        return try await ask(
+            method, path, query, fields: fields,
+            content: body.map { (type, .bytes(JSONValue.object($0).serialized())) },
+            within: Self.timeout, problems: problems)
+    }
+
+    /// Asks for something.
+    /// - Parameters:
+    ///   - content: the body and its type.
+    ///   - problems: codes of problems that are answers here; any other is thrown.
+    func ask(
+        _ method: HTTPMethod, _ path: String, _ query: [(String, String)], fields: [(String, String)] = [],
+        content: (type: String, body: HTTPClientRequest.Body)?, within timeout: Duration,
+        problems: Set<String>
+    ) async throws(ServerError) -> Reply {
+        var request = HTTPClientRequest(url: url.description + path + Self.text(of: query))
+        request.method = method
+        request.headers.add(name: "Authorization", value: "Bearer \(key)")
+        for (name, value) in fields { request.headers.add(name: name, value: value) }
+        if let content {
+            request.headers.add(name: "Content-Type", value: content.type)
+            request.body = content.body
+        }
+        let answer: OutboundAnswer
+        do throws(OutboundError) {
+            answer = try await client.execute(request, limit: Self.answerLimit, timeout: timeout)
+        } catch {
+            throw .unreached(error)
+        }
+        var members: JSONObject = [:]
+        if !answer.body.isEmpty {
+            guard !answer.isCutOff, case .object(let object) = try? JSONValue(parsing: answer.body) else {
+                throw .unexpected(status: answer.status)
+            }
+            members = object
+        }
+        if (200..<300).contains(answer.status) {
+            return Reply(status: answer.status, entityTag: answer.entityTag, json: members, problem: nil)
+        }
+        guard let problem = ServerProblem(members) else { throw .unexpected(status: answer.status) }
+        guard problems.contains(problem.code) else { throw .refused(problem) }
+        return Reply(status: answer.status, entityTag: nil, json: members, problem: problem)
+    }
+
+    private static func text(of query: [(String, String)]) -> String {
+        guard !query.isEmpty else { return "" }
+        // A plus would be read as a space.
+        return "?"
+            + query.map {
+                "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: .alphanumericASCII) ?? "")"
+            }
+            .joined(separator: "&")
+    }
+
+    /// What the server answers.
+    struct Reply: Sendable {
+        let status: Int
+        let entityTag: String?
+        let json: JSONObject
+        /// One that was asked for.
+        let problem: ServerProblem?
+
+        /// Reads the answer's members.
+        /// - Throws: ``ServerError/unexpected(status:)`` for those that are not as they should be.
+        func reading<Result>(_ read: (inout JSONObjectReader) throws -> Result) throws(ServerError) -> Result
+        {
+            var fields = JSONObjectReader(json.withoutNulls)
+            do {
+                return try read(&fields)
+            } catch {
+                throw .unexpected(status: status)
+            }
+        }
+    }
+}
+
+extension JSONObject {
+    /// Its members but those that say that there is nothing, which to a reader have the wrong type.
+    var withoutNulls: JSONObject {
+        reduce(into: [:]) { if $1.value != .null { $0[$1.key] = $1.value } }
+    }
+}
+
+extension CharacterSet {
+    fileprivate static let alphanumericASCII = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+}

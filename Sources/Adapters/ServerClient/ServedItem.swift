@@ -1,0 +1,45 @@
+import Administration
+import AppSiteAssociation
+import Foundation
+import JSON
+
+/// An item that is made of what a server says of it.
+protocol ServedItem: CatalogueItem {
+    /// - Parameter key: by which it was asked for; nil where the item says it.
+    static func served(_ json: JSONObject, as key: Key?) throws -> Self
+    /// What the server is sent to have it so.
+    var sent: JSONObject { get }
+}
+
+extension ServedItem where Self: WrittenItem {
+    static func served(_ json: JSONObject, as key: Key?) throws -> Self { try read(json, as: key) }
+    var sent: JSONObject { patchable }
+}
+
+extension Clip: ServedItem {}
+extension LocationRecord: ServedItem {}
+extension ExperienceRecord: ServedItem {}
+extension ShortCode: ServedItem {}
+
+extension DomainRecord: ServedItem {
+    static func served(_ json: JSONObject, as _: DomainName?) throws -> DomainRecord {
+        var fields = JSONObjectReader(json.withoutNulls)
+        let name = try DomainName(try fields.requiredString("host"))
+        var file = try fields.requiredObject("file")
+        guard let claimedAt = try fields.optionalDate("claimedAt") else {
+            throw JSONFieldError.missing(path: "claimedAt")
+        }
+        var proof: Proof?
+        if let provedAt = try fields.optionalDate("provedAt") {
+            proof = Proof(
+                method: try fields.requiredCase("method", of: ProofMethod.self), provedAt: provedAt)
+        }
+        return DomainRecord(
+            name: name, challenge: try file.requiredString("content"), claimedAt: claimedAt, proof: proof,
+            checkedAt: try fields.optionalDate("checkedAt"), lapsedAt: try fields.optionalDate("lapsedAt"),
+            content: try fields.optionalMembers("content").map { try AssociationContent($0) })
+    }
+
+    /// The content alone: the rest is the server's.
+    var sent: JSONObject { ["content": (content?.json).map(JSONValue.object) ?? .null] }
+}

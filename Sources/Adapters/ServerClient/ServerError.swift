@@ -1,0 +1,56 @@
+public import JSON
+public import OutboundHTTP
+
+/// Why a server did not do what it was asked.
+public enum ServerError: Error, Sendable, CustomStringConvertible {
+    case invalidURL
+    case insecureURL
+    /// It has letters that no key has.
+    case invalidKey
+    case refused(ServerProblem)
+    case unreached(OutboundError)
+    /// What answers is no Doorstep, or another version.
+    case unexpected(status: Int)
+    /// Others have changed the same thing each time.
+    case contended
+
+    public var description: String {
+        switch self {
+        case .invalidURL: "a server is named by its URL, such as https://doorstep.example.com"
+        case .insecureURL: "over plain HTTP a key is only sent to this machine: use https"
+        case .invalidKey: "the server's key is none: it has blanks or letters that keys have not"
+        case .refused(let problem): problem.description
+        case .unreached(let error): "the server cannot be reached: \(error.detail)"
+        case .unexpected(let status): "the server's answer, of the status \(status), is not one of Doorstep's"
+        case .contended: "others change the same thing all the time: try again"
+        }
+    }
+}
+
+/// What a server refuses, as it says itself (RFC 9457).
+public struct ServerProblem: Sendable, Hashable, CustomStringConvertible {
+    public let code: String
+    /// The sentence that an operator at the database would be told too.
+    public let detail: String
+    let title: String
+    let requestID: String
+    /// All of it.
+    public let members: JSONObject
+
+    /// Nil for what is no problem of Doorstep's.
+    init?(_ members: JSONObject) {
+        guard let code = members["code"]?.stringValue, let detail = members["detail"]?.stringValue,
+            let title = members["title"]?.stringValue, let requestID = members["requestID"]?.stringValue
+        else { return nil }
+        (self.code, self.detail, self.title, self.requestID) = (code, detail, title, requestID)
+        self.members = members
+    }
+
+    /// The sentence, then by what it is found in the guide and in the server's log.
+    public var description: String {
+        // Whatever a server sends is printed at a terminal.
+        let text = "\(detail) (\(code): \(title); request \(requestID))".unicodeScalars
+        return String(
+            String.UnicodeScalarView(text.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    }
+}

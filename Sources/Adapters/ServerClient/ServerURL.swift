@@ -1,0 +1,23 @@
+import Foundation
+
+/// Where a server is: `https://doorstep.example.com`, with a port or a path before its own where there is one.
+public struct ServerURL: Sendable, Hashable, CustomStringConvertible {
+    /// Without a slash at its end.
+    public let description: String
+
+    /// - Throws: ``ServerError/invalidURL`` and, for plain HTTP, which shows the key to whoever is on the way,
+    ///   ``ServerError/insecureURL``, but for this machine's own.
+    public init(_ text: String) throws(ServerError) {
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            let host = parts.host?.lowercased(), !host.isEmpty, parts.query == nil, parts.fragment == nil,
+            parts.user == nil, parts.password == nil
+        else { throw .invalidURL }
+        switch scheme {
+        case "https": break
+        case "http":
+            guard ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host) else { throw .insecureURL }
+        default: throw .invalidURL
+        }
+        description = String(text.reversed().drop { $0 == "/" }.reversed())
+    }
+}

@@ -1,0 +1,60 @@
+import Administration
+import ArgumentParser
+import Foundation
+import JSON
+import ServerClient
+import Tenancy
+
+/// Keeps a key for a server.
+struct LoginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login",
+        abstract: "Keep a secret key, by which commands work at a server over HTTP.",
+        discussion: """
+            The key is read from standard input, and asked for at a terminal; the server is asked whose it is. It is kept \
+            in a file that nobody else may read, and used where neither a database nor DOORSTEP_KEY is named.
+            """)
+
+    @OptionGroup var output: OutputOptions
+    @Option(Settings.server) var server: ServerURL?
+
+    func run() async throws {
+        guard let server = try Settings.server.value(server) else { throw CommandError.noServer }
+        let login = Login(server: server, key: try Self.readKey())
+        let tenant = try await login.withServer { try await $0.tenant() }
+        let file = LoginFile()
+        try file.keep(login, of: tenant.slug)
+        output.print(
+            [
+                "server": .string(server.description), "tenant": .string(tenant.slug.text),
+                "file": .string(file.path),
+            ], line: "Logged in to \(tenant.slug) at \(server)")
+    }
+
+    private static func readKey() throws -> String {
+        // Not shown while it is typed.
+        let typed = isatty(STDIN_FILENO) == 1 ? getpass("Key: ").map { String(cString: $0) } : readLine()
+        guard let key = typed?.trimmingCharacters(in: .whitespaces), !key.isEmpty else {
+            throw CommandError.noKey
+        }
+        return key
+    }
+}
+
+/// Forgets keys for servers.
+struct LogoutCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logout",
+        abstract: "Forget the keys that were kept, all or those of a server or tenant.",
+        discussion: "The keys stay good: 'doorstep key delete' revokes one.")
+
+    @OptionGroup var output: OutputOptions
+    @Option(Settings.server) var server: ServerURL?
+    @Option(Settings.tenant) var tenant: TenantSlug?
+
+    func run() throws {
+        // Only what is named here: the environment says which are used, not which are to go.
+        let count = try LoginFile().forget(at: server, of: tenant)
+        output.print(["forgotten": JSONValue(count)], line: "Forgot \(count) key\(count == 1 ? "" : "s")")
+    }
+}

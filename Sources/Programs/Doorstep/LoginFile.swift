@@ -1,0 +1,99 @@
+import Foundation
+import JSON
+import ServerClient
+import Tenancy
+
+/// A key for a tenant at a server.
+struct Login: Sendable {
+    let server: ServerURL
+    let key: String
+
+    func withServer<Result: Sendable>(
+        _ body: (RemoteServer) async throws -> Result
+    ) async throws -> Result {
+        try await RemoteServer.with(server, key: key, body)
+    }
+}
+
+/// The keys that `doorstep login` keeps: `doorstep/logins.json` in the user's configuration folder (XDG Base Directory
+/// Specification), which nobody else may read.
+struct LoginFile {
+    private let file: SecretFile
+
+    init() {
+        let environment = ProcessInfo.processInfo.environment
+        let folder =
+            environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+            ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config"
+        file = SecretFile(path: folder + "/doorstep/logins.json")
+    }
+
+    var path: String { file.path }
+
+    /// The newest first.
+    private struct Entry: Equatable {
+        let server: ServerURL
+        let tenant: TenantSlug
+        let key: String
+
+        var json: JSONObject {
+            [
+                "server": .string(server.description), "tenant": .string(tenant.text), "key": .string(key),
+            ]
+        }
+
+        init(_ server: ServerURL, _ tenant: TenantSlug, key: String) {
+            (self.server, self.tenant, self.key) = (server, tenant, key)
+        }
+
+        init(_ value: JSONValue) throws {
+            var fields = try JSONObjectReader(value)
+            server = try ServerURL(try fields.requiredString("server"))
+            tenant = try TenantSlug(try fields.requiredString("tenant"))
+            key = try fields.requiredString("key")
+            try fields.finish()
+        }
+    }
+
+    /// The login that is meant: of a server and a tenant, where these are named, else the newest.
+    func login(at server: ServerURL?, of tenant: TenantSlug?) throws -> Login? {
+        // A key that is named is for the server that is named, and no other key goes before it.
+        if let key = try Settings.key.value() { return server.map { Login(server: $0, key: key) } }
+        return try entries().first {
+            (server == nil || $0.server == server) && (tenant == nil || $0.tenant == tenant)
+        }.map { Login(server: $0.server, key: $0.key) }
+    }
+
+    /// Keeps a key, in the place of one for the same tenant.
+    func keep(_ login: Login, of tenant: TenantSlug) throws {
+        let entry = Entry(login.server, tenant, key: login.key)
+        try write([entry] + entries().filter { $0.server != entry.server || $0.tenant != tenant })
+    }
+
+    /// Forgets the keys of a server and a tenant, where these are named, else all.
+    /// - Returns: How many there were.
+    func forget(at server: ServerURL?, of tenant: TenantSlug?) throws -> Int {
+        let all = try entries()
+        let rest = all.filter {
+            !(server == nil || $0.server == server) || !(tenant == nil || $0.tenant == tenant)
+        }
+        if rest.count < all.count { try write(rest) }
+        return all.count - rest.count
+    }
+
+    private func entries() throws -> [Entry] {
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        let bytes = try file.bytes()
+        do {
+            var fields = try JSONObjectReader(try JSONValue(parsing: bytes))
+            return try fields.requiredArray("logins").map { try Entry($0) }
+        } catch {
+            throw CommandError.unreadableFile(path)
+        }
+    }
+
+    private func write(_ entries: [Entry]) throws {
+        let object: JSONObject = ["logins": .array(entries.map { .object($0.json) })]
+        try file.replace(by: Array((JSONValue.object(object).prettyPrinted() + "\n").utf8))
+    }
+}

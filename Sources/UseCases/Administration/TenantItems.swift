@@ -1,0 +1,78 @@
+public import AppSiteAssociation
+public import Tenancy
+
+/// One tenant's items of one kind, as one actor reads and changes them.
+///
+/// What is refused is an `AdministrationError`, or another error with its sentence where a server refuses it.
+public struct TenantItems<Item: CatalogueItem>: Sendable {
+    private let store: any CatalogueStore<Item>
+    private let tenant: TenantID
+    private let actor: String
+
+    /// - Parameter actor: who the audit log says made the changes.
+    public init(_ store: any CatalogueStore<Item>, of tenant: TenantID, by actor: String) {
+        self.store = store
+        self.tenant = tenant
+        self.actor = actor
+    }
+
+    /// By key, after one, up to `limit`.
+    public func list(after: Item.Key? = nil, limit: Int = .max) async throws -> [Item] {
+        var items: [Item] = []
+        while items.count < limit {
+            let length = min(limit - items.count, Self.pageLength)
+            let page = try await store.items(
+                of: tenant, after: items.last?.key ?? after, limit: length, where: [:])
+            items += page
+            if page.count < length { break }
+        }
+        return items
+    }
+
+    /// How many items are asked for at once.
+    private static var pageLength: Int { 1_000 }
+
+    public func show(_ key: Item.Key) async throws -> Item {
+        guard let item = try await store.item(key, of: tenant) else { throw Item.unknown(key) }
+        return item
+    }
+
+    /// Makes of an item what the closure makes of it; its key stays.
+    public func update(
+        _ key: Item.Key, _ change: @escaping @Sendable (Item) throws -> Item
+    ) async throws -> Item {
+        try await store.change(key, of: tenant, by: actor) { current in
+            guard let current else { throw Item.unknown(key) }
+            return try change(current)
+        }.after
+    }
+
+    /// Deletes an item, with `cascade` what refers to it too.
+    /// - Returns: How many rows went, by relation; the last is that of the item itself.
+    public func delete(_ key: Item.Key, cascade: Bool = false) async throws -> [RowCount] {
+        try await store.delete(key, of: tenant, by: actor, cascade: cascade) { _ in }.rows
+    }
+}
+
+extension TenantItems where Item: WrittenItem {
+    public func create(_ item: Item) async throws {
+        _ = try await store.change(item.key, of: tenant, by: actor) { current in
+            guard current == nil else { throw Item.existing(item.key) }
+            return item
+        }
+    }
+}
+
+extension TenantItems<DomainRecord> {
+    /// Claims a domain; a claim that is there already stays as it is, with its challenge.
+    /// - Returns: The claim as it is kept, whose challenge may be another: a server makes its own.
+    public func claim(_ claim: DomainRecord) async throws -> DomainRecord {
+        _ = try await store.change(claim.key, of: tenant, by: actor) { $0 ?? claim }
+        return try await show(claim.key)
+    }
+
+    /// Keeps what is merged into the domain's association file, in the place of what was kept; nil for nothing.
+    public func keep(_ content: AssociationContent?, with name: DomainName) async throws -> DomainRecord {
+        try await update(name) { $0.with(content) }
+    }
+}

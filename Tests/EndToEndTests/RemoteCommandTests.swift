@@ -1,0 +1,350 @@
+import Foundation
+import JSON
+import LocalServers
+import Synchronization
+import Testing
+
+/// What commands do at a server over HTTP, beside what they do at its database.
+@Suite struct RemoteCommandTests {
+    /// Lends a server, a tenant in its database, and the command that asks the server with the key of another tenant.
+    private static func withServer(
+        _ body: (Installation, DoorstepBinary, RunningServer) async throws -> Void
+    ) async throws {
+        try await Installation.lend { installation in
+            for tenant in ["near", "far"] {
+                try await installation.binary.succeed("tenant", "create", tenant, "--name", "The same")
+            }
+            let made = try await installation.binary.succeed(
+                "key", "create", "--tenant", "far", "--kind", "secret", "--scope", "read", "--scope", "manage"
+            ).json()
+            let key = try #require(made.objectValue?["key"]?.stringValue)
+            var serving = installation.binary
+            serving.environment["DOORSTEP_TOKEN_SECRET"] = "a secret of the tests that is long enough"
+            serving.environment["DOORSTEP_OUTBOUND_ALLOW"] = "127.0.0.1"
+            let (_, status) = try await RunningServer.lend(serving) { server in
+                var remote = DoorstepBinary(databaseURL: "")
+                remote.environment["DOORSTEP_SERVER"] = server.address
+                remote.environment["DOORSTEP_KEY"] = key
+                try await body(installation, remote, server)
+            }
+            #expect(status == 0)
+        }
+    }
+
+    private static let clip = ["--clip", "com.example.MyApp.Clip"]
+    private static let url = "https://example.com/a"
+
+    /// Without what says where.
+    private static let commands: [[String]] = [
+        ["clip", "list"], ["clip", "show", "com.example.MyApp.Clip"],
+        ["clip", "create", "--team-id", "ABCDE12345", "--bundle-id", "com.example.MyApp.Clip"],
+        ["clip", "create", "--team-id", "ABCDE12345", "--bundle-id", "com.example.MyApp.Clip"],
+        ["clip", "update", "com.example.MyApp.Clip", "--team-id", "FGHIJ67890", "--multi-business"],
+        ["clip", "update", "com.example.MyApp.Clip", "--app-id-prefix", "KLMNO12345"],
+        ["clip", "show", "com.example.MyApp.Clip", "--format", "json"],
+        ["clip", "update", "com.example.Other.Clip", "--multi-business"], ["clip", "list"],
+        [
+            "location", "create", "a", "--name", "Café", "--latitude=-1.5", "--longitude", "2", "--radius",
+            "100", "--metadata", "floor=1", "--detail", "phone=1 & 2",
+        ],
+        [
+            "location", "create", "b/ %2F+", "--name", "B", "--latitude", "0", "--longitude", "2", "--radius",
+            "1",
+        ],
+        ["location", "create", "a", "--name", "A", "--latitude", "0", "--longitude", "2", "--radius", "1"],
+        ["location", "create", "c", "--name", "A", "--latitude", "0", "--longitude", "2", "--radius", "501"],
+        ["location", "show", "b/ %2F+"], ["location", "show", "none"],
+        ["location", "update", "a", "--radius", "250", "--detail", "phone=", "--metadata", "floor=2"],
+        ["location", "update", "none", "--radius", "250"],
+        ["location", "list"], ["location", "list", "--limit", "1"], ["location", "list", "--after", "a"],
+        ["location", "list", "--format", "json"],
+        ["experience", "create", "--url", url, "--location", "a", "--title", "A"] + clip,
+        ["experience", "create", "--url", url, "--location", "a"] + clip,
+        ["experience", "create", "--url", "https://example.com/b", "--location", "none"] + clip,
+        ["experience", "create", "--url", "https://example.com/b", "--clip", "com.example.Other.Clip"],
+        ["experience", "create", "--url", "https://example.com", "--kind", "demo"] + clip,
+        ["experience", "create", "--url", "https://example.com", "--kind", "default"] + clip,
+        ["experience", "create", "--url", "https://example.com/c", "--kind", "default"] + clip,
+        ["experience", "update", url, "--title", "", "--subtitle", "B", "--location", "b/ %2F+"],
+        ["experience", "update", "https://example.com/none", "--unbound"],
+        ["experience", "show", url], ["experience", "list"], ["experience", "list", "--format", "json"],
+        ["code", "create", "x y", "--url", url], ["code", "create", "x y", "--url", url],
+        ["code", "update", "x y", "--url", "https://example.com/a/b"], ["code", "show", "x y"],
+        ["code", "list"], ["code", "update", "z", "--url", url],
+        ["diagnose", "\(url)/b?x=1"], ["diagnose", "nonsense", "--format", "json"],
+        ["location", "delete", "b/ %2F+"], ["location", "delete", "b/ %2F+", "--cascade"],
+        ["location", "delete", "b/ %2F+"], ["experience", "delete", url],
+        ["experience", "delete", "https://example.com", "--kind", "demo"],
+        ["code", "delete", "x y"], ["code", "delete", "x y", "--format", "json"],
+        ["clip", "delete", "com.example.MyApp.Clip"],
+        ["clip", "delete", "com.example.MyApp.Clip", "--cascade", "--format", "json"],
+        ["clip", "delete", "com.example.MyApp.Clip"], ["location", "list"],
+    ]
+
+    @Test(.timeLimit(.minutes(10))) func commandsDoAndPrintTheSame() async throws {
+        try await Self.withServer { installation, remote, _ in
+            for arguments in Self.commands {
+                let near = try await installation.binary.run(arguments + ["--tenant", "near"])
+                let far = try await remote.run(arguments)
+                Self.expectTheSame(near, far, arguments)
+                // Nor is what they have done another thing.
+                for noun in ["location", "experience"] {
+                    let (left, right) = (
+                        try await installation.binary.succeed(noun, "export", "--tenant", "near"),
+                        try await installation.binary.succeed(noun, "export", "--tenant", "far")
+                    )
+                    #expect(left.output == right.output, "\(arguments)")
+                }
+            }
+        }
+    }
+
+    /// But for what a server's refusal is found by.
+    private static func expectTheSame(
+        _ near: DoorstepBinary.Outcome, _ far: DoorstepBinary.Outcome, _ arguments: [String]
+    ) {
+        let areErrorsTheSame =
+            near.errors == far.errors
+            || !near.errors.isEmpty && far.errors.hasPrefix(near.errors.dropLast() + " (")
+                && far.errors.contains("; request ")
+        #expect(
+            near.status == far.status && near.output == far.output && areErrorsTheSame,
+            "\(arguments): \(near) and \(far)")
+    }
+
+    private static let places = """
+        identifier,name,latitude,longitude,radius,details.phone,floor
+        a,Café,1,2,100,1 & 2,"1, or 2"
+        b/ %2F+,B,1,2,100,,
+        c,"C ""c"" d",1,2,100,,
+
+        """
+    private static let shops = """
+        clip,url,kind,location,identifier_rule,title,subtitle
+        com.example.MyApp.Clip,https://example.com/b,advanced,,path:1,,
+        com.example.MyApp.Clip,https://example.com/a,advanced,a,,A,a
+        com.example.MyApp.Clip,https://example.com/a,default,,,,
+
+        """
+    private static let codes = "code,url\nx y,https://example.com/a\nz,https://example.com/b/1\n"
+
+    /// Each with what is piped into it.
+    private static let imports: [([String], String?)] = [
+        (["location", "import", "-", "--dry-run"], places), (["location", "import", "-"], places),
+        (["location", "import", "-", "--format", "json"], places),
+        (["location", "import", "-"], places.replacing("Café", with: "Cafe")),
+        (["location", "import", "-", "--dry-run", "--format", "json"], places),
+        (["location", "import", "-"], "identifier,name\na,A\n"),
+        (["location", "import", "-"], places + "d,D,91,0,1,,\nd,,0,0,1,,\na,A,1,2,3,,\n"),
+        (["location", "import", "/nowhere/at/all.csv"], nil),
+        (["clip", "create", "--team-id", "ABCDE12345", "--bundle-id", "com.example.MyApp.Clip"], nil),
+        (["experience", "import", "-", "--dry-run"], shops), (["experience", "import", "-"], shops),
+        (["experience", "import", "-", "--dry-run"], shops.replacing(",A,a", with: ",,")),
+        (["code", "import", "-"], codes), (["code", "import", "-", "--dry-run", "--prune"], "code,url\n"),
+        (["location", "import", "-", "--prune"], "identifier,name,latitude,longitude,radius\n"),
+        (["location", "import", "-", "--prune", "--dry-run"], "identifier,name,latitude,longitude,radius\n"),
+        (
+            ["location", "import", "-", "--prune", "--allow-removals", "3"],
+            "identifier,name,latitude,longitude,radius\n"
+        ),
+        (["location", "export"], nil), (["experience", "export"], nil), (["tenant", "show"], nil),
+        (["domain", "list"], nil), (["domain", "show", "example.com"], nil),
+        (["domain", "content", "set", "example.com", "-"], "{}"),
+        (["confirmation", "list"], nil), (["confirmation", "count", "--from", "2026-01-01"], nil),
+    ]
+
+    @Test(.timeLimit(.minutes(10))) func importsAndExportsAreTheSame() async throws {
+        try await Self.withServer { installation, remote, _ in
+            for (arguments, input) in Self.imports {
+                let isOfTenants = arguments[0] == "tenant"
+                let near = try await installation.binary.run(
+                    arguments + (isOfTenants ? ["near"] : ["--tenant", "near"]), input: input)
+                let far = try await remote.run(arguments + (isOfTenants ? ["far"] : []), input: input)
+                // IDs, times and slugs are their own.
+                if !isOfTenants { Self.expectTheSame(near, far, arguments) }
+                #expect(near.status == far.status)
+                for noun in ["location", "experience"] {
+                    let (left, right) = (
+                        try await installation.binary.succeed(noun, "export", "--tenant", "near"),
+                        try await installation.binary.succeed(noun, "export", "--tenant", "far")
+                    )
+                    #expect(left.output == right.output, "\(arguments)")
+                }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func domainsAndKeysAreManaged() async throws {
+        try await Self.withServer { installation, remote, _ in
+            let claimed = try await remote.succeed("domain", "create", "example.com", "--format", "json")
+                .json()
+            let again = try await remote.succeed("domain", "claim", "example.com", "--format", "json").json()
+            #expect(claimed == again && claimed.objectValue?["status"] == "claimed")
+            let content = #"{"webcredentials":{"apps":["ABCDE12345.com.example"]}}"#
+            try await remote.succeed("domain", "content", "set", "example.com", "-", input: content)
+            for command in [["list"], ["show", "example.com"], ["content", "show", "example.com"]] {
+                let (near, far) = (
+                    try await installation.binary.succeed(["domain"] + command + ["--tenant", "far"]),
+                    try await remote.succeed(["domain"] + command)
+                )
+                #expect(near.output == far.output && !near.output.isEmpty)
+            }
+            try await remote.succeed("domain", "content", "remove", "example.com")
+            #expect(try await remote.run("domain", "content", "remove", "example.com").status == 1)
+            try await remote.succeed("domain", "delete", "example.com")
+            #expect(try await remote.run("domain", "delete", "example.com").status == 1)
+
+            // A key that may not manage keys.
+            let refused = try await remote.run("key", "list")
+            #expect(refused.status == 1 && refused.errors.contains("manage_keys"))
+            let made = try await installation.binary.succeed(
+                "key", "create", "--tenant", "far", "--kind", "secret", "--scope", "read", "--scope",
+                "manage_keys"
+            ).json()
+            var manager = remote
+            manager.environment["DOORSTEP_KEY"] = made.objectValue?["key"]?.stringValue
+            let created = try await manager.succeed(
+                "key", "create", "--kind", "secret", "--scope", "read", "--expires-in-days", "1"
+            ).json().objectValue
+            let id = try #require(created?["id"]?.stringValue)
+            #expect(created?["key"]?.stringValue?.hasPrefix("dsk_") == true && created?["kind"] == "secret")
+            let wider = try await manager.run("key", "create", "--kind", "secret", "--scope", "manage")
+            #expect(wider.status == 1 && wider.errors.contains("wider_key"))
+            for command in [["list"], ["show", id]] {
+                let (near, far) = (
+                    try await installation.binary.succeed(["key"] + command + ["--tenant", "far"]),
+                    try await manager.succeed(["key"] + command)
+                )
+                #expect(near.output == far.output)
+            }
+            let rotated = try await manager.succeed("key", "rotate", id, "--overlap", "0.5").json()
+            #expect(rotated.objectValue?["key"]?.stringValue?.hasPrefix("dsk_") == true)
+            #expect(try await manager.succeed("key", "revoke", id).output == "Revoked key \(id)\n")
+            let shown = try await manager.succeed("key", "show", id, "--format", "json").json()
+            #expect(shown.objectValue?["status"] == "revoked")
+            let update = try await manager.run("key", "update", id, "--no-expiry")
+            #expect(update.status == 1 && update.errors.contains("at the database"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func webhooksAreManaged() async throws {
+        try await Self.withServer { _, remote, _ in
+            let taken = Mutex<[String]>([])
+            try await LocalWebServer.lend({ request in
+                taken.withLock { $0.append(request.path) }
+                return .init("", status: 204)
+            }) { receiver in
+                func webhook(_ words: String...) async throws -> JSONValue {
+                    try await remote.succeed(["webhook"] + words + ["--format", "json"]).json()
+                }
+                let url = "http://127.0.0.1:\(receiver.port)/hooks"
+                let made = try await webhook("create", url, "--event", "key.revoked")
+                let id = try #require(made.objectValue?["id"]?.stringValue)
+                let secret = try #require(made.objectValue?["secret"]?.stringValue)
+                let shown = try #require(try await webhook("list").arrayValue?.first)
+                #expect(
+                    shown.objectValue?["secret"] == nil && shown.objectValue?["events"] == ["key.revoked"])
+                #expect(try await webhook("show", id) == shown)
+                let off = try await webhook("update", id, "--disable", "--event", "domain.lapsed")
+                #expect(
+                    off.objectValue?["enabled"] == false && off.objectValue?["events"] == ["domain.lapsed"])
+                let refused = try await remote.run(["webhook", "test", id])
+                #expect(refused.status == 1 && refused.errors.contains("switched off"), "\(refused.errors)")
+                #expect(try await webhook("update", id, "--enable").objectValue?["enabled"] == true)
+                let rotated = try await webhook("rotate", id).objectValue?["secret"]?.stringValue
+                #expect(rotated?.hasPrefix("whsec_") == true && rotated != secret)
+
+                let message = try #require(try await webhook("test", id).objectValue?["message"])
+                var logged: [JSONValue] = []
+                repeat {
+                    await Task.yield()
+                    logged = try await webhook("messages", id).arrayValue ?? []
+                } while logged.first?.objectValue?["state"] != "taken"
+                #expect(logged.count == 1 && logged[0].objectValue?["id"] == message)
+                #expect(logged[0].objectValue?["type"] == "doorstep.test")
+                let again = try await webhook("replay", id, "--message", message.stringValue ?? "")
+                #expect(again.objectValue?["queued"] == 1)
+                while taken.withLock({ $0.count }) < 2 { await Task.yield() }
+                #expect(
+                    try await webhook("replay", id, "--since", "2026-03-01T12:30:00Z").objectValue?["queued"]
+                        == 0)
+                #expect(try await webhook("delete", id).objectValue?["deleted"] == .string(id))
+                #expect(try await webhook("list") == [])
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whatIsNotTheKeysIsRefused() async throws {
+        try await Self.withServer { installation, remote, server in
+            let other = try await remote.run("clip", "list", "--tenant", "near")
+            #expect(other.status == 1 && other.errors.contains("the key is the tenant 'far's"))
+            let same = try await remote.run("clip", "list", "--tenant", "far")
+            #expect(same.status == 0)
+            // A flag that names a database is followed, whatever the environment says.
+            let database = try await remote.run(
+                "location", "list", "--tenant", Installation.tenant, "--database-url",
+                installation.databaseURL)
+            #expect(database.status == 0 && database.output.contains("restaurant_a"))
+            let excluded = try await remote.run(
+                "clip", "list", "--server", server.address, "--database-url", installation.databaseURL)
+            #expect(excluded.status == 64)
+            let local = try await remote.run("location", "history", "a", "--server", server.address)
+            #expect(local.status == 1 && local.errors.contains("at the database"))
+            // Whatever the environment names.
+            var both = remote
+            both.environment["DATABASE_URL"] = installation.databaseURL
+            let unclear = try await both.run("location", "history", "a", "--tenant", "far")
+            #expect(unclear.status == 1 && unclear.errors.contains("at the database"))
+            for command in [["tenant", "create", "new", "--name", "New"], ["tenant", "list"], ["migrate"]] {
+                let refused = try await both.run(command + ["--server", server.address])
+                #expect(refused.status == 64 && refused.errors.contains("at the database"))
+            }
+            let insecure = try await remote.run("clip", "list", "--server", "http://example.com")
+            #expect(insecure.status == 64)
+
+            var wrong = remote
+            wrong.environment["DOORSTEP_KEY"] = installation.publishable
+            let publishable = try await wrong.run("clip", "list")
+            #expect(
+                publishable.status == 1 && publishable.output.isEmpty && publishable.errors.contains("read"))
+            wrong.environment["DOORSTEP_KEY"] = "dsk_none"
+            let unknown = try await wrong.run("clip", "list")
+            #expect(unknown.status == 1 && !unknown.errors.contains("dsk_none"))
+            wrong.environment["DOORSTEP_SERVER"] = "http://127.0.0.1:1"
+            let away = try await wrong.run("clip", "list")
+            #expect(away.status == 1 && away.errors.contains("the server cannot be reached"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aKeyIsKept() async throws {
+        try await Self.withServer { _, remote, server in
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            var binary = DoorstepBinary(databaseURL: "")
+            binary.environment["XDG_CONFIG_HOME"] = folder.path
+            let key = try #require(remote.environment["DOORSTEP_KEY"])
+            #expect(try await binary.run("clip", "list").status == 64)
+
+            let refused = try await binary.run("login", "--server", server.address, input: "dsk_none\n")
+            #expect(refused.status == 1)
+            let done = try await binary.succeed("login", "--server", server.address, input: key + "\n")
+            #expect(done.output == "Logged in to far at \(server.address)\n")
+            let file = folder.appendingPathComponent("doorstep/logins.json").path
+            let permissions = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+            #expect(permissions as? Int == 0o600)
+
+            let created = try await binary.succeed(
+                "clip", "create", "--team-id", "ABCDE12345", "--bundle-id", "com.example.MyApp.Clip")
+            #expect(created.output == "Created clip com.example.MyApp.Clip\n")
+            #expect(try await remote.succeed("clip", "list").output.contains("com.example.MyApp.Clip"))
+            #expect(try await binary.run("clip", "list", "--tenant", "near").status != 0)
+
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+            let exposed = try await binary.run("clip", "list")
+            #expect(exposed.status != 0 && !exposed.errors.contains(key))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+            #expect(try await binary.succeed("logout").output == "Forgot 1 key\n")
+            #expect(try await binary.run("clip", "list").status == 64)
+        }
+    }
+}
