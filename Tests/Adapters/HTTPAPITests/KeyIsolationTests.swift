@@ -427,14 +427,14 @@ import Testing
             requests.append(request(own.ids.urls[0], business))
             requests.append(request(own.ids.urls[0], ["instance": .string(ids.instance)]))
             requests.append(request(own.ids.urls[0], ["urlPrefix": .string(ids.urls[0])]))
-            requests.append(
-                request(
-                    own.ids.urls[0],
-                    [
-                        "activity": [
-                            "instance": .string(ids.instance), "activity": .string(ids.activity),
-                        ]
-                    ]))
+            let update: JSONValue = [
+                "url": .string(own.ids.urls[0]), "headers": ["pushType": "liveactivity"],
+                "aps": ["timestamp": 1, "event": "update", "content-state": ["minutes": 5]],
+                "audience": [
+                    "activity": ["instance": .string(ids.instance), "activity": .string(ids.activity)]
+                ],
+            ]
+            requests.append(Request(path: "/v1/notifications", body: update))
             // As if it was one's own request again.
             requests.append(request(own.ids.urls[0], business, ids.idempotencyKey))
             return requests

@@ -255,7 +255,13 @@ import Testing
             }
             #expect(try await send(to: .channel("c")).refusal == "wrong_audience")
             // It may belong to any place that the instance was launched at.
-            #expect(try await send(to: .activity(both, "order")).refusal == "wrong_audience")
+            let update = try restaurants.submission(
+                to: .activity(both, "order"),
+                aps: ["timestamp": 1, "event": "update", "content-state": ["minutes": 5]],
+                headers: ["pushType": "liveactivity"])
+            let refused = try await restaurants.intake.accept(update, in: a, at: restaurants.now)
+            #expect(refused.refusal == "wrong_audience")
+            #expect(try await restaurants.accept(update).refusal == nil)
             for url in [Restaurants.b, "https://example.com/elsewhere"] {
                 #expect(try await send(url, to: .business).refusal == "does_not_match", "\(url)")
             }
