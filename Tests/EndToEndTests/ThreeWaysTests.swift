@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func threeWaysLeadToTheSame() async throws {
+    @Test(.timeLimit(.minutes(45))) func threeWaysLeadToTheSame() async throws {
         try await TestServer.withDatabase { databaseURL in
             let local = DoorstepBinary(databaseURL: databaseURL)
             try await local.succeed("migrate")

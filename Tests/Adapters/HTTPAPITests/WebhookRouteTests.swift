@@ -39,11 +39,12 @@ import Testing
         return (try #require(created.headers[.location]), WebhookReference(id, of: tenant))
     }
 
+    /// - Parameter age: in seconds; of two messages made in one millisecond neither is the newer.
     private static func message(
-        _ state: RecordedMessage.State, _ attempts: [WebhookAttempt] = []
+        _ state: RecordedMessage.State, _ attempts: [WebhookAttempt] = [], age: Double = 0
     ) -> RecordedMessage {
         RecordedMessage(
-            id: .timeOrdered(at: Date()), type: "deliveries.finished", state: state,
+            id: .timeOrdered(at: Date().addingTimeInterval(-age)), type: "deliveries.finished", state: state,
             createdAt: Date(timeIntervalSince1970: 1_772_368_200), dueAt: nil, attempts: attempts)
     }
 
@@ -123,7 +124,7 @@ import Testing
                     at: Date(timeIntervalSince1970: 1_772_368_206), duration: .milliseconds(12),
                     reply: .status(204)),
             ]
-            let first = Self.message(.taken, attempts)
+            let first = Self.message(.taken, attempts, age: 60)
             let second = Self.message(.givenUp)
             for message in [first, second] { api.webhooks.add(message, of: reference) }
             let page = try await client.send(.get, "\(path)/messages?limit=1", key: api.reader)

@@ -45,7 +45,9 @@ import Testing
                 try await stores.administration.createExperience(record, of: tenant)
             }
             let stored = try await stores.administration.experiences(of: tenant)
-            #expect(stored.map(\.experience.url.canonical) == stored.map(\.experience.url.canonical).sorted())
+            // By kind, then by URL.
+            let names = stored.map { "\($0.experience.kind.rawValue) \($0.experience.url.canonical)" }
+            #expect(names == names.sorted())
             #expect(Set(stored) == Set(Self.samples) && stored.count == Self.samples.count)
         }
     }

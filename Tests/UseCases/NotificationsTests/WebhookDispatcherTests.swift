@@ -146,7 +146,7 @@ import Testing
         #expect(left.givenBack.count == 4 && left.waiting.allSatisfy { $0.message.attempt == 0 })
     }
 
-    @Test func allTogetherHaveABound() async throws {
+    @Test(.timeLimit(.minutes(5))) func allTogetherHaveABound() async throws {
         let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.webhooks.map { ($0, 5) }))
         let gate = Gate()
         await Self.withDispatcher(

@@ -42,7 +42,9 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let said = try await tenant.withServer { server in
-            try await server.read("/v1/diagnosis", [("url", url), ("live", "\(live)")])
+            // The server asks the site by its own rules.
+            guard connectTo == nil else { throw CommandError.needsDatabase }
+            return try await server.read("/v1/diagnosis", [("url", url), ("live", "\(live)")])
         }
         if let said { return try show(said) }
         try show(try await diagnose())

@@ -113,7 +113,10 @@ struct KeyCommand: AsyncParsableCommand {
                 let now = Date()
                 return try await store.keys(of: tenant.id).map { $0.json(at: now) }
             } atServer: { server, _ in
-                try await server.list("/v1/keys")
+                // They come by ID.
+                try await server.list("/v1/keys").sorted {
+                    ($0["createdAt"]?.stringValue ?? "") < ($1["createdAt"]?.stringValue ?? "")
+                }
             }
             output.print(keys, columns: columns)
         }

@@ -38,7 +38,8 @@ extension Diagnosis {
         }
     }
 
-    /// Reads of a tenant's what bears on a URL, and asks the site where there is a question.
+    /// Reads of a tenant's what bears on a URL, and asks the site where there is a question: one whose host the tenant has
+    /// claimed, or where the URL matches an experience.
     /// - Parameter text: the URL as it was given.
     init(
         of text: String, in table: TenantTable, asking question: SiteQuestion?,
@@ -56,10 +57,13 @@ extension Diagnosis {
         if let match { known = try await clip(match.experience.clip) }
         var claim: DomainRecord?
         if let host = try? DomainName(url.host) { claim = try await domain(host) }
+        // Nobody's sites are asked but those that the tenant has to do with: else any key that may read could have the
+        // server ask anything.
+        let isOwn = match != nil || claim != nil
         self.init(
             url, text: text,
             Evidence(
                 table: table, match: match, clip: known, domain: claim,
-                site: try await question?.ask(url, known)))
+                site: isOwn ? try await question?.ask(url, known) : nil))
     }
 }

@@ -155,7 +155,9 @@ struct Diagnosis {
             return .no(.smartAppBanner, "apple_host", nil, "Apple's own links have no page of the tenant's")
         }
         guard let site else {
-            return .unknown(.smartAppBanner, "not_asked", nil, "--live asks the page at the URL")
+            return .unknown(
+                .smartAppBanner, "not_asked", nil,
+                "--live asks the page at the URL, where that matches an experience or its host is claimed")
         }
         switch site.page {
         case .failure(let error):

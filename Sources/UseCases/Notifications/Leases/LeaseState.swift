@@ -109,7 +109,9 @@ struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
         if count == 0 { accounts[lessee]?.failures = 0 }
         last = lessee
         release(room, of: lessee)
-        return hasMore || (settings.isInTurn ? count > 0 : isShort && count < room)
+        // One look does not find everybody, however much room there is.
+        let hasRoom = heldCount + reservedCount < settings.total
+        return hasMore || (settings.isInTurn ? count > 0 : isShort && hasRoom)
     }
 
     /// What fails while a lessee rests already is the same failure.
