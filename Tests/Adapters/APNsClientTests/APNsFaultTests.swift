@@ -327,7 +327,11 @@ import Testing
     @Test func manyBadTokensOpenTheBreaker() async throws {
         try await SimulatedService.lend(
             rules: [Rule(.answer(.badDeviceToken))],
-            settings: { $0.breaker.firstPause = .seconds(600) }
+            settings: {
+                $0.breaker.firstPause = .seconds(600)
+                // However long a busy machine takes for so many.
+                $0.breaker.age = .hours(1)
+            }
         ) { service in
             for _ in 0..<50 {
                 let outcome = try await service.send()
