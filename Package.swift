@@ -17,6 +17,7 @@ enum Floor: String {
     case adapters = "Adapters"
     case simulators = "Simulators"
     case programs = "Programs"
+    case client = "Client"
 
     /// - Parameter hasGuide: Whether its README.md stands beside it.
     func library(
@@ -86,9 +87,12 @@ let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates"
 
 let package = Package(
     name: "doorstep",
+    // For DoorstepClient. What runs on servers is built on Linux.
+    platforms: [.iOS(.v16)],
     products: [
         .executable(name: "doorstep", targets: ["Doorstep"]),
         .library(name: "APNsPayload", targets: ["APNsPayload"]),
+        .library(name: "DoorstepClient", targets: ["DoorstepClient"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", exact: "2.28.1"),
@@ -108,32 +112,45 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit.git", exact: "5.7.1"),
     ],
     targets: [
-        Floor.values.library("Tenancy"),
+        Floor.values.library("Tenancy", ["Encodings"]),
         Floor.values.library("IPAddresses"),
         Floor.values.library("Encodings"),
         Floor.values.library("JSON", ["Encodings"]),
         Floor.values.library("Geodesy"),
+        Floor.values.library("Cards", ["Encodings", "Geodesy", "JSON", crypto]),
         Floor.values.library("Invocation", ["Encodings", "JSON", "Tenancy"]),
         Floor.values.library("APNsPayload", ["Encodings", "JSON"]),
         Floor.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
+        Floor.values.library(
+            "AppAttest",
+            ["AppSiteAssociation", "Encodings", "JSON", "Tenancy", crypto, swiftASN1, x509]),
         Floor.values.library("RateLimiting"),
-        Floor.values.library("Receipts", ["Encodings", "Invocation", "JSON", "Tenancy", crypto]),
-        Floor.values.library("Routing", ["Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy"]),
+        Floor.values.library(
+            "Receipts", ["AppAttest", "Encodings", "Invocation", "JSON", "Tenancy", crypto]),
+        Floor.values.library(
+            "Routing",
+            [
+                "AppAttest", "AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy",
+            ]),
 
         Floor.useCases.library(
             "Locations",
-            ["Encodings", "Geodesy", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"]),
+            ["AppAttest", "Encodings", "Geodesy", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"]),
         Floor.useCases.library(
             "Notifications",
             ["APNsPayload", "Encodings", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"],
             hasGuide: true),
         Floor.useCases.library(
+            "Attestation", ["AppAttest", "AppSiteAssociation", "Tenancy"]),
+        Floor.useCases.library(
             "Administration",
             [
-                "AppSiteAssociation", "Encodings", "Geodesy", "Invocation", "JSON", "RateLimiting", "Routing",
+                "AppAttest", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation", "JSON",
+                "RateLimiting", "Routing",
                 "Tenancy",
             ],
             hasGuide: true),
+        Floor.useCases.library("Registration", ["Cards", "Invocation", "JSON"]),
 
         Floor.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
         Floor.adapters.library("PostgreSQL", ["CLibPQ"]),
@@ -151,11 +168,15 @@ let package = Package(
                 "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
             ]),
         Floor.adapters.library(
+            "AppStoreConnect",
+            ["Cards", "JSON", "OutboundHTTP", "Registration", asyncHTTPClient, jwtKit, nioHTTP1]),
+        Floor.adapters.library(
             "WebhookClient", ["Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1]),
         Floor.adapters.library(
             "Persistence",
             [
-                "APNsPayload", "Administration", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation",
+                "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation",
+                "Encodings", "Geodesy", "Invocation",
                 "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting", "Receipts",
                 "Routing", "Tenancy", crypto,
             ],
@@ -172,12 +193,19 @@ let package = Package(
                 "APNsPayload", "Encodings", "JSON", "Platform", crypto, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
                 nioPosix, nioSSL, nioTLS, swiftASN1, x509,
             ]),
+        Floor.simulators.library(
+            "AppStoreConnectSimulator",
+            ["Cards", "Encodings", "JSON", crypto, nioCore, nioHTTP1, nioPosix],
+            resources: [.embedInCode("specification.json")]),
+        Floor.simulators.library(
+            "AppAttestSimulator", ["AppAttest", "AppSiteAssociation", crypto, swiftASN1, x509]),
         .target(
             name: "COpenAPI", path: Floor.adapters.sources("COpenAPI"), exclude: ["openapi.json"]),
         Floor.adapters.library(
             "HTTPAPI",
             [
-                "APNsPayload", "Administration", "AppSiteAssociation", "COpenAPI", "Encodings", "Geodesy",
+                "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation", "COpenAPI",
+                "Encodings", "Geodesy",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
                 "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
                 logging,
@@ -189,8 +217,9 @@ let package = Package(
         Floor.programs.program(
             "Doorstep",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppSiteAssociation",
-                "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPAPI", "IPAddresses",
+                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
+                "AppSiteAssociation", "AppStoreConnectSimulator", "Attestation", "DomainProof",
+                "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPAPI", "IPAddresses",
                 "Invocation", "JSON", "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform",
                 "PostgreSQL",
                 "RateLimiting", "Receipts", "Routing", "ServerClient", "Tenancy", "WebhookClient",
@@ -206,19 +235,31 @@ let package = Package(
                 "Routing", "Tenancy", argumentParser, crypto, logging,
             ]),
 
+        Floor.client.library("DoorstepClient", hasGuide: true),
+
         testSupport("PropertyTesting", []),
         .target(name: "CSteps", path: "Tests/CSteps"),
-        testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL"]),
+        testSupport("ProcessSupport", []),
+        testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL", "ProcessSupport"]),
         Floor.values.tests("TenancyTests", ["Tenancy"]),
         Floor.values.tests("IPAddressesTests", ["IPAddresses"]),
         Floor.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
         Floor.values.tests("JSONTests", ["JSON", "PropertyTesting"]),
         Floor.values.tests("EncodingsTests", ["Encodings"]),
+        Floor.values.tests(
+            "CardsTests", ["Cards", "Encodings", "Geodesy", "JSON", "PropertyTesting"]),
         Floor.values.tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
         Floor.values.tests(
             "InvocationTests", ["Invocation", "PropertyTesting", "Tenancy"], resources: [.copy("Vectors")]),
         Floor.values.tests(
             "APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
+        Floor.values.tests(
+            "AppAttestTests",
+            [
+                "AppAttest", "AppAttestSimulator", "AppSiteAssociation", "Encodings", "JSON",
+                "PropertyTesting", "Tenancy", crypto,
+            ],
+            resources: [.copy("Vectors")]),
         Floor.values.tests(
             "AppSiteAssociationTests", ["AppSiteAssociation", "Invocation", "JSON", "Tenancy"]),
         Floor.values.tests(
@@ -249,7 +290,18 @@ let package = Package(
                 "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON", "PropertyTesting",
                 "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
             ]),
-        testSupport("LocalServers", [nioCore, nioHTTP1, nioPosix, nioSSL]),
+        Floor.useCases.tests(
+            "RegistrationTests",
+            ["Cards", "Geodesy", "Invocation", "JSON", "PropertyTesting", "Registration"]),
+        testSupport("StoreSupport", ["AppStoreConnectSimulator", "Encodings", crypto]),
+        Floor.simulators.tests(
+            "AppStoreConnectSimulatorTests",
+            [
+                "AppStoreConnectSimulator", "Encodings", "JSON", "StoreSupport", asyncHTTPClient, crypto,
+                nioCore,
+                nioHTTP1,
+            ]),
+        testSupport("LocalServers", ["ProcessSupport", nioCore, nioHTTP1, nioPosix, nioSSL]),
         Floor.adapters.tests(
             "OutboundHTTPTests",
             ["IPAddresses", "LocalServers", "OutboundHTTP", asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
@@ -260,18 +312,33 @@ let package = Package(
             "WebhookClientTests",
             ["IPAddresses", "LocalServers", "Notifications", "OutboundHTTP", "WebhookClient"]),
         Floor.adapters.tests(
+            "AppStoreConnectTests",
+            [
+                "AppStoreConnect", "AppStoreConnectSimulator", "Cards", "Geodesy", "IPAddresses",
+                "Invocation",
+                "JSON", "LocalServers", "OutboundHTTP", "Registration", "StoreSupport", crypto,
+            ]),
+        Floor.adapters.tests(
             "ServerClientTests", ["Administration", "JSON", "LocalServers", "ServerClient", "Tenancy"]),
         Floor.adapters.tests("PlatformTests", ["Platform"]),
-        Floor.adapters.tests("EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL"]),
+        Floor.adapters.tests(
+            "EmbeddedPostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "ProcessSupport", "TestSupport"]),
         Floor.adapters.tests(
             "PostgreSQLTests", ["EmbeddedPostgreSQL", "PostgreSQL", "PropertyTesting", "TestSupport"]),
         Floor.adapters.tests(
             "PersistenceTests",
             [
-                "APNsPayload", "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Geodesy",
+                "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator", "AppSiteAssociation",
+                "Attestation", "EmbeddedPostgreSQL", "Geodesy",
                 "Invocation", "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL",
                 "PropertyTesting", "RateLimiting", "Receipts", "Routing", "RoutingSupport", "Tenancy",
-                "TestSupport",
+                "TestSupport", crypto,
+            ]),
+        Floor.client.tests(
+            "DoorstepClientTests",
+            [
+                "AppAttest", "AppAttestSimulator", "AppSiteAssociation", "DoorstepClient", "JSON", "Tenancy",
+                crypto,
             ]),
         Floor.simulators.tests(
             "APNsSimulatorTests",
@@ -288,7 +355,8 @@ let package = Package(
         Floor.adapters.tests(
             "HTTPAPITests",
             [
-                "APNsClient", "APNsPayload", "Administration", "CSteps", "DomainProof", "Encodings",
+                "APNsClient", "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator",
+                "AppSiteAssociation", "Attestation", "CSteps", "DomainProof", "Encodings",
                 "Geodesy", "HTTPAPI", "IPAddresses", "Invocation", "JSON", "Locations", "Notifications",
                 "PostgreSQL",
                 "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "Routing", "RoutingSupport",
@@ -298,9 +366,10 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsClient", "APNsPayload", "APNsSimulator", "LocalServers", "Doorstep",
-                "EmbeddedPostgreSQL", "HTTPAPI",
-                "JSON", "Notifications", "Persistence", "PostgreSQL", "PropertyTesting", "Routing", "Tenancy",
+                "APNsClient", "APNsPayload", "APNsSimulator", "AppAttest", "AppAttestSimulator",
+                "AppSiteAssociation", "AppStoreConnect", "Doorstep", "DoorstepClient", "EmbeddedPostgreSQL",
+                "HTTPAPI", "IPAddresses", "JSON", "LocalServers", "Notifications", "OutboundHTTP",
+                "Persistence", "PostgreSQL", "ProcessSupport", "PropertyTesting", "Routing", "Tenancy",
                 "TestSupport", asyncHTTPClient,
                 crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],

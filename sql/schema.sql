@@ -117,6 +117,26 @@ $$;
 ALTER FUNCTION doorstep.add_notification_days() OWNER TO doorstep_owner;
 
 --
+-- Name: address_webhook_message(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.address_webhook_message() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, due_at)
+    SELECT w.tenant_id, w.webhook_id, NEW.message_id, 'deliveries.finished', NEW.body, NEW.due_at
+    FROM doorstep.webhooks AS w
+    WHERE w.tenant_id = NEW.tenant_id AND w.disabled_at IS NULL AND 'deliveries.finished' = ANY (w.events)
+    FOR KEY SHARE;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.address_webhook_message() OWNER TO doorstep_owner;
+
+--
 -- Name: confirmation_days(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -558,6 +578,35 @@ ALTER TABLE ONLY doorstep.api_keys FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.api_keys OWNER TO doorstep_owner;
 
 --
+-- Name: attest_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.attest_keys (
+    tenant_id uuid NOT NULL,
+    key_id bytea NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    environment text NOT NULL COLLATE pg_catalog."C",
+    public_key bytea NOT NULL,
+    attestation_digest bytea NOT NULL,
+    counter bigint DEFAULT 0 NOT NULL,
+    category smallint,
+    bundle_version text,
+    attested_on date NOT NULL,
+    last_used_on date NOT NULL,
+    CONSTRAINT attest_keys_attestation_digest_length CHECK ((octet_length(attestation_digest) = 32)),
+    CONSTRAINT attest_keys_bundle_version_length CHECK ((octet_length(bundle_version) <= 255)),
+    CONSTRAINT attest_keys_counter_range CHECK (((counter >= 0) AND (counter <= '4294967295'::bigint))),
+    CONSTRAINT attest_keys_environment CHECK ((environment = ANY (ARRAY['production'::text, 'development'::text]))),
+    CONSTRAINT attest_keys_key_id_length CHECK ((octet_length(key_id) = 32)),
+    CONSTRAINT attest_keys_public_key_length CHECK ((octet_length(public_key) = 65))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY doorstep.attest_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.attest_keys OWNER TO doorstep_owner;
+
+--
 -- Name: audience_cursors; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -685,7 +734,10 @@ CREATE TABLE doorstep.clips (
     team_id text NOT NULL COLLATE pg_catalog."C",
     multi_business boolean DEFAULT false NOT NULL,
     app_id_prefix text COLLATE pg_catalog."C",
+    attestation jsonb,
     CONSTRAINT clips_app_id_prefix_form CHECK ((app_id_prefix ~ '^[A-Z0-9]{10}$'::text)),
+    CONSTRAINT clips_attestation_is_object CHECK ((jsonb_typeof(attestation) = 'object'::text)),
+    CONSTRAINT clips_attestation_length CHECK ((octet_length((attestation)::text) <= 1024)),
     CONSTRAINT clips_bundle_id_form CHECK (((bundle_id ~ '^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$'::text) AND (octet_length(bundle_id) <= 155))),
     CONSTRAINT clips_parent_is_prefix CHECK (starts_with(bundle_id, (parent_bundle_id || '.'::text))),
     CONSTRAINT clips_team_id_form CHECK ((team_id ~ '^[A-Z0-9]{10}$'::text))
@@ -706,6 +758,7 @@ CREATE TABLE doorstep.confirmations (
     outcome text NOT NULL COLLATE pg_catalog."C",
     source text NOT NULL COLLATE pg_catalog."C",
     minute timestamp with time zone NOT NULL,
+    attestation smallint DEFAULT 0 NOT NULL,
     CONSTRAINT confirmations_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
     CONSTRAINT confirmations_minute_is_whole CHECK ((isfinite(minute) AND (date_trunc('minute'::text, minute, 'UTC'::text) = minute))),
     CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
@@ -728,6 +781,7 @@ CREATE TABLE doorstep.confirmations_default (
     outcome text NOT NULL COLLATE pg_catalog."C",
     source text NOT NULL COLLATE pg_catalog."C",
     minute timestamp with time zone NOT NULL,
+    attestation smallint DEFAULT 0 NOT NULL,
     CONSTRAINT confirmations_location_length CHECK (((char_length(location_identifier) >= 1) AND (char_length(location_identifier) <= 128))),
     CONSTRAINT confirmations_minute_is_whole CHECK ((isfinite(minute) AND (date_trunc('minute'::text, minute, 'UTC'::text) = minute))),
     CONSTRAINT confirmations_outcome CHECK ((outcome = ANY (ARRAY['inRegion'::text, 'notInRegion'::text, 'doesNotMatch'::text, 'disallowed'::text, 'undetermined'::text]))),
@@ -1108,6 +1162,13 @@ ALTER TABLE ONLY doorstep.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, key_id);
 
 --
+-- Name: attest_keys attest_keys_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.attest_keys
+    ADD CONSTRAINT attest_keys_pkey PRIMARY KEY (tenant_id, key_id);
+
+--
 -- Name: audience_cursors audience_cursors_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1148,6 +1209,13 @@ ALTER TABLE ONLY doorstep.channels
 
 ALTER TABLE ONLY doorstep.clips
     ADD CONSTRAINT clips_pkey PRIMARY KEY (tenant_id, bundle_id);
+
+--
+-- Name: confirmations confirmations_attestation; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.confirmations
+    ADD CONSTRAINT confirmations_attestation CHECK (((attestation >= 0) AND (attestation <= 2))) NOT VALID;
 
 --
 -- Name: confirmations confirmations_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1275,6 +1343,12 @@ ALTER TABLE ONLY doorstep.webhooks
 CREATE INDEX api_keys_digest ON doorstep.api_keys USING btree (digest);
 
 --
+-- Name: attest_keys_clip; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX attest_keys_clip ON doorstep.attest_keys USING btree (tenant_id, bundle_id) WHERE (bundle_id <> ''::text);
+
+--
 -- Name: audit_log_at; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1347,10 +1421,16 @@ CREATE INDEX launches_location ON doorstep.launches USING btree (tenant_id, loca
 CREATE INDEX launches_url ON doorstep.launches USING btree (tenant_id, url, instance_id) WHERE (url IS NOT NULL);
 
 --
--- Name: notifications_tenant; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+-- Name: notifications_location; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE INDEX notifications_tenant ON ONLY doorstep.notifications USING btree (tenant_id) WHERE (push_type <> ''::text);
+CREATE INDEX notifications_location ON ONLY doorstep.notifications USING btree (tenant_id, location_identifier, created_at, notification_id) WHERE ((push_type <> ''::text) AND (location_identifier IS NOT NULL));
+
+--
+-- Name: notifications_newest; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX notifications_newest ON ONLY doorstep.notifications USING btree (tenant_id, created_at, notification_id) WHERE (push_type <> ''::text);
 
 --
 -- Name: push_tokens_activity; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -1381,6 +1461,12 @@ CREATE INDEX webhook_messages_due ON doorstep.webhook_messages USING btree (tena
 --
 
 ALTER INDEX doorstep.confirmations_pkey ATTACH PARTITION doorstep.confirmations_default_pkey;
+
+--
+-- Name: webhook_messages address_webhook_message; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER address_webhook_message BEFORE INSERT ON doorstep.webhook_messages FOR EACH ROW WHEN ((new.webhook_id IS NULL)) EXECUTE FUNCTION doorstep.address_webhook_message();
 
 --
 -- Name: tenants delete_confirmations; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -1584,7 +1670,7 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.api_keys REFERENCI
 -- Name: clips record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id', 'parent_bundle_id, team_id, app_id_prefix, multi_business');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id', 'parent_bundle_id, team_id, app_id_prefix, multi_business, attestation');
 
 --
 -- Name: domains record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -1744,6 +1830,20 @@ ALTER TABLE ONLY doorstep.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: attest_keys attest_keys_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.attest_keys
+    ADD CONSTRAINT attest_keys_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.clips(tenant_id, bundle_id) ON DELETE CASCADE;
+
+--
+-- Name: attest_keys attest_keys_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.attest_keys
+    ADD CONSTRAINT attest_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
 -- Name: audience_cursors audience_cursors_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1859,6 +1959,12 @@ CREATE POLICY admin_lists_tenants ON doorstep.tenants FOR SELECT TO doorstep_adm
 --
 
 ALTER TABLE doorstep.api_keys ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: attest_keys; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.attest_keys ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: audience_cursors; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -2089,6 +2195,12 @@ ALTER TABLE doorstep.short_codes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON doorstep.api_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: attest_keys tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.attest_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: audience_cursors tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2248,6 +2360,12 @@ GRANT ALL ON FUNCTION doorstep.add_confirmation_days() TO doorstep_router;
 
 REVOKE ALL ON FUNCTION doorstep.add_notification_days() FROM PUBLIC;
 GRANT ALL ON FUNCTION doorstep.add_notification_days() TO doorstep_router;
+
+--
+-- Name: FUNCTION address_webhook_message(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.address_webhook_message() FROM PUBLIC;
 
 --
 -- Name: FUNCTION confirmation_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2433,6 +2551,25 @@ GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_manager;
 GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
+-- Name: TABLE attest_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT ON TABLE doorstep.attest_keys TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.attest_keys TO doorstep_admin;
+
+--
+-- Name: COLUMN attest_keys.counter; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(counter) ON TABLE doorstep.attest_keys TO doorstep_app;
+
+--
+-- Name: COLUMN attest_keys.last_used_on; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(last_used_on) ON TABLE doorstep.attest_keys TO doorstep_app;
+
+--
 -- Name: TABLE audience_cursors; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2558,6 +2695,14 @@ GRANT UPDATE(multi_business) ON TABLE doorstep.clips TO doorstep_manager;
 GRANT UPDATE(app_id_prefix) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT SELECT(app_id_prefix) ON TABLE doorstep.clips TO doorstep_router;
 GRANT UPDATE(app_id_prefix) ON TABLE doorstep.clips TO doorstep_manager;
+
+--
+-- Name: COLUMN clips.attestation; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(attestation) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT UPDATE(attestation) ON TABLE doorstep.clips TO doorstep_manager;
+GRANT SELECT(attestation) ON TABLE doorstep.clips TO doorstep_router;
 
 --
 -- Name: TABLE confirmations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3160,7 +3305,7 @@ GRANT SELECT(client_new_instance_burst) ON TABLE doorstep.tenants TO doorstep_ro
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_admin;
-GRANT SELECT,INSERT ON TABLE doorstep.webhook_messages TO doorstep_manager;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_manager;
 
 --
 -- Name: COLUMN webhook_messages.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -6,8 +6,8 @@ import JSON
 import Logging
 import NIOCore
 import Notifications
+import ProcessSupport
 import Tenancy
-import TestSupport
 import Testing
 
 @Suite struct APNsSimulatorCommandTests {
@@ -31,7 +31,7 @@ import Testing
             continuation.yield($0.terminationStatus)
             continuation.finish()
         }
-        try process.run()
+        try process.start()
         defer { process.terminate() }
         try await log.line(saying: "}\n")
         let ready = try #require(try JSONValue(parsing: Array(log.text.utf8)).objectValue)

@@ -63,7 +63,7 @@ import Testing
                 try await server.stop()
                 expectSilence(of: server.log, key, installation)
             } catch {
-                server.kill()
+                await server.kill()
                 throw error
             }
         }
@@ -116,7 +116,7 @@ import Testing
             do {
                 switch random.below(7) {
                 case 0:
-                    server.kill()
+                    await server.kill()
                     try await server.start()
                 case 1:
                     try await postgres.stopImmediately()

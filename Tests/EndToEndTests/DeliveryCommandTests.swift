@@ -24,7 +24,9 @@ import Testing
         """
 
     private static func withDatabase(_ installation: Installation, _ script: String) async throws {
-        try await ConnectionPool.withPool(PoolConfiguration(conninfo: installation.databaseURL)) { pool in
+        try await ConnectionPool.withPool(
+            PoolConfiguration.forBusyMachines(conninfo: installation.databaseURL)
+        ) { pool in
             try await pool.withConnection { try await $0.execute(script: script) }
         }
     }

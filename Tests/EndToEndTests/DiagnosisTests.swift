@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import LocalServers
 import PostgreSQL
+import TestSupport
 import Testing
 
 /// What the lint and the diagnosis say of a real catalogue.
@@ -27,7 +28,7 @@ import Testing
         _ host: String, _ installation: Installation, isProved: Bool = true
     ) async throws {
         let pool = ConnectionPool(
-            PoolConfiguration(conninfo: installation.databaseURL, maximumConnections: 1))
+            PoolConfiguration.forBusyMachines(conninfo: installation.databaseURL, maximumConnections: 1))
         try await pool.withTransaction { transaction in
             let tenant: String = try await transaction.execute("SELECT tenant_id::text FROM doorstep.tenants")
                 .one()

@@ -4,7 +4,7 @@ import LocalServers
 import Testing
 
 /// Domains from the claim to its release, and other sites' association files, by the built command.
-@Suite(.timeLimit(.minutes(10))) struct DomainTests {
+@Suite(.timeLimit(.minutes(30))) struct DomainTests {
     private static let tenant = ["--tenant", Installation.tenant]
 
     static func claim(

@@ -1,6 +1,6 @@
 import Foundation
 import JSON
-import TestSupport
+import ProcessSupport
 
 /// The built command, run as its users run it.
 struct DoorstepBinary: Sendable {
@@ -56,7 +56,7 @@ struct DoorstepBinary: Sendable {
             // A thread of its own: reading a pipe to its end blocks.
             Thread.detachNewThread {
                 do {
-                    try process.run()
+                    try process.start()
                     let collected = Collected()
                     let reader = Thread {
                         collected.errors(errors.fileHandleForReading.readDataToEndOfFile())

@@ -18,7 +18,8 @@ import Testing
     private static func tokens(
         _ installation: Installation, containing text: String = ""
     ) async throws -> Int {
-        let configuration = PoolConfiguration(conninfo: installation.databaseURL, maximumConnections: 1)
+        let configuration = PoolConfiguration.forBusyMachines(
+            conninfo: installation.databaseURL, maximumConnections: 1)
         return try await ConnectionPool.withPool(configuration) { pool in
             try await pool.withConnection {
                 try await $0.execute(

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import PostgreSQL
+import ProcessSupport
 import TestSupport
 import Testing
 
@@ -89,10 +90,7 @@ import Testing
             + files.map { "--file=" + root.appendingPathComponent($0).path }
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["MIGRATE_PASSWORD": "m", "ADMIN_PASSWORD": "a", "SERVE_PASSWORD": "s"]) { $1 }
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
+        let status = try await process.runToEnd()
         #expect(status == 0)
     }
 
@@ -100,7 +98,8 @@ import Testing
         _ administration: ConnectionPool, owned databaseURL: String? = nil
     ) async throws {
         if let databaseURL {
-            let pool = ConnectionPool(PoolConfiguration(conninfo: databaseURL, maximumConnections: 1))
+            let pool = ConnectionPool(
+                PoolConfiguration.forBusyMachines(conninfo: databaseURL, maximumConnections: 1))
             try await pool.withConnection { connection in
                 for login in logins { _ = try await connection.execute("DROP OWNED BY \(identifier: login)") }
             }

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import PostgreSQL
+import TestSupport
 import Testing
 
 /// From an empty database to a lookup, a confirmation and a payload, by the binary alone.
@@ -141,7 +142,8 @@ import Testing
 
     /// All tables of the schema as text.
     private static func everyRow(of databaseURL: String) async throws -> String {
-        let pool = ConnectionPool(PoolConfiguration(conninfo: databaseURL, maximumConnections: 1))
+        let pool = ConnectionPool(
+            PoolConfiguration.forBusyMachines(conninfo: databaseURL, maximumConnections: 1))
         let text = try await pool.withConnection { connection in
             var text = ""
             let tables = try await connection.execute(

@@ -2,6 +2,7 @@ import EmbeddedPostgreSQL
 import Foundation
 import PostgreSQL
 import Synchronization
+import TestSupport
 
 /// A PostgreSQL of a test's own that is stopped at once and started again.
 final class MortalPostgres: Sendable {
@@ -45,7 +46,7 @@ final class MortalPostgres: Sendable {
 
     func withPool<Result: Sendable>(_ body: (ConnectionPool) async throws -> Result) async throws -> Result {
         try await ConnectionPool.withPool(
-            PoolConfiguration(conninfo: conninfo, maximumConnections: 1, statementTimeout: .seconds(120)),
+            PoolConfiguration.forBusyMachines(conninfo: conninfo, maximumConnections: 1),
             body)
     }
 }

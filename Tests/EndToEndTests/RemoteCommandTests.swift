@@ -14,8 +14,11 @@ import Testing
             for tenant in ["near", "far"] {
                 try await installation.binary.succeed("tenant", "create", tenant, "--name", "The same")
             }
+            let scopes = ["read", "manage", "look_up", "confirm", "compose", "notify"].flatMap {
+                ["--scope", $0]
+            }
             let made = try await installation.binary.succeed(
-                "key", "create", "--tenant", "far", "--kind", "secret", "--scope", "read", "--scope", "manage"
+                ["key", "create", "--tenant", "far", "--kind", "secret"] + scopes
             ).json()
             let key = try #require(made.objectValue?["key"]?.stringValue)
             var serving = installation.binary
@@ -71,6 +74,15 @@ import Testing
         ["code", "create", "x y", "--url", url], ["code", "create", "x y", "--url", url],
         ["code", "update", "x y", "--url", "https://example.com/a/b"], ["code", "show", "x y"],
         ["code", "list"], ["code", "update", "z", "--url", url],
+        ["lookup", "\(url)/b?x=1"], ["lookup", "https://example.org/"], ["lookup", "nonsense"],
+        ["confirm", url], ["confirm", url, "--latitude", "0", "--longitude=2", "--source", "nfc"],
+        ["confirm", url, "--no-in-region"], ["confirm", url, "--latitude", "nan", "--longitude", "1"],
+        ["confirm", url, "--latitude", "50", "--longitude", "2", "--horizontal-accuracy", "10.5"],
+        ["confirm", url, "--error-code", "1"], ["confirm", "https://example.org/", "--in-region"],
+        ["payload", url, "--title", "A", "--headers", #"{"id":"6A1F2C7E-51C5-4A0B-9BF1-0A3C5E6D7F80"}"#],
+        ["payload", "https://example.org/", "--title", "A"], ["payload", url, "--aps", #"{"alert":1}"#],
+        ["send", "--url", "https://example.org/", "--aps", "{}", "--business"],
+        ["send", "--url", url, "--aps", #"{"alert":"A"}"#, "--instance", "nobody"],
         ["diagnose", "\(url)/b?x=1"], ["diagnose", "nonsense", "--format", "json"],
         ["location", "delete", "b/ %2F+"], ["location", "delete", "b/ %2F+", "--cascade"],
         ["location", "delete", "b/ %2F+"], ["experience", "delete", url],
@@ -218,11 +230,13 @@ import Testing
             }
             let rotated = try await manager.succeed("key", "rotate", id, "--overlap", "0.5").json()
             #expect(rotated.objectValue?["key"]?.stringValue?.hasPrefix("dsk_") == true)
+            let updated = try await manager.succeed("key", "update", id, "--expires-in-days", "2")
+            #expect(updated.output == "Updated key \(id)\n")
             #expect(try await manager.succeed("key", "revoke", id).output == "Revoked key \(id)\n")
             let shown = try await manager.succeed("key", "show", id, "--format", "json").json()
             #expect(shown.objectValue?["status"] == "revoked")
             let update = try await manager.run("key", "update", id, "--no-expiry")
-            #expect(update.status == 1 && update.errors.contains("at the database"))
+            #expect(update.status == 1 && update.errors.contains("key_not_active"))
         }
     }
 
@@ -308,6 +322,23 @@ import Testing
                 let refused = try await both.run(command + ["--server", server.address])
                 #expect(refused.status == 64 && refused.errors.contains("at the database"))
             }
+            // Whoever names the server by the environment is told the same, where no flag names a database.
+            for command in [["tenant", "list"], ["status"], ["migrate"]] {
+                let refused = try await both.run(command)
+                #expect(refused.status == 1 && refused.errors.contains("at the database"), "\(command)")
+            }
+            try await both.succeed("tenant", "list", "--database-url", installation.databaseURL)
+
+            // The environment's key is for the environment's server, however that is written, and for no other.
+            let port = server.address.split(separator: ":").last ?? ""
+            try await remote.succeed("clip", "list", "--server", "HTTP://127.0.0.1:\(port)/")
+            let elsewhere = try await remote.run("clip", "list", "--server", "http://localhost:\(port)")
+            #expect(
+                elsewhere.status != 0 && elsewhere.errors.contains("no key"), "\(elsewhere.errors)")
+            var unbound = remote
+            unbound.environment["DOORSTEP_SERVER"] = nil
+            try await unbound.succeed("clip", "list", "--server", server.address)
+
             let insecure = try await remote.run("clip", "list", "--server", "http://example.com")
             #expect(insecure.status == 64)
 
@@ -354,6 +385,27 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
             #expect(try await binary.succeed("logout").output == "Forgot 1 key\n")
             #expect(try await binary.run("clip", "list").status == 64)
+
+            // Two at once do not lose each other's.
+            let addresses = [server.address, server.address.replacing("127.0.0.1", with: "localhost")]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for address in addresses {
+                    group.addTask { [binary] in
+                        _ = try await binary.succeed("login", "--server", address, input: key + "\n")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await binary.succeed("logout").output == "Forgot 2 keys\n")
+            // What would not be read back is not written.
+            let long = """
+                {"logins": [{"server": "https://example.com", "tenant": "t", "key": "\(String(repeating: "k", count: 65_400))"}]}
+                """
+            try Data(long.utf8).write(to: URL(filePath: file))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+            let full = try await binary.run("login", "--server", server.address, input: key + "\n")
+            #expect(full.status == 1 && full.errors.contains(file))
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == long)
         }
     }
 }

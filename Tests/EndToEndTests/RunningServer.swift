@@ -4,8 +4,8 @@ import JSON
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import ProcessSupport
 import Synchronization
-import TestSupport
 
 /// `doorstep serve` in a process of its own.
 final class RunningServer: Sendable {
@@ -32,7 +32,7 @@ final class RunningServer: Sendable {
             log.end()
             exit.set(ended.terminationStatus)
         }
-        try process.run()
+        try process.start()
         let port = try await log.port()
         let server = RunningServer(
             address: "\(tls == nil ? "http" : "https")://127.0.0.1:\(port)", log: log, process: process)
@@ -149,10 +149,12 @@ final class RunningServer: Sendable {
     }
 
     func send(
-        _ method: HTTPMethod, _ path: String, key: String, _ body: String, type: String
+        _ method: HTTPMethod, _ path: String, key: String, _ body: String, type: String,
+        fields: [String: String] = [:]
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: address + path)
         request.method = method
+        for (name, value) in fields { request.headers.add(name: name, value: value) }
         request.headers.add(name: "Content-Type", value: type)
         request.body = .bytes(ByteBuffer(string: body))
         return try await send(request, key: key)
@@ -231,7 +233,7 @@ final class ServerLog: Sendable {
 }
 
 /// How a process ended, once it has.
-private final class ExitStatus: Sendable {
+final class ExitStatus: Sendable {
     private let stream: AsyncStream<Int32>
     private let continuation: AsyncStream<Int32>.Continuation
 

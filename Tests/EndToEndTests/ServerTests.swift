@@ -2,6 +2,7 @@ import EmbeddedPostgreSQL
 import Foundation
 import JSON
 import PostgreSQL
+import ProcessSupport
 import TestSupport
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
     @Test func aDatabaseNewerThanTheBinaryIsRefused() async throws {
         try await Installation.lend { installation in
             let pool = ConnectionPool(
-                PoolConfiguration(conninfo: installation.databaseURL, maximumConnections: 1))
+                PoolConfiguration.forBusyMachines(conninfo: installation.databaseURL, maximumConnections: 1))
             try await pool.withConnection { connection in
                 _ = try await connection.execute(
                     """
@@ -230,10 +231,7 @@ import Testing
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = words
         process.standardError = FileHandle.nullDevice
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
+        let status = try await process.runToEnd()
         guard status == 0 else { throw DoorstepBinary.Failed(description: "\(words) ended with \(status)") }
     }
 }

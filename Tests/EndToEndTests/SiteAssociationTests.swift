@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A proved domain's association file, as a running server gives it.
-@Suite(.timeLimit(.minutes(10))) struct SiteAssociationTests {
+@Suite(.timeLimit(.minutes(30))) struct SiteAssociationTests {
     static let path = "/.well-known/apple-app-site-association"
 
     /// Claims and proves a domain.

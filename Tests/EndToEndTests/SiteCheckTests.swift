@@ -3,7 +3,7 @@ import LocalServers
 import Testing
 
 /// `doorstep domain check` on sites of the tests' own.
-@Suite(.timeLimit(.minutes(10))) struct SiteCheckTests {
+@Suite(.timeLimit(.minutes(30))) struct SiteCheckTests {
     private static let path = "/.well-known/apple-app-site-association"
     private static let clip = "ABCDE12345.com.example.MyApp.Clip"
 

@@ -3,13 +3,14 @@ import Foundation
 import JSON
 import NIOCore
 import NIOHTTP1
+import ProcessSupport
 import Synchronization
-import TestSupport
 
 /// `doorstep serve` on one port, however often it is killed and started again.
 final class SupervisedServer: Sendable {
     private struct State {
         var process: Process?
+        var exit = ExitStatus()
         var port = 0
         var log = ServerLog()
         var logs = ""
@@ -46,10 +47,15 @@ final class SupervisedServer: Sendable {
         process.standardError = pipe
         let log = ServerLog()
         pipe.fileHandleForReading.readabilityHandler = { log.append($0.availableData) }
-        process.terminationHandler = { _ in log.end() }
-        try process.run()
+        let exit = ExitStatus()
+        process.terminationHandler = { ended in
+            log.end()
+            exit.set(ended.terminationStatus)
+        }
+        try process.start()
         state.withLock { state in
             state.process = process
+            state.exit = exit
             state.logs += state.log.text
             state.log = log
         }
@@ -58,19 +64,21 @@ final class SupervisedServer: Sendable {
     }
 
     /// Ends the process as a power failure would.
-    func kill() {
-        guard let process = state.withLock({ $0.process }), process.isRunning else { return }
+    func kill() async {
+        let (process, exit) = state.withLock { ($0.process, $0.exit) }
+        guard let process, process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        _ = await exit.value()
     }
 
     /// Ends the process as a service manager does.
     func stop() async throws {
-        guard let process = state.withLock({ $0.process }) else { return }
+        let (process, exit) = state.withLock { ($0.process, $0.exit) }
+        guard let process else { return }
         process.terminate()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw DoorstepBinary.Failed(description: "the server ended with \(process.terminationStatus)")
+        let status = await exit.value()
+        guard status == 0 else {
+            throw DoorstepBinary.Failed(description: "the server ended with \(status)")
         }
     }
 
@@ -93,7 +101,7 @@ final class SupervisedServer: Sendable {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body.serialized()))
         }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(120))
         let text = try await response.body.collect(upTo: 1 << 24)
         return Answer(
             status: Int(response.status.code),

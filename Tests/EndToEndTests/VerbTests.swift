@@ -205,7 +205,7 @@ import Testing
     }
 
     /// A private server has the schema that the command needs; a database of its user's has it by `migrate` alone.
-    @Test(.timeLimit(.minutes(5))) func aPrivateServerIsMigratedByItself() async throws {
+    @Test(.timeLimit(.minutes(30))) func aPrivateServerIsMigratedByItself() async throws {
         let directory = try TemporaryDirectory()
         let place = ["--embedded-postgres", directory.path("postgres")]
         let binary = DoorstepBinary(databaseURL: "")

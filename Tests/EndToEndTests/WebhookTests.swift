@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Webhooks from their registration to what they receive, by HTTP alone.
-@Suite(.timeLimit(.minutes(10))) struct WebhookTests {
+@Suite(.timeLimit(.minutes(30))) struct WebhookTests {
     /// Lends a database, and a key with every scope.
     private static func withInstallation(
         _ body: (Installation, _ key: String) async throws -> Void
@@ -156,7 +156,9 @@ import Testing
                     #expect(messages.allSatisfy { $0["attempts"]?.arrayValue?.count == 2 })
 
                     // As if it had failed for days: the other is told.
-                    try await ConnectionPool.withPool(PoolConfiguration(conninfo: installation.databaseURL)) {
+                    try await ConnectionPool.withPool(
+                        PoolConfiguration.forBusyMachines(conninfo: installation.databaseURL)
+                    ) {
                         pool in
                         try await pool.withConnection {
                             try await $0.execute(

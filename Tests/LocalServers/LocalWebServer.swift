@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import ProcessSupport
 
 /// A web server of the tests' own on 127.0.0.1, over HTTP or HTTPS.
 public struct LocalWebServer: Sendable {
@@ -156,10 +157,7 @@ public struct TestCertificate: Sendable {
             certificate.keyPath, "-out", certificate.path,
         ]
         process.standardError = FileHandle.nullDevice
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
+        let status = try await process.runToEnd()
         guard status == 0 else { throw CocoaError(.fileWriteUnknown) }
         return try await body(certificate)
     }

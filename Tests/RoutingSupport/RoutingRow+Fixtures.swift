@@ -28,7 +28,7 @@ extension RoutingRow {
     /// The parent is the bundle ID without its last component.
     public static func clip(
         _ tenant: TenantID, _ bundleID: String, isMultiBusiness: Bool, teamID: String = "ABCDE12345",
-        appIDPrefix: String? = nil
+        appIDPrefix: String? = nil, attestation: String? = nil
     ) -> RoutingRow {
         let parent = bundleID.split(separator: ".").dropLast().joined(separator: ".")
         return RoutingRow(of: ClipColumn.self) { column in
@@ -39,6 +39,7 @@ extension RoutingRow {
             case .teamId: Array(teamID.utf8)
             case .parentBundleId: Array(parent.utf8)
             case .appIdPrefix: appIDPrefix.map { Array($0.utf8) }
+            case .attestation: attestation.map { Array($0.utf8) }
             }
         }
     }

@@ -67,9 +67,7 @@ public struct MigratedDatabase: Sendable {
         _ conninfo: String, _ change: (inout PoolConfiguration) -> Void,
         _ body: (ConnectionPool) async throws -> R
     ) async throws -> R {
-        var configuration = PoolConfiguration(
-            conninfo: conninfo, maximumConnections: 4, acquireTimeout: .seconds(60),
-            connectTimeout: .seconds(60), statementTimeout: .seconds(600))
+        var configuration = PoolConfiguration.forBusyMachines(conninfo: conninfo, maximumConnections: 4)
         change(&configuration)
         return try await ConnectionPool.withPool(configuration, body)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQL
+import ProcessSupport
 import Synchronization
 
 /// A PgBouncer in front of the test server, which gives each transaction whatever connection is free.
@@ -97,7 +98,7 @@ private final class PgBouncerProcess: Sendable {
             }
             line.yield(String(decoding: data, as: UTF8.self))
         }
-        try process.run()
+        try process.start()
         var log = ""
         for await part in lines {
             log += part

@@ -74,13 +74,9 @@ public enum TestServer {
         } else {
             conninfo = try await startPrivately().conninfo
         }
-        return Started(
-            conninfo: conninfo,
-            administration: ConnectionPool(
-                PoolConfiguration(
-                    conninfo: conninfo, maximumConnections: 4, maximumWaiters: .max,
-                    acquireTimeout: .seconds(600), connectTimeout: .seconds(60),
-                    statementTimeout: .seconds(600))))
+        var configuration = PoolConfiguration.forBusyMachines(conninfo: conninfo, maximumConnections: 4)
+        configuration.maximumWaiters = .max
+        return Started(conninfo: conninfo, administration: ConnectionPool(configuration))
     }
 
     private static func startPrivately() async throws -> PrivateServer {

@@ -106,11 +106,13 @@ struct Command {
         posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&files, output, 1)
         posix_spawn_file_actions_adddup2(&files, output, 2)
-        // Those that were opened without O_CLOEXEC; closing one that is not open is no error here.
-        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        for file in open.compactMap({ Int32($0) }) where file > 2 {
-            posix_spawn_file_actions_addclose(&files, file)
-        }
+        #if !canImport(Darwin)
+            // Those that were opened without O_CLOEXEC, and those that another thread opens before the child is there: a server
+            // left behind would keep them for good. Closing one that is not open is no error here.
+            let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+            let highest = open.compactMap { Int32($0) }.max() ?? 2
+            for file in 3...highest + 1_000 { posix_spawn_file_actions_addclose(&files, file) }
+        #endif
 
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)

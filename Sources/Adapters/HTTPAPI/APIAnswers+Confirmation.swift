@@ -1,3 +1,4 @@
+import AppAttest
 import Foundation
 import Geodesy
 import Invocation
@@ -9,13 +10,15 @@ import Routing
 extension APIAnswers {
     /// `POST /v1/confirmations`: whether the person is at the business.
     func confirm(
-        _ body: JSONObject, in table: TenantTable, at now: Date
-    ) throws(Problem) -> [UInt8] {
-        let confirmation = confirmer.confirm(try ConfirmationRequest(body), in: table, at: now)
+        _ request: ConfirmationRequest, attested attestation: RequestAttestation, in table: TenantTable,
+        at now: Date
+    ) -> [UInt8] {
+        let confirmation = confirmer.confirm(request, attested: attestation, in: table, at: now)
         counters.count(confirmation.outcome)
         var receipt: String?
         if let receipts {
-            receipt = receipts.sign(Receipt(confirmation, of: table.tenant, at: now), at: now)
+            receipt = receipts.sign(
+                Receipt(confirmation, attested: attestation, of: table.tenant, at: now), at: now)
             counters.countReceipt()
         }
         return confirmation.answer(receipt: receipt)
@@ -23,7 +26,7 @@ extension APIAnswers {
 }
 
 extension ConfirmationRequest {
-    fileprivate init(_ body: JSONObject) throws(Problem) {
+    init(_ body: JSONObject) throws(Problem) {
         let url: String
         let source: InvocationSource
         let access: LocationAccess

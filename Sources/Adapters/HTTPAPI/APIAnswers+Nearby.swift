@@ -6,8 +6,7 @@ import Routing
 
 extension APIAnswers {
     /// `POST /v1/nearby`: the businesses of a clip around the person, of whom nothing is kept.
-    static func nearby(_ body: JSONObject, in table: TenantTable) throws(Problem) -> [UInt8] {
-        let request = try NearbyRequest(body)
+    static func nearby(_ request: NearbyRequest, in table: TenantTable) throws(Problem) -> [UInt8] {
         do throws(LookupRefusal) {
             return try table.nearby(
                 request.url, from: request.coordinate, within: request.reach, limit: request.limit
@@ -18,7 +17,8 @@ extension APIAnswers {
     }
 }
 
-private struct NearbyRequest {
+/// Which businesses are asked for.
+struct NearbyRequest {
     let url: InvocationURL
     let coordinate: Coordinate
     let reach: Distance

@@ -13,6 +13,7 @@ public struct APIAnswers: Sendable {
     /// Without it, answers have no receipts.
     let receipts: ReceiptIssuer?
     let counters: ConfirmationCounters
+    let attestationCounters: AttestationCounters
 
     /// - Parameters:
     ///   - recorder: What keeps that confirmations were given.
@@ -24,6 +25,7 @@ public struct APIAnswers: Sendable {
         confirmer = Confirmer(recordingTo: recorder)
         self.receipts = receipts
         counters = ConfirmationCounters(metrics)
+        attestationCounters = AttestationCounters(metrics)
     }
 
     /// `GET /v1/lookup`: the business an invocation URL stands for.

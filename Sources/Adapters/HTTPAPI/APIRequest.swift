@@ -15,6 +15,8 @@ struct APIRequest {
     var parameters: [Substring: Substring] = [:]
     /// The host and port that it names, as they came; of use to the router's requests alone.
     var authority: String?
+    /// Path and query, as they came; of use to the router's requests alone.
+    var target = ""
     var fields = RequestFields()
 }
 
@@ -28,6 +30,8 @@ struct AdmittedRequest {
     var now: Date
     /// Empty where the route takes none.
     private(set) var body: JSONObject = [:]
+    /// What its `Doorstep-Assertion` is; nil without one, and where nobody asks for it.
+    var signature: AttestationControl.Signature?
 
     init(
         _ request: APIRequest, of caller: KeyHolder, in table: TenantTable, _ standing: RequestStanding,
@@ -84,6 +88,10 @@ struct RequestFields {
     var requestID: String?
     /// Each that came: a comma may be part of one.
     var idempotencyKeys: [String] = []
+    /// A token of App Attest.
+    var attestation: String?
+    /// The request's signature by App Attest.
+    var assertion: String?
 }
 
 extension RequestFields {
@@ -93,7 +101,8 @@ extension RequestFields {
             contentLength: fields[.contentLength], ifNoneMatch: fields[.ifNoneMatch],
             ifMatch: fields[.ifMatch], prefer: fields[.prefer],
             forwardedFor: fields[.forwardedFor], requestID: fields[.requestID],
-            idempotencyKeys: fields[values: .idempotencyKey])
+            idempotencyKeys: fields[values: .idempotencyKey], attestation: fields[.doorstepAttestation],
+            assertion: fields[.doorstepAssertion])
     }
 }
 

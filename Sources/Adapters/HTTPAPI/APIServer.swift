@@ -1,4 +1,5 @@
 public import Administration
+public import Attestation
 public import Foundation
 import HTTPTypes
 import Hummingbird
@@ -60,6 +61,10 @@ public struct APIServer: Service {
     /// What the API stands on.
     public struct Dependencies: Sendable {
         public var answers: APIAnswers
+        /// Nil for a server without a secret for challenges and tokens.
+        public var attestation: AppVerifier?
+        /// The fingerprint of the root that attestations are traced back to, where it is not Apple's.
+        public var foreignAttestationRoot: String?
         /// What is answered from.
         public var table: LiveRoutingTable
         /// Learns which keys are used.
@@ -91,7 +96,8 @@ public struct APIServer: Service {
             @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws -> JSONObject
 
         public init(
-            answers: APIAnswers, table: LiveRoutingTable, usage: any KeyUsageRecorder,
+            answers: APIAnswers, attestation: AppVerifier? = nil, foreignAttestationRoot: String? = nil,
+            table: LiveRoutingTable, usage: any KeyUsageRecorder,
             instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
             channels: ChannelDirectory? = nil, webhooks: (any WebhookRegistry)? = nil,
             catalogue: ManagedCatalogue,
@@ -103,6 +109,8 @@ public struct APIServer: Service {
             metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
+            self.attestation = attestation
+            self.foreignAttestationRoot = foreignAttestationRoot
             self.table = table
             self.usage = usage
             self.instances = instances
@@ -233,8 +241,13 @@ public struct APIServer: Service {
     /// All that the server answers; what monitors ask is left out where they have a port of their own.
     static func routes(_ access: AccessControl, _ settings: Settings, _ dependencies: Dependencies) -> [Route]
     {
-        LocationRoutes(answers: dependencies.answers).routes
-            + InstanceRoutes(dependencies.instances, dependencies.answers, access.limiter).routes
+        let attestation = AttestationControl(
+            verifier: dependencies.attestation, counters: dependencies.answers.attestationCounters)
+        return LocationRoutes(answers: dependencies.answers, attestation: attestation).routes
+            + AttestationRoutes(control: attestation).routes
+            + InstanceRoutes(
+                dependencies.instances, dependencies.answers, access.limiter, attestation
+            ).routes
             + NotificationRoutes(dependencies.notifications).routes
             + ChannelRoutes(directory: dependencies.channels).routes
             + NotificationHistoryRoutes(history: dependencies.history).routes

@@ -18,8 +18,9 @@ struct Answerer: Sendable {
     /// How long a request's body may take to arrive, and its head once that has begun.
     let bodyTimeout: Duration
     private let concurrency: TenantConcurrency
-    /// A tenant's long bodies have a file each.
-    private let uploads = TenantConcurrency(maximum: 1, refusal: .uploadIsUnderWay)
+    /// Long bodies have a file each.
+    private let uploads = TenantConcurrency(
+        maximum: 1, refusal: .uploadIsUnderWay, ofAll: Upload.maximumAtOnce, refusalOfAll: .tooManyUploads)
     private let hiding: ProvedHostMiddleware?
     /// Of the answers that are most frequent by far; by route, nil for those that are not from memory.
     private let successes: [Metrics.Timer?]
@@ -96,14 +97,21 @@ struct Answerer: Sendable {
         let received = APIRequest(
             client: proxies.client(of: request, context.peer), query: (request.uri.query ?? "")[...],
             parameters: Dictionary(uniqueKeysWithValues: context.parameters.map { ($0.key, $0.value) }),
-            authority: request.head.authority, fields: RequestFields(request.headers))
+            authority: request.head.authority, target: request.head.path ?? "",
+            fields: RequestFields(request.headers))
         switch route.handler {
         case .open(let handler): return Response(try handler(received))
         case .memory(let scope, let handler):
+            let verify = received.fields.assertion == nil ? nil : route.verifySignature
             return try await respond(to: request, received, context, by: route, scope, waits: route.takesBody)
             {
-                (admitted, body) throws(Problem) in
-                try admitted.answered(by: handler, body: body)
+                (admitted, body) in
+                guard let verify, let body else { return try admitted.answered(by: handler, body: body) }
+                return try await admitted.answered(
+                    by: { admitted in
+                        try handler(
+                            try await verify(admitted, route.method, Array(body.readableBytesView)))
+                    }, body: body)
             }
         case .stored(let scope, let handler):
             return try await respond(to: request, received, context, by: route, scope, waits: true) {
@@ -115,13 +123,12 @@ struct Answerer: Sendable {
                 (admitted, _) in
                 try await admitted.answered(
                     by: { admitted in
-                        try await uploads.with(admitted.tenant) {
-                            let body = try await request.withUpload(within: bodyTimeout) {
-                                try await SpooledBody($0)
-                            }
-                            var admitted = admitted
-                            admitted.now = Date()
-                            return try await handler(admitted, body)
+                        let take = try handler(admitted)
+                        return try await uploads.with(admitted.tenant) {
+                            try await take(
+                                try await request.withUpload(within: bodyTimeout) {
+                                    try await SpooledBody($0)
+                                })
                         }
                     }, body: nil)
             }
@@ -230,6 +237,10 @@ extension Problem {
     fileprivate static let uploadIsUnderWay = Problem(
         .conflict, "conflict", "another collection of the tenant's is being sent: try again when it is over",
         headers: [.retryAfter: "2"])
+    fileprivate static let tooManyUploads = Problem(
+        .serviceUnavailable, "too_many_uploads",
+        "the server takes \(Upload.maximumAtOnce) collections at once, and has as many: try again when one is over",
+        headers: [.retryAfter: "10"])
 }
 
 extension Response {

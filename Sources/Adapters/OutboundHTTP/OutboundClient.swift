@@ -117,9 +117,9 @@ public struct OutboundClient: Sendable {
     ) async throws -> OutboundAnswer {
         let response = try await client.execute(prepared(request), timeout: TimeAmount(timeout))
         var answer = OutboundAnswer(
-            status: Int(response.status.code), contentType: response.headers.first(name: "Content-Type"),
-            location: response.headers.first(name: "Location"),
-            entityTag: response.headers.first(name: "ETag"))
+            status: Int(response.status.code),
+            fields: Dictionary(
+                response.headers.map { ($0.name.lowercased(), [$0.value]) }, uniquingKeysWith: +))
         for try await piece in response.body {
             let room = limit - answer.body.count
             answer.body += piece.readableBytesView.prefix(room)
@@ -148,11 +148,17 @@ public struct OutboundClient: Sendable {
 /// What a server answered.
 public struct OutboundAnswer: Sendable, Hashable {
     public let status: Int
-    public let contentType: String?
-    /// Where a redirect leads.
-    public let location: String?
-    public let entityTag: String?
+    /// The values of the header's fields, by their names in lower case.
+    fileprivate let fields: [String: [String]]
     public var body: [UInt8] = []
     /// Whether there was more of the body.
     public var isCutOff = false
+
+    public var contentType: String? { values(of: "Content-Type").first }
+    /// Where a redirect leads.
+    public var location: String? { values(of: "Location").first }
+    public var entityTag: String? { values(of: "ETag").first }
+
+    /// The values of a field of the header, in their order.
+    public func values(of name: String) -> [String] { fields[name.lowercased()] ?? [] }
 }

@@ -1,5 +1,7 @@
 public import Administration
+import AppAttest
 import AppSiteAssociation
+import JSON
 import PostgreSQL
 import Tenancy
 
@@ -36,9 +38,9 @@ extension Clip: StoredItem {
     func insertion(into tenant: TenantID) -> Query {
         """
         INSERT INTO doorstep.clips
-            (tenant_id, bundle_id, parent_bundle_id, team_id, app_id_prefix, multi_business)
+            (tenant_id, bundle_id, parent_bundle_id, team_id, app_id_prefix, multi_business, attestation)
         VALUES (\(tenant.uuid), \(bundleID.text), \(parentBundleID.text), \(teamID.text), \(ownAppIDPrefix?.text),
-            \(isMultiBusiness))
+            \(isMultiBusiness), \(storedAttestation)::jsonb)
         ON CONFLICT (tenant_id, bundle_id) DO NOTHING
         """
     }
@@ -46,7 +48,8 @@ extension Clip: StoredItem {
     func update(of tenant: TenantID) -> Query {
         """
         UPDATE doorstep.clips
-        SET team_id = \(teamID.text), app_id_prefix = \(ownAppIDPrefix?.text), multi_business = \(isMultiBusiness)
+        SET team_id = \(teamID.text), app_id_prefix = \(ownAppIDPrefix?.text), multi_business = \(isMultiBusiness),
+            attestation = \(storedAttestation)::jsonb
         WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(bundleID.text)
         """
     }
@@ -65,16 +68,23 @@ extension Clip: StoredItem {
             ], cascade: cascade)
     }
 
-    fileprivate static let columns = "bundle_id, team_id, app_id_prefix, multi_business"
+    fileprivate static let columns = "bundle_id, team_id, app_id_prefix, multi_business, attestation::text"
 
     /// Takes ``columns``.
     init(row: Row) throws {
-        let (bundleID, teamID, prefix, isMultiBusiness) = try row.decode(
-            String.self, String.self, String?.self, Bool.self)
+        let (bundleID, teamID, prefix, isMultiBusiness, attestation) = try row.decode(
+            String.self, String.self, String?.self, Bool.self, String?.self)
         self = try PersistenceError.reading("clips") {
             try Clip(
                 bundleID: BundleID(bundleID), teamID: TeamID(teamID),
-                appIDPrefix: prefix.map { try AppIDPrefix($0) }, isMultiBusiness: isMultiBusiness)
+                appIDPrefix: prefix.map { try AppIDPrefix($0) }, isMultiBusiness: isMultiBusiness,
+                attestation: attestation.map { text in
+                    try ClipAttestation(JSONObjectReader(JSONValue(parsing: Array(text.utf8))))
+                })
         }
+    }
+
+    private var storedAttestation: String? {
+        attestation.map { String(decoding: JSONValue.object($0.json).serialized(), as: UTF8.self) }
     }
 }

@@ -13,6 +13,8 @@ public import Tenancy
 /// An answer does not wait for the database, and does not fail with it: records wait in memory, many are written at
 /// once, and while the database does not answer they go on waiting. Beyond a limit, of which each tenant has a share
 /// (``TenantBacklog``), the newest are dropped and counted.
+/// A tenant of which webhooks are told of confirmations is written for every two seconds, or by the hundred: so they get few
+/// messages, each with what is written with it.
 /// A record has its ID before it is written, so that one whose COMMIT was lost is not written twice.
 ///
 /// Safe to use from many threads.
@@ -36,6 +38,8 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         /// Taken out of `waiting`, and not yet in `underWay`.
         var makingCount = 0
         var dropped = 0
+        /// Until when what tenants record gathers, so that their webhooks get few messages.
+        var gatheringUntil: [TenantID: ContinuousClock.Instant] = [:]
 
         var count: Int { waiting.count + makingCount + underWay.count }
     }
@@ -45,10 +49,13 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     private let state = Mutex(State())
     private let wakeups: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
+    private let now: @Sendable () -> ContinuousClock.Instant
     private let onFailure: @Sendable (any Error) -> Void
 
     /// How long records may wait for others to be written with them.
     private static let gathering = Duration.milliseconds(50)
+    /// How long a tenant's may, of which webhooks are told. [ours]
+    private static let telling = Duration.seconds(2)
     private static let retryInterval = Duration.seconds(1)
     private static let batch = 5_000
 
@@ -57,10 +64,12 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     ///   - onFailure: Told of each attempt that failed.
     public init(
         _ pool: ConnectionPool, limit: Int = 100_000,
-        onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+        onFailure: @escaping @Sendable (any Error) -> Void = { _ in },
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.pool = pool
         self.limit = limit
+        self.now = now
         self.onFailure = onFailure
         (wakeups, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -87,7 +96,7 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
             try? await Task.sleep(for: Self.gathering)
             do {
                 // One batch: what has come meanwhile gathers again.
-                try await writeBatch()
+                try await writeBatch(isLast: false)
             } catch {
                 guard !Task.isCancelled else { return }
                 onFailure(error)
@@ -103,23 +112,25 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
     public func flush() async throws {
         while count > 0 {
             do {
-                try await writeBatch()
-            } catch let error as PostgreSQLError where error.isOfLock {
+                try await writeBatch(isLast: true)
+            } catch let error as PostgreSQLError where error.isLockTimeout {
                 continue
             }
         }
     }
 
-    private func writeBatch() async throws {
+    /// - Parameter isLast: whether nothing gathers any longer.
+    private func writeBatch(isLast: Bool) async throws {
         var failure: (any Error)?
-        for (tenant, entries) in Dictionary(grouping: nextBatch(), by: \.tenant) {
+        for (tenant, entries) in Dictionary(grouping: nextBatch(isLast), by: \.tenant) {
             do {
-                try await write(entries, of: tenant)
+                let isTold = try await write(entries, of: tenant)
                 finish(entries, isWritten: true)
+                if isTold { state.withLock { $0.gatheringUntil[tenant] = now() + Self.telling } }
             } catch let error as PostgreSQLError where error.isOfAnotherPartition {
                 // They are still under way: the next call finds the partition.
                 continue
-            } catch let error as PostgreSQLError where error.isOfLock {
+            } catch let error as PostgreSQLError where error.isLockTimeout {
                 // Nothing of them was written: what other tenants record need not wait for them.
                 putBack(entries, of: tenant)
                 failure = failure ?? error
@@ -132,12 +143,17 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         if let failure { throw failure }
     }
 
-    /// What was begun earlier and not finished, or else each tenant's share of what waits.
-    private func nextBatch() -> [Entry] {
+    /// What was begun earlier and not finished, or else each tenant's share of what waits and does not gather.
+    private func nextBatch(_ isLast: Bool) -> [Entry] {
+        let time = self.now()
         let (unfinished, taken) = state.withLock {
             state -> ([Entry], [(tenant: TenantID, element: Waiting)]) in
             guard state.underWay.isEmpty else { return (state.underWay, []) }
-            let taken = state.waiting.removeFirst(upTo: Self.batch)
+            state.gatheringUntil = state.gatheringUntil.filter { $0.value > time }
+            let gathering = state.gatheringUntil
+            let taken = state.waiting.removeFirst(upTo: Self.batch) { tenant, count in
+                isLast || gathering[tenant] == nil || count >= WebhookMessage.itemLimit
+            }
             state.makingCount = taken.count
             return ([], taken)
         }
@@ -171,7 +187,8 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
         }
     }
 
-    private func write(_ entries: [Entry], of tenant: TenantID) async throws {
+    /// - Returns: Whether webhooks are told of them.
+    private func write(_ entries: [Entry], of tenant: TenantID) async throws -> Bool {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             // A tenant that is being deleted is locked for as long as that takes.
             let isWanted = try await transaction.execute(
@@ -180,29 +197,28 @@ public final class ConfirmationQueue: ConfirmationRecorder, Sendable {
             let count = try await transaction.execute(
                 """
                 INSERT INTO doorstep.confirmations
-                    (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
-                SELECT \(tenant.uuid), id, nullif(location, ''), outcome, source, minute
+                    (tenant_id, confirmation_id, location_identifier, outcome, source, minute, attestation)
+                SELECT \(tenant.uuid), id, nullif(location, ''), outcome, source, minute, attestation
                 FROM unnest(\(entries.map(\.id)), \(entries.map { $0.record.location?.text ?? "" }),
                     \(entries.map(\.record.outcome.rawValue)), \(entries.map(\.record.source.rawValue)),
-                    \(entries.map(\.record.minute))) AS r (id, location, outcome, source, minute)
+                    \(entries.map(\.record.minute)), \(entries.map(\.record.attestation.number))::smallint[])
+                    AS r (id, location, outcome, source, minute, attestation)
                 ON CONFLICT DO NOTHING
                 """
             ).affectedRows
             // What an earlier try has written it has told of, too.
-            guard isWanted, count > 0 else { return }
+            guard isWanted, count > 0 else { return isWanted }
             let confirmations = entries.map { RecordedConfirmation(id: $0.id, record: $0.record).json }
             try await transaction.tell(
                 .confirmationRecorded,
                 WebhookMessage.messages(
                     .confirmationRecorded, "confirmations", confirmations, at: Date()))
+            return true
         }
     }
 }
 
 extension PostgreSQLError {
-    /// Whether somebody else held what was needed for too long.
-    fileprivate var isOfLock: Bool { sqlState == "55P03" }
-
     /// Whether these rows cannot be, whenever they are sent.
     fileprivate var isRefusal: Bool {
         if case .encoding = self { return true }

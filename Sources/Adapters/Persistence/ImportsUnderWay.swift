@@ -14,19 +14,22 @@ final class ImportsUnderWay: Sendable {
 
     private let state = Mutex(State())
     private let maximum: Int
+    private let patience: Duration
 
     /// How many may wait. [ours]
     private static let maximumWaiting = 16
 
-    init(maximum: Int) {
+    /// - Parameter patience: how long one waits for its turn. [ours]
+    init(maximum: Int, patience: Duration = .seconds(60)) {
         self.maximum = maximum
+        self.patience = patience
     }
 
     /// How many wait for their turn.
     var waitingCount: Int { state.withLock(\.waiting.count) }
 
     /// - Throws: `AdministrationError.conflict` where one of the tenant's is under way;
-    ///   `NotificationStoreError.unavailable` where as many wait as may.
+    ///   `NotificationStoreError.unavailable` where as many wait as may, or its turn does not come in time.
     func with<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
         let turn = try state.withLock { state throws -> AsyncStream<Void>? in
             guard !state.tenants.contains(tenant) else { throw AdministrationError.conflict }
@@ -41,10 +44,27 @@ final class ImportsUnderWay: Sendable {
         }
         defer { leave(tenant) }
         if let turn {
-            for await _ in turn {}
+            let hasTurn = await comes(turn)
             try Task.checkCancellation()
+            guard hasTurn else { throw NotificationStoreError.unavailable }
         }
         return try await body()
+    }
+
+    /// Whether a turn comes in time.
+    private func comes(_ turn: AsyncStream<Void>) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in turn {}
+                return true
+            }
+            group.addTask { [patience] in
+                try? await Task.sleep(for: patience)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
     }
 
     private func leave(_ tenant: TenantID) {

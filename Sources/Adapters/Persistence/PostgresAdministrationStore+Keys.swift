@@ -43,17 +43,7 @@ extension PostgresAdministrationStore {
     public func updateKey(
         _ id: KeyID, expiresAt: Date?, of tenant: TenantID
     ) async throws -> KeyRecord {
-        try await write(tenant) { transaction in
-            let rows = try await transaction.execute(
-                """
-                UPDATE doorstep.api_keys SET expires_at = \(expiresAt)
-                WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
-                    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
-                RETURNING \(unsafeSQL: KeyRecord.columns)
-                """)
-            guard let row = rows.first else { throw try await transaction.refusal(of: id) }
-            return try KeyRecord(row: row)
-        }
+        try await write(tenant) { try await $0.updateKey(id, expiresAt: expiresAt) }
     }
 
     public func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
@@ -79,6 +69,18 @@ extension TenantTransaction {
             WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid) \(unsafeSQL: lock)
             """
         ).first.map { try KeyRecord(row: $0) }
+    }
+
+    func updateKey(_ id: KeyID, expiresAt: Date?) async throws -> KeyRecord {
+        let rows = try await execute(
+            """
+            UPDATE doorstep.api_keys SET expires_at = \(expiresAt)
+            WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
+                AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+            RETURNING \(unsafeSQL: KeyRecord.columns)
+            """)
+        guard let row = rows.first else { throw try await refusal(of: id) }
+        return try KeyRecord(row: row)
     }
 
     func revokeKey(_ id: KeyID) async throws -> KeyRecord {

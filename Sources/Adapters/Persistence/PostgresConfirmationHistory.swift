@@ -1,3 +1,4 @@
+import AppAttest
 import Foundation
 import Invocation
 public import Locations
@@ -39,7 +40,8 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
             return try await records(
                 of: tenant,
                 """
-                SELECT confirmation_id, location_identifier, outcome, source, minute FROM doorstep.confirmations
+                SELECT confirmation_id, location_identifier, outcome, source, minute, attestation
+                FROM doorstep.confirmations
                 WHERE tenant_id = \(tenant.uuid) AND minute >= \(selection.start) AND minute < \(selection.end)
                     AND \(selection)
                 ORDER BY minute DESC, confirmation_id DESC LIMIT \(limit)
@@ -49,7 +51,8 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
         return try await records(
             of: tenant,
             """
-            SELECT confirmation_id, location_identifier, outcome, source, minute FROM doorstep.confirmations
+            SELECT confirmation_id, location_identifier, outcome, source, minute, attestation
+                FROM doorstep.confirmations
             WHERE tenant_id = \(tenant.uuid) AND minute >= \(selection.start) AND minute < \(selection.end)
                 AND minute <= \(last.minute) AND (minute, confirmation_id) < (\(last.minute), \(last.id))
                 AND \(selection)
@@ -66,7 +69,8 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
         return try await records(
             of: tenant,
             """
-            SELECT confirmation_id, location_identifier, outcome, source, minute FROM doorstep.confirmations
+            SELECT confirmation_id, location_identifier, outcome, source, minute, attestation
+                FROM doorstep.confirmations
             WHERE tenant_id = \(tenant.uuid) AND minute >= \(start) AND minute < \(selection.end)
                 AND (minute, confirmation_id) > (\(last?.record.minute ?? .distantPast), \(last?.id ?? .lowest))
                 AND \(selection)
@@ -111,17 +115,18 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
     private func records(of tenant: TenantID, _ query: Query) async throws -> [RecordedConfirmation] {
         try await transaction(of: tenant) { transaction in
             try await transaction.execute(query).map { row in
-                let (id, location, outcome, source, minute) = try row.decode(
-                    UUID.self, String?.self, String.self, String.self, Date.self)
+                let (id, location, outcome, source, minute, attestation) = try row.decode(
+                    UUID.self, String?.self, String.self, String.self, Date.self, Int.self)
                 return try PersistenceError.reading("confirmations") {
                     guard let outcome = Confirmation.Outcome(rawValue: outcome),
-                        let source = InvocationSource(rawValue: source)
+                        let source = InvocationSource(rawValue: source),
+                        let attestation = RequestAttestation.Grade(number: attestation)
                     else { throw PersistenceError.unreadable("confirmations") }
                     return RecordedConfirmation(
                         id: id,
                         record: ConfirmationRecord(
                             location: try location.map { text in try LocationIdentifier(text) },
-                            outcome: outcome, source: source, minute: minute))
+                            outcome: outcome, source: source, attestation: attestation, minute: minute))
                 }
             }
         }

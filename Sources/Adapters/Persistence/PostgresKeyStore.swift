@@ -52,6 +52,22 @@ struct PostgresKeyStore: KeyStore {
         }.result
     }
 
+    func update(
+        _ id: KeyID, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+    ) async throws -> (record: KeyRecord, isVisible: Bool) {
+        let written = try await access.write(tenant, by: maker.actor) { transaction in
+            let maker = try await transaction.caller(maker)
+            guard let old = try await transaction.key(id, lock: "FOR UPDATE") else {
+                throw AdministrationError.unknownKey
+            }
+            guard maker.covers(old.scopes, at: old.locations, until: expiresAt) else {
+                throw AdministrationError.widerKey
+            }
+            return try await transaction.updateKey(id, expiresAt: expiresAt)
+        }
+        return (written.result, written.isVisible)
+    }
+
     func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool {
         try await access.write(tenant, by: maker.actor) { try await $0.revokeKey(id) }.isVisible
     }

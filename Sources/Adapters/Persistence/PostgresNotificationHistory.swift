@@ -20,17 +20,8 @@ public struct PostgresNotificationHistory: NotificationHistory {
         // An ID has the time of its notification; one that has none is of no notification of ours.
         let createdAt = last.map { $0.uuid.time ?? .distantPast } ?? .distantFuture
         return try await read(tenant) { transaction in
-            // The row comparison alone would not tell which days are in question.
             try await transaction.execute(
-                """
-                SELECT notification_id, created_at, url, experience_url, experience_kind, bundle_id, location_identifier,
-                    audience::text AS audience, push_type, priority, collapse_id, expiration, payload,
-                    warnings::text AS warnings
-                FROM doorstep.notifications
-                WHERE tenant_id = \(tenant.uuid) AND created_at <= \(createdAt)
-                    AND (created_at, notification_id) < (\(createdAt), \(last?.uuid ?? .lowest)) AND \(selection)
-                ORDER BY created_at DESC, notification_id DESC LIMIT \(limit)
-                """
+                Self.newest(selection, of: tenant, before: (createdAt, last?.uuid ?? .lowest), limit: limit)
             ).map { row in
                 try RecordedNotification(
                     row: row, id: NotificationID(try row.decode("notification_id", as: UUID.self)),
@@ -38,6 +29,37 @@ public struct PostgresNotificationHistory: NotificationHistory {
             }
         }
     }
+
+    private static func newest(
+        _ selection: NotificationSelection, of tenant: TenantID, before last: (time: Date, id: UUID),
+        limit: Int
+    ) -> Query {
+        // The row comparison alone would not tell which days are in question.
+        guard let locations = selection.locations else {
+            return """
+                SELECT \(unsafeSQL: columns) FROM doorstep.notifications
+                WHERE tenant_id = \(tenant.uuid) AND created_at <= \(last.time)
+                    AND (created_at, notification_id) < (\(last.time), \(last.id)) AND \(selection)
+                ORDER BY created_at DESC, notification_id DESC LIMIT \(limit)
+                """
+        }
+        // Each location's newest by the index, then the newest of these: no index has several locations in one order.
+        return """
+            SELECT n.* FROM unnest(\(locations.map(\.text))::text[]) AS l (identifier) CROSS JOIN LATERAL (
+                SELECT \(unsafeSQL: columns) FROM doorstep.notifications
+                WHERE tenant_id = \(tenant.uuid) AND created_at <= \(last.time)
+                    AND (created_at, notification_id) < (\(last.time), \(last.id)) AND \(selection)
+                    AND location_identifier = l.identifier AND (audience ->> 'ofLocation')::boolean
+                ORDER BY created_at DESC, notification_id DESC LIMIT \(limit)) AS n
+            ORDER BY created_at DESC, notification_id DESC LIMIT \(limit)
+            """
+    }
+
+    private static let columns = """
+        notification_id, created_at, url, experience_url, experience_kind, bundle_id, location_identifier, \
+        audience::text AS audience, push_type, priority, collapse_id, expiration, payload, \
+        warnings::text AS warnings
+        """
 
     public func instances(
         _ selection: InstanceSelection, of tenant: TenantID, after last: InstanceID?, limit: Int
@@ -76,7 +98,7 @@ public struct PostgresNotificationHistory: NotificationHistory {
 extension Query.StringInterpolation {
     /// The conditions that there are.
     fileprivate mutating func appendInterpolation(_ selection: NotificationSelection) {
-        // By the tenant's index, which is for those who say so.
+        // By the tenant's indexes, which are for those who say so.
         appendLiteral("push_type <> ''")
         if let clip = selection.clip {
             appendLiteral(" AND bundle_id = ")
@@ -85,11 +107,6 @@ extension Query.StringInterpolation {
         if let location = selection.location {
             appendLiteral(" AND location_identifier = ")
             appendInterpolation(location.text)
-        }
-        if let locations = selection.locations {
-            appendLiteral(" AND location_identifier = ANY (")
-            appendInterpolation(locations.map(\.text))
-            appendLiteral(") AND (audience ->> 'ofLocation')::boolean")
         }
     }
 

@@ -75,6 +75,7 @@ public struct PostgresOutbox: Outbox {
                 let (completed, hasWebhook) = try await transaction.complete(completions)
                 if !dead.isEmpty { try await transaction.retire(dead) }
                 if hasWebhook {
+                    try await transaction.limitLockWaits()
                     let events = completions.filter { completed.contains($0.delivery.id.uuid) }.compactMap(
                         OutcomeEvent.init)
                     try await transaction.tell(

@@ -86,13 +86,16 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     }
 
     public func change(
-        _ webhook: WebhookReference, _ change: WebhookChange, by actor: String
+        _ webhook: WebhookReference, _ change: WebhookChange, by actor: String,
+        checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> RegisteredWebhook {
         try await write(webhook.tenant, by: actor) { transaction in
+            try check(try await transaction.locked(webhook.id, for: "NO KEY UPDATE"))
             try await transaction.execute(
                 """
                 UPDATE doorstep.webhooks
-                SET url = coalesce(\(change.url?.text), url), events = coalesce(\(change.events?.names), events)
+                SET url = coalesce(\(change.url?.text), url), events = coalesce(\(change.events?.names), events),
+                    failing_since = CASE WHEN url = coalesce(\(change.url?.text), url) THEN failing_since END
                 WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
                 """)
             switch change.isEnabled {
@@ -126,7 +129,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
             let sealed = try keys.of(webhook.tenant).seal(secret.bytes, at: Webhook.place)
             try await transaction.execute(
                 """
-                UPDATE doorstep.webhooks SET sealed_secret = \(sealed), secret_changed_at = now()
+                UPDATE doorstep.webhooks
+                SET sealed_secret = \(sealed), secret_changed_at = now(), failing_since = NULL
                 WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
                 """)
             return try await transaction.known(webhook.id)
@@ -163,17 +167,37 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         }
     }
 
-    public func delete(_ webhook: WebhookReference, by actor: String) async throws -> Int {
-        try await write(webhook.tenant, by: actor) { transaction in
-            let waitingCount = try await transaction.known(webhook.id).waitingCount
-            // Its messages go with it.
-            try await transaction.execute(
-                """
-                DELETE FROM doorstep.webhooks
-                WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
-                """)
-            return waitingCount
+    public func delete(
+        _ webhook: WebhookReference, by actor: String,
+        checking check: @Sendable (RegisteredWebhook) throws -> Void
+    ) async throws -> Int {
+        // Waited for by nobody: it is counted before anything is locked.
+        let waitingCount = try await read(webhook.tenant) { try await $0.known(webhook.id).waitingCount }
+        var isThere = true
+        while isThere {
+            isThere = try await write(webhook.tenant, by: actor) { transaction in
+                // The webhook before its messages, as who writes down how they fared.
+                try check(try await transaction.locked(webhook.id, for: "UPDATE"))
+                let count = try await transaction.execute(
+                    """
+                    DELETE FROM doorstep.webhook_messages
+                    WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                        AND message_id = ANY (ARRAY(
+                            SELECT message_id FROM doorstep.webhook_messages
+                            WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                            LIMIT \(RegisteredWebhook.messagesAtOnce)))
+                    """
+                ).affectedRows
+                guard count < RegisteredWebhook.messagesAtOnce else { return true }
+                try await transaction.execute(
+                    """
+                    DELETE FROM doorstep.webhooks
+                    WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
+                    """)
+                return false
+            }
         }
+        return waitingCount
     }
 
     // MARK: Messages
@@ -206,10 +230,12 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
         }
     }
 
-    public func replay(_ selection: ReplaySelection, of webhook: WebhookReference) async throws -> Int {
+    public func replay(
+        _ selection: ReplaySelection, of webhook: WebhookReference
+    ) async throws -> (count: Int, last: UUID?) {
         try await write(webhook.tenant, by: "") { transaction in
             try await transaction.requireEnabled(webhook.id)
-            let count = try await transaction.execute(
+            let ids = try await transaction.execute(
                 """
                 UPDATE doorstep.webhook_messages
                 SET state = 'waiting', due_at = now(), queued_at = now(), attempt = 0
@@ -219,10 +245,12 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
                         WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
                             AND state <> 'waiting' AND \(selection)
                         ORDER BY message_id LIMIT \(ReplaySelection.limit))
+                RETURNING message_id
                 """
-            ).affectedRows
-            if count == 0, case .message = selection { throw WebhookRefusal.unknownMessage }
-            return count
+            ).map { try $0.decode(at: 0, as: UUID.self) }
+            if ids.isEmpty, case .message = selection { throw WebhookRefusal.unknownMessage }
+            let isAll = ids.count < ReplaySelection.limit
+            return (ids.count, isAll ? nil : ids.max { $0.uuidString < $1.uuidString })
         }
     }
 
@@ -245,7 +273,10 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     ) async throws -> Result {
         let mode = TransactionMode(statementTimeout: Self.timeout)
         return try await reportingUnavailability {
-            try await pool.withTenantTransaction(tenant, as: role, actor: actor, mode, body)
+            try await pool.withTenantTransaction(tenant, as: role, actor: actor, mode) { transaction in
+                try await transaction.limitLockWaits()
+                return try await body(transaction)
+            }
         }
     }
 }
@@ -264,6 +295,17 @@ extension TenantTransaction {
     fileprivate func known(_ id: WebhookID) async throws -> RegisteredWebhook {
         guard let webhook = try await webhook(id) else { throw WebhookRefusal.unknownWebhook }
         return webhook
+    }
+
+    /// Locks it, so that it stays as it is until the transaction ends.
+    /// - Throws: ``WebhookRefusal/unknownWebhook``.
+    fileprivate func locked(_ id: WebhookID, for strength: String) async throws -> RegisteredWebhook {
+        try await execute(
+            """
+            SELECT FROM doorstep.webhooks
+            WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(id.uuid) FOR \(unsafeSQL: strength)
+            """)
+        return try await known(id)
     }
 
     /// Locks it, so that it stays so until the transaction ends.
@@ -287,12 +329,16 @@ extension Query.StringInterpolation {
         case .message(let id):
             appendLiteral("message_id = ")
             appendInterpolation(id)
-        case .since(let start, let includesTaken):
+        case .since(let start, let includesTaken, let last):
             appendLiteral("created_at >= ")
             appendInterpolation(start)
             appendLiteral(" AND (state = 'given_up' OR ")
             appendInterpolation(includesTaken)
             appendLiteral(")")
+            if let last {
+                appendLiteral(" AND message_id > ")
+                appendInterpolation(last)
+            }
         }
     }
 }
@@ -301,8 +347,10 @@ extension RegisteredWebhook {
     /// Of `w`.
     fileprivate static let columns = """
         webhook_id, url, events, created_at, failing_since, disabled_at, disabled_reason,
-        (SELECT count(*) FROM doorstep.webhook_messages AS m
-            WHERE m.tenant_id = w.tenant_id AND m.webhook_id = w.webhook_id AND m.due_at IS NOT NULL)
+        (SELECT count(*) FROM (
+            SELECT FROM doorstep.webhook_messages AS m
+            WHERE m.tenant_id = w.tenant_id AND m.webhook_id = w.webhook_id AND m.due_at IS NOT NULL
+            LIMIT \(RegisteredWebhook.countLimit)) AS m)
         """
 
     /// Takes ``columns``.

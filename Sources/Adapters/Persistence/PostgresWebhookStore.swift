@@ -36,7 +36,7 @@ public struct PostgresWebhookStore: WebhookStore {
                 WHERE webhook_id <> ALL (\(excluding.map(\.id.uuid))) AND EXISTS (
                     SELECT FROM doorstep.webhook_messages m
                     WHERE m.tenant_id = w.tenant_id AND m.webhook_id = w.webhook_id AND m.due_at <= now())
-                ORDER BY random() LIMIT \(limit)
+                ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY random()), random() LIMIT \(limit)
                 """
             ).map { row in
                 let (tenant, id) = try row.decode(UUID.self, UUID.self)
@@ -58,11 +58,15 @@ public struct PostgresWebhookStore: WebhookStore {
             guard let row else { return nil }
             let (url, sealed, isDisabled) = try row.decode(String.self, [UInt8].self, Bool.self)
             let receiver = try Webhook(url, sealed, openedBy: keys.of(webhook.tenant))
+            if isDisabled {
+                let count = try await transaction.giveUpMessages(of: webhook.id)
+                return WebhookClaim(webhook: receiver, messages: [], outdatedCount: count)
+            }
             let rows = try await transaction.execute(
                 """
                 WITH due AS (
-                    SELECT message_id, \(isDisabled)
-                        OR queued_at < now() - make_interval(secs => \(maximumAge / .seconds(1))) AS is_over
+                    SELECT message_id,
+                        queued_at < now() - make_interval(secs => \(maximumAge / .seconds(1))) AS is_over
                     FROM doorstep.webhook_messages
                     WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
                         AND due_at <= now()
@@ -99,6 +103,7 @@ public struct PostgresWebhookStore: WebhookStore {
         again pause: Duration?, patience: Duration
     ) async throws -> Bool {
         try await pool.withTenantTransaction(webhook.tenant, as: .app) { transaction in
+            try await transaction.limitLockWaits()
             let state: RecordedMessage.State =
                 attempt.reply.isTaken ? .taken : pause == nil ? .givenUp : .waiting
             let stored = String(decoding: JSONValue.object(attempt.json).serialized(), as: UTF8.self)
@@ -152,7 +157,10 @@ extension Query.StringInterpolation {
 }
 
 extension TenantTransaction {
-    /// Has the tenant's webhooks told that want to be told of the event.
+    /// Has the tenant's webhooks told that want to be told of the event, as far as so much does not wait for them
+    /// (``WebhookEvent/waitingLimit``).
+    ///
+    /// The transaction is one that waits for no lock for long: a webhook may be in use.
     func tell(_ event: WebhookEvent, _ messages: [WebhookMessage]) async throws {
         guard !messages.isEmpty else { return }
         try await execute(
@@ -161,8 +169,14 @@ extension TenantTransaction {
             SELECT w.tenant_id, w.webhook_id, m.id, \(event.rawValue), convert_to(m.body, 'UTF8'), now()
             -- Locked, so that one that is being deleted is waited for and left out, in place of failing the rest.
             FROM (
-                SELECT tenant_id, webhook_id FROM doorstep.webhooks
+                SELECT tenant_id, webhook_id FROM doorstep.webhooks AS w
                 WHERE tenant_id = \(tenant.uuid) AND disabled_at IS NULL AND \(event.rawValue) = ANY (events)
+                    AND (\(event.waitingLimit)::bigint IS NULL OR \(event.waitingLimit)::bigint > (
+                        SELECT count(*) FROM (
+                            SELECT FROM doorstep.webhook_messages AS m
+                            WHERE m.tenant_id = w.tenant_id AND m.webhook_id = w.webhook_id
+                                AND m.due_at IS NOT NULL
+                            LIMIT \(event.waitingLimit)::bigint) AS m))
                 FOR KEY SHARE) AS w,
                 unnest(\(messages.map(\.id)), \(messages.map { String(decoding: $0.body, as: UTF8.self) }))
                     AS m (id, body)
@@ -212,20 +226,49 @@ extension TenantTransaction {
         return true
     }
 
-    /// Gives up what waits for a webhook.
-    func giveUpMessages(of webhook: WebhookID) async throws {
-        try await execute(
+    /// Waits for no lock longer than two seconds [ours]: there are few connections, and one that waits is another tenant's too.
+    func limitLockWaits() async throws {
+        try await execute("SELECT set_config('lock_timeout', '2s', true)")
+    }
+
+    /// Gives up what waits for a webhook that is switched off, as much as one transaction should
+    /// (``RegisteredWebhook/messagesAtOnce``); where there is more, it is due at once, so that the servers find the webhook
+    /// and give up the next.
+    /// - Returns: How many.
+    @discardableResult
+    func giveUpMessages(of webhook: WebhookID) async throws -> Int {
+        let count = try await execute(
             """
             UPDATE doorstep.webhook_messages SET state = 'given_up', due_at = NULL
-            WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND due_at IS NOT NULL
+            WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND message_id = ANY (ARRAY(
+                SELECT message_id FROM doorstep.webhook_messages
+                WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND due_at IS NOT NULL
+                ORDER BY due_at LIMIT \(RegisteredWebhook.messagesAtOnce) FOR UPDATE SKIP LOCKED))
+            """
+        ).affectedRows
+        guard count == RegisteredWebhook.messagesAtOnce else { return count }
+        try await execute(
+            """
+            UPDATE doorstep.webhook_messages SET due_at = now()
+            WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND message_id = ANY (ARRAY(
+                SELECT message_id FROM doorstep.webhook_messages
+                WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(webhook.uuid) AND due_at > now()
+                ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED))
             """)
+        return count
     }
+}
+
+extension RegisteredWebhook {
+    /// How many of its messages one transaction gives up or deletes, so that nobody waits long for it. [ours]
+    static let messagesAtOnce = 1_000
 }
 
 extension WebhookReply {
     /// Of what a webhook is switched off, in at most 200 characters.
     fileprivate var failure: String {
-        String("it has failed for three days, the last time so: \(self)".prefix(200))
+        String(
+            "it has failed for \(WebhookSchedule.patienceDays) days, the last time so: \(self)".prefix(200))
     }
 }
 

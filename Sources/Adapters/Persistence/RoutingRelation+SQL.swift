@@ -68,6 +68,7 @@ extension Transaction {
                 do { try table.set(relation, row, isNew: true) } catch { unreadable += 1 }
             }
         }
+        table.settle()
         return unreadable
     }
 }

@@ -9,6 +9,8 @@ public enum Schema {
             version: 3, name: "location_details", sql: text(PackageResources._003_location_details_sql)),
         Migration(version: 4, name: "restricted_keys", sql: text(PackageResources._004_restricted_keys_sql)),
         Migration(version: 5, name: "webhooks", sql: text(PackageResources._005_webhooks_sql)),
+        Migration(version: 6, name: "events", sql: text(PackageResources._006_events_sql)),
+        Migration(version: 7, name: "attestation", sql: text(PackageResources._007_attestation_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

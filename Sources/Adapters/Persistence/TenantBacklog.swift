@@ -52,17 +52,22 @@ struct TenantBacklog<Element> {
     }
 
     /// Takes up to so many elements out, as many of each tenant's as of any other's that has them.
-    mutating func removeFirst(upTo limit: Int) -> [(tenant: TenantID, element: Element)] {
+    /// - Parameter isReady: of which tenants, and of how many elements; all of them, where nothing is said.
+    mutating func removeFirst(
+        upTo limit: Int, where isReady: (TenantID, Int) -> Bool = { _, _ in true }
+    ) -> [(tenant: TenantID, element: Element)] {
         var taken: [(tenant: TenantID, element: Element)] = []
         taken.reserveCapacity(min(limit, count))
-        while taken.count < limit, !waiting.isEmpty {
-            let share = max(1, (limit - taken.count) / waiting.count)
-            for (tenant, elements) in waiting {
-                guard taken.count < limit else { break }
+        var ready = waiting.filter { isReady($0.key, $0.value.count) }.map(\.key)
+        while taken.count < limit, !ready.isEmpty {
+            let share = max(1, (limit - taken.count) / ready.count)
+            for tenant in ready {
+                guard taken.count < limit, let elements = waiting[tenant] else { break }
                 let first = elements.prefix(min(share, limit - taken.count))
                 taken += first.map { (tenant, $0) }
                 waiting[tenant] = first.count < elements.count ? Array(elements.dropFirst(first.count)) : nil
             }
+            ready.removeAll { waiting[$0] == nil }
         }
         count -= taken.count
         return taken

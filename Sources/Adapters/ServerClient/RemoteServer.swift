@@ -104,9 +104,13 @@ public struct RemoteServer: Sendable {
     }
 
     /// Has something done by JSON.
+    /// - Parameter idempotencyKey: repeated with the same, it is done once.
     /// - Returns: What is answered, nothing where there is nothing to say.
-    public func post(_ path: String, _ body: JSONObject) async throws -> JSONObject {
-        try await ask(.POST, path, body: body).json
+    public func post(
+        _ path: String, _ body: JSONObject, idempotencyKey: String? = nil
+    ) async throws -> JSONObject {
+        let fields = idempotencyKey.map { [("Idempotency-Key", $0)] } ?? []
+        return try await ask(.POST, path, fields: fields, body: body).json
     }
 
     /// Changes what there is at a path by a merge patch (RFC 7396).

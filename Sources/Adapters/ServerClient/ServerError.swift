@@ -34,8 +34,12 @@ public struct ServerProblem: Sendable, Hashable, CustomStringConvertible {
     public let detail: String
     let title: String
     let requestID: String
-    /// All of it.
-    public let members: JSONObject
+    private let members: JSONObject
+
+    /// What is refused, as a command at a database says it: without what HTTP adds.
+    public var refusal: JSONObject {
+        ["type", "title", "status", "requestID"].reduce(into: members) { $0[$1] = nil }
+    }
 
     /// Nil for what is no problem of Doorstep's.
     init?(_ members: JSONObject) {

@@ -2,7 +2,7 @@ import Foundation
 
 /// Where a server is: `https://doorstep.example.com`, with a port or a path before its own where there is one.
 public struct ServerURL: Sendable, Hashable, CustomStringConvertible {
-    /// Without a slash at its end.
+    /// In one way, however it was written: scheme and host in lower case, without the scheme's own port, nor a slash at the end.
     public let description: String
 
     /// - Throws: ``ServerError/invalidURL`` and, for plain HTTP, which shows the key to whoever is on the way,
@@ -18,6 +18,9 @@ public struct ServerURL: Sendable, Hashable, CustomStringConvertible {
             guard ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host) else { throw .insecureURL }
         default: throw .invalidURL
         }
-        description = String(text.reversed().drop { $0 == "/" }.reversed())
+        let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        let port = parts.port.flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : ":\($0)" } ?? ""
+        let path = String(parts.percentEncodedPath.reversed().drop { $0 == "/" }.reversed())
+        description = "\(scheme)://\(name)\(port)\(path)"
     }
 }

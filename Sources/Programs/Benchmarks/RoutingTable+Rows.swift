@@ -28,7 +28,7 @@ extension RoutingTable {
                 case .multiBusiness: [1]
                 case .teamId: Array("ABCDE12345".utf8)
                 case .parentBundleId: Array("com.example.MyApp".utf8)
-                case .appIdPrefix: nil
+                case .appIdPrefix, .attestation: nil
                 }
             })
         return table

@@ -20,6 +20,7 @@ struct DoorstepCommand: AsyncParsableCommand {
             ExperienceCommand.self, CodeCommand.self, KeyCommand.self, ReceiptKeyCommand.self,
             LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,
             SendCommand.self, DeliveryCommand.self, WebhookCommand.self, DiagnoseCommand.self,
-            ConfirmationCommand.self, APNsSimulatorCommand.self, PostgresCommand.self,
+            ConfirmationCommand.self, APNsSimulatorCommand.self, AppStoreSimulatorCommand.self,
+            PostgresCommand.self,
         ])
 }

@@ -57,8 +57,12 @@ struct LoginFile {
 
     /// The login that is meant: of a server and a tenant, where these are named, else the newest.
     func login(at server: ServerURL?, of tenant: TenantSlug?) throws -> Login? {
-        // A key that is named is for the server that is named, and no other key goes before it.
-        if let key = try Settings.key.value() { return server.map { Login(server: $0, key: key) } }
+        if let key = try Settings.key.value() {
+            guard let server else { return nil }
+            // The environment's key is for the environment's server; where that names none, for the one that is named.
+            let own = try Settings.server.value()
+            if own == nil || own == server { return Login(server: server, key: key) }
+        }
         return try entries().first {
             (server == nil || $0.server == server) && (tenant == nil || $0.tenant == tenant)
         }.map { Login(server: $0.server, key: $0.key) }
@@ -67,18 +71,23 @@ struct LoginFile {
     /// Keeps a key, in the place of one for the same tenant.
     func keep(_ login: Login, of tenant: TenantSlug) throws {
         let entry = Entry(login.server, tenant, key: login.key)
-        try write([entry] + entries().filter { $0.server != entry.server || $0.tenant != tenant })
+        try file.locked {
+            try write([entry] + entries().filter { $0.server != entry.server || $0.tenant != tenant })
+        }
     }
 
     /// Forgets the keys of a server and a tenant, where these are named, else all.
     /// - Returns: How many there were.
     func forget(at server: ServerURL?, of tenant: TenantSlug?) throws -> Int {
-        let all = try entries()
-        let rest = all.filter {
-            !(server == nil || $0.server == server) || !(tenant == nil || $0.tenant == tenant)
+        guard FileManager.default.fileExists(atPath: path) else { return 0 }
+        return try file.locked {
+            let all = try entries()
+            let rest = all.filter {
+                !(server == nil || $0.server == server) || !(tenant == nil || $0.tenant == tenant)
+            }
+            if rest.count < all.count { try write(rest) }
+            return all.count - rest.count
         }
-        if rest.count < all.count { try write(rest) }
-        return all.count - rest.count
     }
 
     private func entries() throws -> [Entry] {

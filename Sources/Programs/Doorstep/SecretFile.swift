@@ -5,6 +5,7 @@ import Platform
 struct SecretFile {
     let path: String
 
+    /// In bytes.
     private static let maximumLength = 65_536
 
     /// Reads the file.
@@ -30,17 +31,35 @@ struct SecretFile {
     }
 
     /// Makes the file, in a folder of its owner's alone if there is none, or puts others in the place of its bytes.
+    /// - Throws: `CommandError` for more than is read back, too.
     func replace(by bytes: [UInt8]) throws(CommandError) {
+        guard bytes.count < Self.maximumLength else { throw .unwritableFile(path) }
         do {
-            try FileManager.default.createDirectory(
-                atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
+            try makeFolder()
             var file = try UnfinishedFile(for: path)
             try file.handle.write(contentsOf: Data(bytes))
             try file.putInPlace()
         } catch {
             throw .unwritableFile(path)
         }
+    }
+
+    /// Keeps others from changing the file who ask for the same meanwhile.
+    func locked<Result>(_ body: () throws -> Result) throws -> Result {
+        try makeFolder()
+        // Beside it, since the file itself is another one after each change.
+        let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CommandError.unwritableFile(path) }
+        // Which gives the lock back, too.
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        return try body()
+    }
+
+    private func makeFolder() throws {
+        try FileManager.default.createDirectory(
+            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
     }
 
     /// What the file holds now.

@@ -64,6 +64,8 @@ struct CSVTable {
 /// The names of a table's columns.
 struct CSVHeader {
     let names: [String]
+    /// The columns that are not required, by their positions.
+    let others: [(name: String, position: Int)]
     private let positions: [Name: Int]
 
     /// Compared by bytes, as an export writes names: `String` takes the composed and the decomposed form of a character
@@ -74,7 +76,7 @@ struct CSVHeader {
         static func == (one: Name, other: Name) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
 
         func hash(into hasher: inout Hasher) {
-            for byte in text.utf8 { hasher.combine(byte) }
+            text.utf8.span.withUnsafeBytes { hasher.combine(bytes: $0) }
         }
     }
 
@@ -91,6 +93,8 @@ struct CSVHeader {
         }
         self.names = names
         self.positions = positions
+        let isRequired = Set(required.map(Name.init))
+        others = names.enumerated().filter { !isRequired.contains(Name(text: $1)) }.map { ($1, $0) }
     }
 
     func position(of name: String) -> Int? { positions[Name(text: name)] }
@@ -106,8 +110,11 @@ public struct CSVFields {
         header.position(of: name).map { values[$0] } ?? ""
     }
 
-    /// The values of the columns with other names; the empty ones are left out.
-    func others(than names: Set<String>) -> [(name: String, value: String)] {
-        zip(header.names, values).filter { !names.contains($0) && !$1.isEmpty }.map { ($0, $1) }
+    /// Hands over the values of the columns that are not required; the empty ones are left out.
+    func forEachOther(_ body: (_ name: String, _ value: String) throws(RowRefusal) -> Void) throws(RowRefusal)
+    {
+        for (name, position) in header.others where !values[position].isEmpty {
+            try body(name, values[position])
+        }
     }
 }

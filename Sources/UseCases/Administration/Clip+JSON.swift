@@ -1,3 +1,4 @@
+import AppAttest
 import AppSiteAssociation
 public import JSON
 public import Tenancy
@@ -10,6 +11,7 @@ extension Clip: WrittenItem {
     public static func existing(_ key: BundleID) -> AdministrationError { .clipExists(key) }
     public static let collection = "clips"
     public static var defaults: JSONObject { ["multiBusiness": false] }
+    public static var omitted: Set<String> { ["attestation"] }
     public var key: BundleID { bundleID }
 
     /// The App IDs' prefix follows the team, unless it is one of its own.
@@ -20,11 +22,13 @@ extension Clip: WrittenItem {
     }
 
     public var json: JSONObject {
-        [
+        var members: JSONObject = [
             "bundleID": .string(bundleID.text), "parentBundleID": .string(parentBundleID.text),
             "teamID": .string(teamID.text), "appIDPrefix": .string(appIDPrefix.text),
             "multiBusiness": .bool(isMultiBusiness),
         ]
+        if let attestation { members["attestation"] = .object(attestation.json) }
+        return members
     }
 
     public init(_ fields: inout JSONObjectReader) throws {
@@ -36,11 +40,15 @@ extension Clip: WrittenItem {
             try RowRefusal.naming("appIDPrefix") { () throws(TenancyError) in try AppIDPrefix(text) }
         }
         let isMultiBusiness = try fields.requiredBool("multiBusiness")
+        let attestation = try fields.optionalObject("attestation").map { fields throws(JSONFieldError) in
+            try ClipAttestation(fields)
+        }
         let parent = try fields.optionalString("parentBundleID")
         self = try RowRefusal.naming("bundleID") { () throws(AdministrationError) in
             try Clip(
-                bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix, isMultiBusiness: isMultiBusiness
-            )
+                bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix,
+                isMultiBusiness: isMultiBusiness,
+                attestation: attestation)
         }
         guard parent == nil || parent == parentBundleID.text else {
             throw RowRefusal("parentBundleID", "not what the bundle ID begins with")

@@ -1,3 +1,4 @@
+public import AppAttest
 public import AppSiteAssociation
 public import Tenancy
 
@@ -11,11 +12,14 @@ public struct Clip: Sendable, Hashable {
     public let appIDPrefix: AppIDPrefix
     /// Whether the clip serves many businesses, so that each notification must name one.
     public let isMultiBusiness: Bool
+    /// What its requests must bring of App Attest; nil for nothing.
+    public let attestation: ClipAttestation?
 
     /// Takes the parent to be all but the last component of the clip's bundle ID.
     /// - Parameter appIDPrefix: nil for the team's ID, which all but old apps have.
     public init(
-        bundleID: BundleID, teamID: TeamID, appIDPrefix: AppIDPrefix? = nil, isMultiBusiness: Bool
+        bundleID: BundleID, teamID: TeamID, appIDPrefix: AppIDPrefix? = nil, isMultiBusiness: Bool,
+        attestation: ClipAttestation? = nil
     ) throws(AdministrationError) {
         guard let parent = bundleID.parent else { throw .clipWithoutParent }
         self.bundleID = bundleID
@@ -23,6 +27,7 @@ public struct Clip: Sendable, Hashable {
         self.teamID = teamID
         self.appIDPrefix = appIDPrefix ?? AppIDPrefix(teamID)
         self.isMultiBusiness = isMultiBusiness
+        self.attestation = attestation
     }
 
     /// What an association file calls the clip.

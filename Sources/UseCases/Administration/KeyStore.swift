@@ -27,6 +27,13 @@ public protocol KeyStore: Sendable {
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord)
 
+    /// Lets a key expire at another time, or never.
+    /// - Returns: The key, and whether this server knows of it.
+    /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated`; `widerKey`.
+    func update(
+        _ id: KeyID, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+    ) async throws -> (record: KeyRecord, isVisible: Bool)
+
     /// - Returns: Whether this server refuses the key.
     /// - Throws: `AdministrationError.unknownKey`.
     func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool

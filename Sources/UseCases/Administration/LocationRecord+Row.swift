@@ -27,7 +27,7 @@ extension LocationRecord: ImportableRow {
         }
         var metadata = JSONObject()
         var details = JSONObject()
-        for (column, value) in fields.others(than: ownColumns) {
+        try fields.forEachOther { column, value throws(RowRefusal) in
             // PostgreSQL's jsonb has no NUL (PostgreSQL, "JSON Types").
             guard !value.utf8.contains(0), !column.utf8.contains(0) else {
                 throw RowRefusal(column, "holds a NUL character")
@@ -66,7 +66,7 @@ extension LocationRecord: ImportableRow {
     /// non-numbers.
     private static func number(_ column: String, _ fields: CSVFields) throws(RowRefusal) -> Double {
         let text = fields[column]
-        guard text.utf8.allSatisfy({ "+-.0123456789eE".utf8.contains($0) }), let number = Double(text) else {
+        guard text.utf8.allSatisfy(\.isOfDecimal), let number = Double(text) else {
             throw RowRefusal(column, "not a number")
         }
         return number
@@ -80,6 +80,18 @@ extension GeodesyError {
         case .latitudeOutOfRange: "latitude"
         case .longitudeOutOfRange: "longitude"
         case .radiusOutOfRange: "radius"
+        }
+    }
+}
+
+extension UInt8 {
+    /// Whether it is a digit, sign, point or exponent's letter in ASCII.
+    fileprivate var isOfDecimal: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "e"), UInt8(ascii: "E"):
+            true
+        default: false
         }
     }
 }

@@ -1,3 +1,4 @@
+import AppAttest
 import Encodings
 import Foundation
 import Invocation
@@ -7,6 +8,7 @@ import Receipts
 extension RecordedConfirmation {
     public var json: JSONObject {
         [
+            "attestation": .string(record.attestation.rawValue),
             "id": .string(id.uuidString.lowercased()), "minute": JSONValue(record.minute),
             "location": record.location.map { .string($0.text) } ?? .null,
             "outcome": .string(record.outcome.rawValue), "source": .string(record.source.rawValue),

@@ -1,3 +1,4 @@
+public import AppAttest
 public import Foundation
 public import Invocation
 import Routing
@@ -15,23 +16,31 @@ public struct ConfirmationRecord: Sendable, Hashable {
     public let location: LocationIdentifier?
     public let outcome: Confirmation.Outcome
     public let source: InvocationSource
+    /// How well it was attested, and never by which key.
+    public let attestation: RequestAttestation.Grade
     /// A whole minute.
     public let minute: Date
 
     /// What was recorded earlier.
     public init(
-        location: LocationIdentifier?, outcome: Confirmation.Outcome, source: InvocationSource, minute: Date
+        location: LocationIdentifier?, outcome: Confirmation.Outcome, source: InvocationSource,
+        attestation: RequestAttestation.Grade = .none, minute: Date
     ) {
         self.location = location
         self.outcome = outcome
         self.source = source
+        self.attestation = attestation
         self.minute = minute
     }
 
-    init(location: Location?, outcome: Confirmation.Outcome, source: InvocationSource, at now: Date) {
+    init(
+        location: Location?, outcome: Confirmation.Outcome, source: InvocationSource,
+        attestation: RequestAttestation.Grade, at now: Date
+    ) {
         self.location = location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
         self.outcome = outcome
         self.source = source
+        self.attestation = attestation
         minute = now.flooredToMinute
     }
 }

@@ -1,3 +1,4 @@
+public import AppAttest
 public import Foundation
 public import Routing
 
@@ -12,15 +13,19 @@ public struct Confirmer: Sendable {
     }
 
     /// Answers the question that `confirmAcquired(in:)` answers on a device, and records the outcome.
-    /// - Parameter now: The time of the request, recorded to the minute.
+    /// - Parameters:
+    ///   - attestation: How well the request was attested, which is recorded and decides nothing here.
+    ///   - now: The time of the request, recorded to the minute.
     public func confirm(
-        _ request: ConfirmationRequest, in table: TenantTable, at now: Date
+        _ request: ConfirmationRequest, attested attestation: RequestAttestation = .none,
+        in table: TenantTable, at now: Date
     ) -> Confirmation {
         let location = table.lookUp(request.url).location
         let confirmation = Confirmation(of: request, at: location)
         recorder.record(
             ConfirmationRecord(
-                location: location, outcome: confirmation.outcome, source: request.source, at: now),
+                location: location, outcome: confirmation.outcome, source: request.source,
+                attestation: attestation.grade, at: now),
             of: table.tenant)
         return confirmation
     }

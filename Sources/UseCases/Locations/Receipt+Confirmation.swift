@@ -1,3 +1,4 @@
+public import AppAttest
 public import Foundation
 public import Receipts
 import Routing
@@ -5,12 +6,15 @@ public import Tenancy
 
 extension Receipt {
     /// The receipt of a confirmation that was given now.
-    public init(_ confirmation: Confirmation, of tenant: TenantID, at now: Date) {
+    public init(
+        _ confirmation: Confirmation, attested attestation: RequestAttestation = .none, of tenant: TenantID,
+        at now: Date
+    ) {
         self.init(
             tenant: tenant,
             location: confirmation.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier },
             outcome: confirmation.outcome, evidence: confirmation.evidence, isCertain: confirmation.isCertain,
-            minute: now.flooredToMinute)
+            attestation: attestation, minute: now.flooredToMinute)
     }
 }
 

@@ -9,7 +9,8 @@ extension Span<UInt8> {
         }
     }
 
-    var hasControlCharacter: Bool {
+    /// Whether UTF-8 text holds a control character.
+    public var hasControlCharacter: Bool {
         indices.contains { isControlCharacter(at: $0) }
     }
 }

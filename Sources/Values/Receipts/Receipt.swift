@@ -1,3 +1,4 @@
+public import AppAttest
 public import Foundation
 public import Invocation
 public import Tenancy
@@ -11,6 +12,8 @@ public struct Receipt: Sendable, Hashable {
     /// What the outcome rests on.
     public let evidence: Evidence
     public let isCertain: Bool
+    /// How well the request was attested that was answered.
+    public let attestation: RequestAttestation
     /// A whole minute.
     public let minute: Date
 
@@ -19,14 +22,14 @@ public struct Receipt: Sendable, Hashable {
 
     public init(
         tenant: TenantID, location: LocationIdentifier?, outcome: Outcome, evidence: Evidence,
-        isCertain: Bool,
-        minute: Date
+        isCertain: Bool, attestation: RequestAttestation = .none, minute: Date
     ) {
         self.tenant = tenant
         self.location = location
         self.outcome = outcome
         self.evidence = evidence
         self.isCertain = isCertain
+        self.attestation = attestation
         self.minute = minute
     }
 

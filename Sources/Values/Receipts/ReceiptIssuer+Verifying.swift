@@ -1,3 +1,4 @@
+import AppAttest
 import Encodings
 public import Foundation
 import Invocation
@@ -52,11 +53,16 @@ extension ReceiptIssuer {
         guard now.timeIntervalSince1970 < end else { throw .expired }
         // Before there was the claim, a receipt did not say what it rests on.
         let evidence = claims["evidence"]?.stringValue.flatMap(Receipt.Evidence.init(rawValue:))
+        // Nor whether it was attested.
+        let attestation = RequestAttestation(
+            grade: claims["attestation"]?.stringValue.flatMap(RequestAttestation.Grade.init(rawValue:))
+                ?? .none,
+            environment: claims["environment"]?.stringValue.flatMap(AttestationEnvironment.init(rawValue:)))
         return Receipt(
             tenant: tenant,
             location: claims["location"]?.stringValue.flatMap { try? LocationIdentifier($0) },
             outcome: outcome, evidence: evidence ?? Receipt.Evidence.none,
-            isCertain: claims["certain"] == true, minute: minute)
+            isCertain: claims["certain"] == true, attestation: attestation, minute: minute)
     }
 
     /// Far more than a receipt ever has.

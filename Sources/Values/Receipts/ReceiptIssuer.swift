@@ -1,3 +1,4 @@
+import AppAttest
 import Encodings
 public import Foundation
 import Invocation
@@ -50,10 +51,19 @@ extension JSONWriter {
         using generator: inout SystemRandomNumberGenerator
     ) {
         let tenant = receipt.tenant.description
-        write(literal: #"{"aud":"#)
+        write(literal: #"{"attestation":"#)
+        write(quoted: receipt.attestation.grade.rawValue)
+        write(literal: receipt.attestation.isAttested ? #","attested":true"# : #","attested":false"#)
+        write(literal: #","aud":"#)
         write(quoted: tenant)
         write(literal: #","certain":"#)
         write(literal: receipt.isCertain ? "true" : "false")
+        write(literal: #","environment":"#)
+        if let environment = receipt.attestation.environment {
+            write(quoted: environment.rawValue)
+        } else {
+            write(literal: "null")
+        }
         write(literal: #","evidence":"#)
         write(quoted: receipt.evidence.rawValue)
         write(literal: #","exp":"#)

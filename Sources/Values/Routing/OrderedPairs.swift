@@ -16,6 +16,8 @@ struct OrderedPairs: Sendable {
     private var chunks: [[Pair]] = []
     /// The first pair of each chunk: to find a chunk touches none of them.
     private var starts: [Pair] = []
+    /// Pairs that are not in the chunks yet, in no order.
+    private var gathered: [Pair] = []
     private(set) var count = 0
 
     private static var longestChunk: Int { 512 }
@@ -25,7 +27,8 @@ struct OrderedPairs: Sendable {
     /// What the pairs take, in bytes.
     var memory: Int {
         chunks.reduce(0) { $0 + Self.arrayHeader + $1.capacity * MemoryLayout<Pair>.stride }
-            + chunks.capacity * MemoryLayout<[Pair]>.stride + starts.capacity * MemoryLayout<Pair>.stride
+            + chunks.capacity * MemoryLayout<[Pair]>.stride
+            + (starts.capacity + gathered.capacity) * MemoryLayout<Pair>.stride
     }
 
     private static var arrayHeader: Int { 32 }
@@ -33,6 +36,14 @@ struct OrderedPairs: Sendable {
     /// Visits the pairs whose first number is in a range, in order, until the closure returns false.
     @inline(__always)
     func forEach(in range: ClosedRange<UInt64>, _ body: (Pair) -> Bool) {
+        if gathered.isEmpty { return visit(range, body) }
+        var settled = self
+        settled.settle()
+        settled.visit(range, body)
+    }
+
+    @inline(__always)
+    private func visit(_ range: ClosedRange<UInt64>, _ body: (Pair) -> Bool) {
         var (index, offset) = position(of: Pair(first: range.lowerBound, second: 0))
         while index < chunks.count {
             let chunk = chunks[index]
@@ -45,12 +56,27 @@ struct OrderedPairs: Sendable {
         }
     }
 
-    /// Adds the pair, or removes it once.
-    mutating func set(_ pair: Pair, isThere: Bool) {
-        if isThere { insert(pair) } else { remove(pair) }
+    /// Adds the pair to those that ``settle()`` puts in their places, all at once. What is read before that is right, and slow.
+    mutating func gather(_ pair: Pair) {
+        gathered.append(pair)
+        count += 1
+    }
+
+    /// Puts the pairs that were gathered in their places.
+    mutating func settle() {
+        guard !gathered.isEmpty else { return }
+        let pairs = gathered
+        gathered = []
+        if pairs.count * 8 < count {
+            count -= pairs.count
+            for pair in pairs { insert(pair) }
+        } else {
+            spread((chunks.flatMap(\.self) + pairs).sorted(by: <))
+        }
     }
 
     mutating func insert(_ pair: Pair) {
+        settle()
         count += 1
         guard !chunks.isEmpty else {
             chunks = [[pair]]
@@ -70,6 +96,7 @@ struct OrderedPairs: Sendable {
 
     /// Removes the pair once; nothing happens when it is not there.
     mutating func remove(_ pair: Pair) {
+        settle()
         var (index, offset) = position(of: pair)
         if index < chunks.count, offset == chunks[index].count { (index, offset) = (index + 1, 0) }
         guard index < chunks.count, !(pair < chunks[index][offset]) else { return }
@@ -91,7 +118,12 @@ struct OrderedPairs: Sendable {
 
     /// Gives back memory that was reserved for growth.
     mutating func compact() {
-        let pairs = chunks.flatMap(\.self)
+        settle()
+        spread(chunks.flatMap(\.self))
+    }
+
+    /// - Parameter pairs: All that there are, in their order.
+    private mutating func spread(_ pairs: [Pair]) {
         chunks = stride(from: 0, to: pairs.count, by: Self.longestChunk).map {
             Array(pairs[$0..<min($0 + Self.longestChunk, pairs.count)])
         }

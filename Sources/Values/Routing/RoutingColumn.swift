@@ -51,6 +51,10 @@ public enum ClipColumn: Int, RoutingColumn {
     case teamId, parentBundleId
     /// Null for the team's ID.
     case appIdPrefix
+    /// The text of a JSON object, nullable.
+    case attestation
+
+    public func expression(of column: String) -> String { self == .attestation ? "\(column)::text" : column }
 }
 
 public enum KeyColumn: Int, RoutingColumn {

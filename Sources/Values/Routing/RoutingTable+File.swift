@@ -1,5 +1,7 @@
+import AppAttest
 public import Foundation
 import Invocation
+import JSON
 import RateLimiting
 import Tenancy
 
@@ -7,7 +9,7 @@ import Tenancy
 /// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
 extension RoutingTable {
     /// Ends in the number of the format.
-    private static let fileSignature = Array("doorstep routing table 5\n".utf8)
+    private static let fileSignature = Array("doorstep routing table 6\n".utf8)
 
     /// Writes the table in pieces.
     /// - Parameter asOf: when the table was what the database said.
@@ -67,6 +69,7 @@ extension RoutingTable {
                         case .teamId: Array(owner.teamID.text.utf8)
                         case .parentBundleId: Array(owner.parent.text.utf8)
                         case .appIdPrefix: Array(owner.appIDPrefix.text.utf8)
+                        case .attestation: owner.attestation.map { JSONValue.object($0.json).serialized() }
                         }
                     })
             }

@@ -13,6 +13,12 @@ extension RoutingTable {
 
         var memory: Int { locations.memory + bound.memory + readers.memory }
 
+        mutating func settle() {
+            locations.settle()
+            bound.settle()
+            readers.settle()
+        }
+
         mutating func compact() {
             locations.compact()
             bound.compact()
@@ -22,12 +28,19 @@ extension RoutingTable {
 
     // MARK: Upkeep
 
+    /// What may be done to the index with a record.
+    enum NearbyChange {
+        case add, remove
+        /// Adds one of many, for ``RoutingTable/settle()``.
+        case gather
+    }
+
     /// Has a location in the index, or no longer.
-    mutating func note(_ header: LocationHeader, _ hash: UInt64, isThere: Bool) {
+    mutating func note(_ header: LocationHeader, _ hash: UInt64, _ change: NearbyChange) {
         guard let center = header.center else { return }
         let cell = PlaceCell(of: center.position)
-        nearby[Int(header.tenant)].locations.set(
-            OrderedPairs.Pair(first: cell.codes.lowerBound, second: hash), isThere: isThere)
+        nearby[Int(header.tenant)].locations.make(
+            change, OrderedPairs.Pair(first: cell.codes.lowerBound, second: hash))
     }
 
     /// Has an experience in the index, or no longer.
@@ -37,7 +50,7 @@ extension RoutingTable {
     ///   - hash: its own.
     mutating func note(
         _ header: ExperienceHeader, boundTo location: Span<UInt8>, _ url: Span<UInt8>, _ hash: UInt64,
-        isThere: Bool
+        _ change: NearbyChange
     ) {
         let tenant = Int(header.tenant)
         switch header.binding {
@@ -45,7 +58,7 @@ extension RoutingTable {
         case .location:
             let keys = boundKeys(self.hash(.location, header.tenant, location), header.clip)
             let pair = OrderedPairs.Pair(first: keys.lowerBound | header.boundRank(url), second: hash)
-            nearby[tenant].bound.set(pair, isThere: isThere)
+            nearby[tenant].bound.make(change, pair)
         case .rule:
             guard header.kind != ExperienceKind.demo.number else { return }
             switch rules[Int(header.rule)] {
@@ -53,7 +66,7 @@ extension RoutingTable {
                 let keys = readerKeys(header.clip)
                 let pair = OrderedPairs.Pair(
                     first: keys.lowerBound | header.readerRank(url), second: hash)
-                nearby[tenant].readers.set(pair, isThere: isThere)
+                nearby[tenant].readers.make(change, pair)
             case .path, .hash, .coordinates: return
             }
         }
@@ -128,6 +141,16 @@ extension RoutingTable {
         return found.sorted { one, other in
             rank(one) == rank(other)
                 ? url(one).utf8.lexicographicallyPrecedes(url(other).utf8) : rank(one) < rank(other)
+        }
+    }
+}
+
+extension OrderedPairs {
+    fileprivate mutating func make(_ change: RoutingTable.NearbyChange, _ pair: Pair) {
+        switch change {
+        case .add: insert(pair)
+        case .remove: remove(pair)
+        case .gather: gather(pair)
         }
     }
 }

@@ -1,12 +1,15 @@
+import AppAttest
 import Foundation
 import Geodesy
 import Invocation
+import JSON
 import RateLimiting
 public import Tenancy
 
 extension RoutingTable {
     /// Takes a row in, in the place of the one that had its key.
-    /// - Parameter isNew: whether no row of its key can be there yet, which saves looking for one.
+    /// - Parameter isNew: whether no row of its key can be there yet, which saves looking for one. After many such rows
+    ///   ``settle()`` is called.
     /// - Throws: `unreadableRow` when the row holds what no version of Doorstep writes; the table is as before then.
     public mutating func set(
         _ relation: RoutingRelation, _ row: borrowing RoutingRow, isNew: Bool = false
@@ -33,8 +36,7 @@ extension RoutingTable {
         case (.tenants, _): tenants[Int(tenant)].isPresent = false
         case (.clips, 1):
             guard let clip = clipIndices[ClipName(tenant: tenant, bundleID: key[0])] else { return }
-            clips[Int(clip)].isMultiBusiness = false
-            clips[Int(clip)].owner = nil
+            setOwner(nil, of: clip)
         case (.domains, 1): removeDomain(key[0], of: tenant)
         case (.keys, 1):
             guard let id = UUID(uuidString: key[0]) else { return }
@@ -42,7 +44,7 @@ extension RoutingTable {
         case (.locations, 1):
             let name = Array(key[0].utf8)
             let hash = hash(.location, tenant, name.span)
-            if let removed = removeLocation(hash, tenant, name.span) { note(removed, hash, isThere: false) }
+            if let removed = removeLocation(hash, tenant, name.span) { note(removed, hash, .remove) }
         case (.experiences, 2):
             guard let kind = ExperienceKind(rawValue: key[0]) else { return }
             removeExperience(kind, Array(key[1].utf8), tenant)
@@ -62,8 +64,7 @@ extension RoutingTable {
         case .tenants: tenants[Int(tenant)].isPresent = false
         case .clips:
             for index in clips.indices where clips[index].tenant == tenant {
-                clips[index].isMultiBusiness = false
-                clips[index].owner = nil
+                setOwner(nil, of: ClipIndex(index))
             }
         case .domains:
             for (host, domain) in domains where domain.tenant == tenant { removeDomain(host, of: tenant) }
@@ -117,11 +118,25 @@ extension RoutingTable {
             let parent = row.text(ClipColumn.parentBundleId).flatMap({ try? BundleID($0) }),
             let appIDPrefix = row.text(row.isNull(ClipColumn.appIdPrefix) ? ClipColumn.teamId : .appIdPrefix)
                 .flatMap({ try? AppIDPrefix($0) }),
+            row.isNull(ClipColumn.attestation) || row.text(ClipColumn.attestation) != nil,
             let clip = intern(clip: name, of: intern(id))
         else { return false }
+        let owner = ClipOwner(
+            teamID: teamID, appIDPrefix: appIDPrefix, parent: parent,
+            // Without the row its URLs would be answered for as those of a clip that asks for nothing.
+            attestation: row.text(ClipColumn.attestation).map { ClipAttestation(stored: $0) ?? .strictest })
+        setOwner(owner, of: clip)
         clips[Int(clip)].isMultiBusiness = isMultiBusiness
-        clips[Int(clip)].owner = ClipOwner(teamID: teamID, appIDPrefix: appIDPrefix, parent: parent)
         return true
+    }
+
+    /// - Parameter owner: Nil for a clip that there is no row of.
+    private mutating func setOwner(_ owner: ClipOwner?, of clip: ClipIndex) {
+        let entry = clips[Int(clip)]
+        if entry.owner?.attestation != nil { tenants[Int(entry.tenant)].attestedClipCount -= 1 }
+        if owner?.attestation != nil { tenants[Int(entry.tenant)].attestedClipCount += 1 }
+        clips[Int(clip)].isMultiBusiness = false
+        clips[Int(clip)].owner = owner
     }
 
     private mutating func setKey(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
@@ -174,8 +189,8 @@ extension RoutingTable {
                 }
                 // Most changes move no location.
                 if let removed, removed.center == center { return true }
-                if let removed { note(removed, hash, isThere: false) }
-                note(header, hash, isThere: true)
+                if let removed { note(removed, hash, .remove) }
+                note(header, hash, isNew ? .gather : .add)
                 return true
             } ?? false
         } ?? false
@@ -233,7 +248,7 @@ extension RoutingTable {
                 binding: hasRule ? .rule : hasLocation ? .location : .unbound)
             let location = row.withField(ExperienceColumn.locationIdentifier) { Array(copying: $0) } ?? []
             experiences.insert(hashes.own, header, url, location.span)
-            note(header, boundTo: location.span, url, hashes.own, isThere: true)
+            note(header, boundTo: location.span, url, hashes.own, isNew ? .gather : .add)
             addNodes(hashes)
             addToDomain(hashes)
             note(shape.pathComponentCount, hasQuery: !hashes.nodes.isEmpty, onHost: hashes.host)
@@ -269,7 +284,7 @@ extension RoutingTable {
             return true
         }
         guard let removed else { return }
-        note(removed, boundTo: location.span, url, hashes.own, isThere: false)
+        note(removed, boundTo: location.span, url, hashes.own, .remove)
         removeNodes(hashes)
         removeFromDomain(hashes)
         let clip = Int(removed.clip)
@@ -322,6 +337,16 @@ extension RoutingTable {
         rules.append(rule)
         ruleIndices[bytes] = index
         return index
+    }
+}
+
+extension ClipAttestation {
+    /// Nil for what no version up to this one writes.
+    fileprivate init?(stored text: String) {
+        guard let object = try? JSONValue(parsing: Array(text.utf8)).objectValue,
+            let read = try? ClipAttestation(JSONObjectReader(object))
+        else { return nil }
+        self = read
     }
 }
 

@@ -1,3 +1,4 @@
+import AppAttest
 public import Foundation
 import Geodesy
 import Invocation
@@ -20,6 +21,8 @@ public struct RoutingTable: Sendable {
         let id: TenantID
         var isSuspended = false
         var limits = RequestLimits()
+        /// How many of its clips ask for attestations.
+        var attestedClipCount = 0
         /// False once its row is gone; what is left of it cannot be found then.
         var isPresent = false
     }
@@ -39,6 +42,8 @@ public struct RoutingTable: Sendable {
         let teamID: TeamID
         let appIDPrefix: AppIDPrefix
         let parent: BundleID
+        /// Nil for a clip that asks for nothing.
+        let attestation: ClipAttestation?
     }
 
     struct ClipName: Hashable {
@@ -172,6 +177,11 @@ public struct RoutingTable: Sendable {
 
     /// How many of these what is near is found by.
     public var nearbyMemory: Int { nearby.reduce(0) { $0 + $1.memory } }
+
+    /// Puts what was set as new in the order by which what is near is found. Before that it is found as well, but slowly.
+    public mutating func settle() {
+        for index in nearby.indices { nearby[index].settle() }
+    }
 
     /// Gives back memory that was reserved while the table grew.
     public mutating func compact() {

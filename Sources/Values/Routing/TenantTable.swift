@@ -79,7 +79,7 @@ public struct TenantTable: Sendable {
 
     /// The clip that an invocation launches where there are no experiences of other locations than those that the table is
     /// restricted to.
-    func clip(launchedBy url: InvocationURL) -> BundleID? {
+    public func clip(launchedBy url: InvocationURL) -> BundleID? {
         index.flatMap { snapshot.table.find(url, of: $0, boundTo: restriction) }
             .map { snapshot.table.experience(at: $0.place).clip }
     }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An API key in clear: `dpk_` or `dsk_`, 43 characters of base 62 that hold 256 random bits, and 6 that hold the
 /// CRC-32 of all before them.
 ///

@@ -260,7 +260,7 @@ import Testing
         case isSilent
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: OtherAddress.allCases)
+    @Test(.timeLimit(.minutes(30)), arguments: OtherAddress.allCases)
     func aHostMayHaveAnAddressThatDoesNotAnswer(_ other: OtherAddress) async throws {
         let unused = try UnusedAddress(isListening: other == .isSilent)
         try await SimulatedService.lend(settings: {
@@ -273,7 +273,7 @@ import Testing
         unused.close()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(30)))
     func theSecondTryHasTheTimeOfTheFirst() async throws {
         try await SimulatedService.lend { service in
             let isAccepted = try await service.isAccepted()
@@ -348,7 +348,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func theBreakerClosesAfterItsPause() async throws {
+    @Test(.timeLimit(.minutes(30))) func theBreakerClosesAfterItsPause() async throws {
         try await SimulatedService.lend(
             rules: [Rule(.answer(.badDeviceToken))],
             settings: {

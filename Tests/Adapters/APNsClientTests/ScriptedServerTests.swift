@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Ending.allCases)
+    @Test(.timeLimit(.minutes(30)), arguments: Ending.allCases)
     func whatIsNotWrittenToItsEndIsNotSent(_ ending: Ending) async throws {
         // No window: of a request, only the head can be written.
         let settings: HTTP2Settings = [HTTP2Setting(parameter: .initialWindowSize, value: 0)]
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Ending.allCases)
+    @Test(.timeLimit(.minutes(30)), arguments: Ending.allCases)
     func whatIsWrittenToItsEndIsUnanswered(_ ending: Ending) async throws {
         try await lend { frame, _ in
             frame.endsRequest ? ending.steps(on: frame.streamID) : []
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Ending.allCases)
+    @Test(.timeLimit(.minutes(30)), arguments: Ending.allCases)
     func whatAPNsSaysThatItTookIsTakenWhateverFollows(_ ending: Ending) async throws {
         try await lend { frame, _ in
             frame.endsRequest
@@ -93,7 +93,8 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["", "0", "99", "abc", "1000", "99999999999999999999", "-200"])
+    @Test(
+        .timeLimit(.minutes(30)), arguments: ["", "0", "99", "abc", "1000", "99999999999999999999", "-200"])
     func whatIsNoStatusIsNoAnswer(_ status: String) async throws {
         try await lend { frame, _ in
             frame.endsRequest ? [.head(status, on: frame.streamID)] : []
@@ -106,7 +107,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(30)))
     func longAnswersDoNotUseUpTheWindow() async throws {
         // Sixteen times the window in all.
         try await lend { frame, _ in

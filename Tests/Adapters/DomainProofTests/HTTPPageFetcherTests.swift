@@ -6,7 +6,7 @@ import OutboundHTTP
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct HTTPPageFetcherTests {
+@Suite(.timeLimit(.minutes(30))) struct HTTPPageFetcherTests {
     private static let local = OutboundClient.Settings(
         allowed: ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) })
 

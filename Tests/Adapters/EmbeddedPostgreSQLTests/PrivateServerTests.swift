@@ -1,6 +1,8 @@
 import EmbeddedPostgreSQL
 import Foundation
 import PostgreSQL
+import ProcessSupport
+import TestSupport
 import Testing
 
 /// Each starts a server of its own: serialized, since they are heavy.
@@ -18,7 +20,7 @@ import Testing
     }
 
     private func answer(_ conninfo: String) async throws -> Int {
-        let pool = ConnectionPool(PoolConfiguration(conninfo: conninfo, connectTimeout: .seconds(120)))
+        let pool = ConnectionPool(PoolConfiguration.forBusyMachines(conninfo: conninfo))
         do {
             let answer: Int = try await pool.withConnection { connection in
                 try await connection.execute("SELECT 42").one().decode(at: 0)
@@ -88,7 +90,7 @@ import Testing
             // Durable: without `synchronous_commit` even this may be lost.
             let server = try await PrivateServer.startOrJoin(directory: directory)
             defer { try? server.leave() }
-            let pool = ConnectionPool(PoolConfiguration(conninfo: server.conninfo))
+            let pool = ConnectionPool(PoolConfiguration.forBusyMachines(conninfo: server.conninfo))
             try await pool.withConnection { connection in
                 try await connection.execute("CREATE TABLE kept AS SELECT 1")
             }
@@ -101,7 +103,7 @@ import Testing
             // Its process number stays behind, and perhaps for a while its process.
             let second = try await PrivateServer.startOrJoin(directory: directory, options: Self.options)
             defer { try? second.leave() }
-            let after = ConnectionPool(PoolConfiguration(conninfo: second.conninfo))
+            let after = ConnectionPool(PoolConfiguration.forBusyMachines(conninfo: second.conninfo))
             let count = try await after.withConnection { try await $0.execute("TABLE kept").count }
             #expect(count == 1)
             await after.close()
@@ -138,7 +140,7 @@ import Testing
             let other = Process()
             other.executableURL = URL(fileURLWithPath: "/bin/bash")
             other.arguments = ["-c", script, "postgres"]
-            try other.run()
+            try other.start()
             defer { other.terminate() }
             try "\(other.processIdentifier)\n\(directory)/data\n".write(
                 toFile: "\(directory)/data/postmaster.pid", atomically: false, encoding: .utf8)

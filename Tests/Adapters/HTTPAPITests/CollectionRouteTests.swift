@@ -2,8 +2,11 @@ import Administration
 import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import JSON
+import Logging
 import NIOCore
+import NIOEmbedded
 import RoutingSupport
 import Tenancy
 import Testing
@@ -291,7 +294,7 @@ import Testing
                 authorization: "Bearer \(api.manager.text)", contentType: Self.csv, contentLength: "\(length)"
             )
             let client = Client(address: Client.Address(nil), isBehindProxy: false)
-            let route = Route(.put, "/v1/locations", .streamed(.manage) { _, _ in Answer(.ok) })
+            let route = Route(.put, "/v1/locations", .streamed(.manage) { _ in { _ in Answer(.ok) } })
             _ = try api.answerer.access.admit(
                 APIRequest(client: client, fields: fields), for: .manage, by: route, at: Date())
         }
@@ -300,7 +303,68 @@ import Testing
         #expect(refusal?.code == "body_too_large" && refusal?.detail.contains("1073741824 bytes") == true)
     }
 
-    @Test(.timeLimit(.minutes(5))) func aBodyThatStopsIsNotWaitedFor() async throws {
+    /// Each has a file: of a server there are only so many, and whoever comes then sends nothing in vain. Nor does who has
+    /// written the query wrong.
+    @Test(.timeLimit(.minutes(30))) func whatIsRefusedAnywayIsRefusedBeforeItsBody() async throws {
+        let api = TestAPI()
+        let log = api.log
+        let answerer = Answerer(
+            api.settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log })
+        let responder = answerer.router().buildResponder()
+        let keys = (0...Upload.maximumAtOnce).map { _ in TestAPI.key(.secret) }
+        for (number, key) in keys.enumerated() {
+            try api.admit(key, of: TenantID(number: UInt8(20 + number)), scopes: "manage")
+        }
+        let put = { @Sendable (key: APIKey, query: String, body: RequestBody) async throws -> Response in
+            let request = Request(
+                head: HTTPRequest(
+                    method: .put, scheme: "http", authority: TestAPI.host, path: "/v1/short-codes\(query)",
+                    headerFields: [.authorization: "Bearer \(key.text)", .contentType: Self.csv]),
+                body: body)
+            return try await responder.respond(
+                to: request,
+                context: APIContext(
+                    source: ApplicationRequestContextSource(
+                        channel: EmbeddedChannel(), logger: Logger(label: "test") { _ in log })))
+        }
+        let unread = RequestBody(
+            asyncSequence: AsyncStream<ByteBuffer>(unfolding: {
+                Issue.record("the body was read")
+                return nil
+            }))
+        let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+        let (ends, end) = AsyncStream.makeStream(of: Never.self)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for key in keys.dropLast() {
+                group.addTask {
+                    let body = AsyncStream<ByteBuffer>(unfolding: {
+                        ask.yield()
+                        for await _ in ends {}
+                        return nil
+                    })
+                    return try await put(key, "", RequestBody(asyncSequence: body)).status.code
+                }
+            }
+            var askedCount = 0
+            for await _ in asked {
+                askedCount += 1
+                if askedCount == Upload.maximumAtOnce { break }
+            }
+            let last = try #require(keys.last)
+            let refused = try await put(last, "", unread)
+            #expect(refused.status.code == 503 && refused.headers[.retryAfter] == "10")
+            let body = CollectedBody()
+            try await refused.body.write(body)
+            #expect(try JSONValue(parsing: body.bytes).objectValue?["code"] == "too_many_uploads")
+            let wrong = try await put(last, "?dry_run=perhaps", unread)
+            #expect(wrong.status.code == 400)
+            end.finish()
+            // What ends without a header row is refused by what reads it.
+            for try await status in group { #expect(status == 422) }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30))) func aBodyThatStopsIsNotWaitedFor() async throws {
         let (body, source) = RequestBody.makeStream()
         await source.yield(ByteBuffer(string: "ab"))
         let refusal = await #expect(throws: Problem.self) {
@@ -316,24 +380,35 @@ import Testing
     }
 
     /// The server's own work is no silence of the client's.
-    @Test(.timeLimit(.minutes(5))) func aBodyThatIsReadSlowlyIsWaitedFor() async throws {
-        let (body, source) = RequestBody.makeStream()
-        await source.yield(ByteBuffer(string: "ab"))
-        // Long enough that no busy machine is taken for a silent client.
-        let count = try await Self.request(body).withUpload(within: .seconds(1)) { upload in
-            var count = 0
-            for try await piece in upload {
-                count += piece.count
-                try await Task.sleep(for: .milliseconds(1_500))
-                source.finish()
-            }
-            return count
+    @Test func onlyTheClientsSilenceCounts() throws {
+        let start = ContinuousClock.now
+        let progress = Upload.Progress(start: start)
+        let limit = Duration.seconds(10)
+        #expect(progress.rest(within: limit, at: start + .seconds(30)) == limit)
+        progress.waits(at: start + .seconds(30))
+        #expect(progress.rest(within: limit, at: start + .seconds(39)) == .seconds(1))
+        #expect(try progress.takes(2))
+        #expect(progress.rest(within: limit, at: start + .seconds(800)) == limit)
+        #expect(progress.rest(within: limit, at: start + .seconds(895)) == .seconds(5))
+        progress.waits(at: start + .seconds(800))
+        #expect(try progress.takes(nil))
+        #expect(progress.rest(within: limit, at: start + .seconds(1_000)) > .zero)
+        #expect(!progress.isOverdue)
+    }
+
+    @Test func whatComesTooLateIsRefused() throws {
+        let start = ContinuousClock.now
+        for silence in [Duration.seconds(10), .seconds(900)] {
+            let progress = Upload.Progress(start: start)
+            progress.waits(at: start + silence - .seconds(10))
+            #expect(progress.rest(within: .seconds(10), at: start + silence) == .zero)
+            #expect(progress.isOverdue)
+            #expect(try !progress.takes(1))
         }
-        #expect(count == 2)
     }
 
     /// While a body comes nothing else is asked for or held: the store is asked when it has come.
-    @Test(.timeLimit(.minutes(5))) func aBodyIsKeptUntilItHasComeWhole() async throws {
+    @Test(.timeLimit(.minutes(30))) func aBodyIsKeptUntilItHasComeWhole() async throws {
         let (body, source) = RequestBody.makeStream()
         let pieces = (0..<20).map { String(repeating: "\($0),", count: 30_000) }
         async let kept = Self.request(body).withUpload(within: .seconds(60)) { try await SpooledBody($0) }
@@ -373,4 +448,13 @@ import Testing
         }
         #expect(refusal?.code == "malformed_request")
     }
+}
+
+/// What an answer has in its body.
+private final class CollectedBody: ResponseBodyWriter {
+    private(set) var bytes: [UInt8] = []
+
+    func write(_ buffer: ByteBuffer) async throws { bytes += buffer.readableBytesView }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

@@ -8,11 +8,11 @@ import Testing
 /// answers below, and no others.
 ///
 /// How lengths, chunks and heads are read is the choice of NIO's decoder (llhttp, strict), unless a comment says otherwise.
-@Suite(.timeLimit(.minutes(5))) struct DesynchronisationTests {
+@Suite(.timeLimit(.minutes(30))) struct DesynchronisationTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let bytes: String
-        /// The status of each answer, and its request's ID, or the code of a refusal that has none.
+        /// The status of each answer, and its request's ID, or the code of a refusal whose request has told none.
         let answers: [String]
 
         init(_ name: String, _ bytes: String, _ answers: String...) {

@@ -93,6 +93,7 @@ import Testing
         let start = ContinuousClock.now
         var settings = api.settings
         settings.trustedProxies = proxies
+        // Of the embedded loop's own clock.
         settings.bodyTimeout = .seconds(5)
         return Answerer(
             settings, api.dependencies, RequestObserver(),
@@ -313,7 +314,16 @@ import Testing
         let connection = try Connection()
         #expect(try connection.send(connection.hot + "GET /v1") == ["200"])
         connection.fire(ChannelEvent.inputClosed)
-        #expect(try connection.answers() == ["400"])
+        let answer = try #require(try connection.answer().first)
+        #expect(answer.hasPrefix("400 "))
+        // It has the header of every answer, and the ID in its body too.
+        let id = try #require(answer.firstMatch(of: /\r\nX-Request-ID: ([0-9a-f]{32})\r\n/)).output.1
+        #expect(answer.contains("\"requestID\":\"\(id)\""))
+        for field in [
+            "Cache-Control: no-store", "Content-Type: application/problem+json", "Date: ", "Server: ",
+        ] {
+            #expect(answer.contains("\r\n\(field)"), "\(field)")
+        }
         #expect(try connection.passedOn().isEmpty)
     }
 

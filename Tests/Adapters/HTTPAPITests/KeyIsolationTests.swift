@@ -311,6 +311,7 @@ import Testing
         var probes: [String: Probe] = [:]
         addAnswers(to: &probes)
         addInstances(to: &probes)
+        addAttestation(to: &probes)
         addNotifications(to: &probes)
         addKeys(to: &probes)
         addWebhooks(to: &probes)
@@ -414,6 +415,35 @@ import Testing
         }
     }
 
+    /// What is attested is attested for a clip.
+    private static func addAttestation(to probes: inout [String: Probe]) {
+        probes["POST /v1/attestation/challenges"] = { ids, _ in
+            [
+                Request(
+                    path: "/v1/attestation/challenges",
+                    body: ["clip": .string("com.\(ids.place).Clip"), "purpose": "token"])
+            ]
+        }
+        let keyID = JSONValue.string(Data(repeating: 1, count: 32).base64EncodedString())
+        probes["POST /v1/attestation/keys"] = { ids, _ in
+            [
+                Request(
+                    path: "/v1/attestation/keys",
+                    body: [
+                        "clip": .string("com.\(ids.place).Clip"), "keyID": keyID, "challenge": "x",
+                        "attestation": "AAAA",
+                    ])
+            ]
+        }
+        probes["POST /v1/attestation/tokens"] = { _, _ in
+            [
+                Request(
+                    path: "/v1/attestation/tokens",
+                    body: ["keyID": keyID, "challenge": "x", "assertion": "AAAA"])
+            ]
+        }
+    }
+
     private static func addNotifications(to probes: inout [String: Probe]) {
         probes["POST /v1/notifications"] = { ids, own in
             func request(_ url: String, _ audience: JSONValue, _ key: String? = nil) -> Request {
@@ -459,6 +489,9 @@ import Testing
         }
         for method in ["GET", "DELETE"] {
             probes["\(method) /v1/keys/{id}"] = { ids, _ in [Request(path: "/v1/keys/\(ids.key)")] }
+        }
+        probes["PATCH /v1/keys/{id}"] = { ids, _ in
+            [Request(path: "/v1/keys/\(ids.key)", body: ["expiresAt": .null])]
         }
         probes["POST /v1/keys/{id}/rotate"] = { ids, _ in
             [Request(path: "/v1/keys/\(ids.key)/rotate", body: [:])]

@@ -10,7 +10,9 @@ import Testing
 
 @Suite struct KeyRouteTests {
     /// Those that this suite holds to their tenants.
-    static let operations: Set = ["listKeys", "createKey", "key", "revokeKey", "rotateKey", "listAuditLog"]
+    static let operations: Set = [
+        "listKeys", "createKey", "key", "updateKey", "revokeKey", "rotateKey", "listAuditLog",
+    ]
 
     private static let tenant = TenantID(number: 1)
     private static let neighbour = TenantID(number: 3)
@@ -84,6 +86,17 @@ import Testing
                 let answer = try await client.post("/v1/keys/\(id)/rotate", key: api.keyManager, [:])
                 #expect(answer.status == 403 && answer.code == "wider_key", "\(answer.text)")
             }
+            for (id, expiresAt, status) in [
+                (narrow, JSONValue(end - 60), 200), (lasting, JSONValue(end), 200), (narrow, .null, 403),
+                (narrow, JSONValue(end + 60), 403), (wide, JSONValue(end - 60), 403),
+                (Self.maker, .null, 403), (narrow, JSONValue(end), 200),
+            ] as [(KeyID, JSONValue, Int)] {
+                let answer = try await CatalogueRouteTests.write(
+                    .patch, "/v1/keys/\(id)", ["expiresAt": expiresAt], client, key: api.keyManager)
+                #expect(answer.status == status, "\(answer.text)")
+                #expect(answer["expiresAt"] == (status == 200 ? expiresAt : nil))
+                #expect(status == 200 || answer.code == "wider_key")
+            }
             let rotated = try await client.post(
                 "/v1/keys/\(narrow)/rotate", key: api.keyManager, ["overlapHours": 0.5])
             #expect(rotated.status == 201 && rotated["scopes"] == Self.lookUp)
@@ -129,6 +142,14 @@ import Testing
                 (["kind": "secret", "expiresAt": "9999-01-01T00:00:00Z"], "expiresAt"),
             ] as [(JSONValue, String)] {
                 let answer = try await client.post("/v1/keys", key: api.keyManager, body)
+                #expect(answer.status == 400 && answer.field == field, "\(answer.text)")
+            }
+            for (body, field) in [
+                ([:], "expiresAt"), (["expiresAt": 1], "expiresAt"), (["scopes": ["read"]], "scopes"),
+                (["expiresAt": "2020-01-01T00:00:00Z"], "expiresAt"),
+            ] as [(JSONValue, String)] {
+                let answer = try await CatalogueRouteTests.write(
+                    .patch, "/v1/keys/\(Self.maker)", body, client, key: api.keyManager)
                 #expect(answer.status == 400 && answer.field == field, "\(answer.text)")
             }
             let path = "/v1/keys/\(Self.maker)/rotate"

@@ -61,6 +61,21 @@ final class MemoryKeyStore: KeyStore {
         )
     }
 
+    func update(
+        _ id: KeyID, expiresAt: Date?, by maker: KeyID, of tenant: TenantID
+    ) async throws -> (record: KeyRecord, isVisible: Bool) {
+        guard let old = try await self.key(id, of: tenant) else { throw AdministrationError.unknownKey }
+        guard let maker = try await self.key(maker, of: tenant),
+            maker.covers(old.scopes, at: old.locations, until: expiresAt)
+        else { throw AdministrationError.widerKey }
+        let record = KeyRecord(
+            id: old.id, kind: old.kind, scopes: old.scopes, locations: old.locations, hint: old.hint,
+            createdAt: old.createdAt, expiresAt: expiresAt, revokedAt: old.revokedAt,
+            lastUsedOn: old.lastUsedOn)
+        add(record, of: tenant)
+        return (record, true)
+    }
+
     func revoke(_ id: KeyID, by maker: KeyID, of tenant: TenantID) async throws -> Bool {
         try records.withLock { records in
             guard records[tenant]?.removeValue(forKey: id) != nil else {

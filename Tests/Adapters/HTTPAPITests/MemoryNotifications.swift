@@ -84,8 +84,12 @@ final class MemoryNotifications: NotificationStore {
                 return known.request == key.request ? .repeated(known.trace) : .keyReused
             }
             if case .channel = distribution.audience { return .unknownChannel }
-            let candidates = (state.candidates[tenant] ?? []).filter {
-                !distribution.notification.audience.isOfLocation || $0.launchedAtBusiness != nil
+            let candidates = (state.candidates[tenant] ?? []).filter { candidate in
+                // Where a Live Activity belongs is not known.
+                if case .activity(let instance, _) = distribution.audience {
+                    return candidate.instance == instance
+                }
+                return !distribution.notification.audience.isOfLocation || candidate.launchedAtBusiness != nil
             }
             let deliveries = candidates.prefix(state.partSize)
                 .map { distribution.delivery(to: $0, id: DeliveryID(UUID())) }

@@ -11,6 +11,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         var secrets: [WebhookReference: WebhookSecret] = [:]
         var messages: [WebhookReference: [RecordedMessage]] = [:]
         var replays: [ReplaySelection] = []
+        var replayLimit = ReplaySelection.limit
         var actors: [String] = []
     }
 
@@ -21,6 +22,9 @@ final class MemoryWebhookRegistry: WebhookRegistry {
 
     /// What was asked for once more.
     var replays: [ReplaySelection] { state.withLock { $0.replays } }
+
+    /// How many are sent once more at a time.
+    func setReplayLimit(_ limit: Int) { state.withLock { $0.replayLimit = limit } }
 
     func secret(of webhook: WebhookReference) -> WebhookSecret? { state.withLock { $0.secrets[webhook] } }
 
@@ -61,10 +65,12 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     }
 
     func change(
-        _ webhook: WebhookReference, _ change: WebhookChange, by actor: String
+        _ webhook: WebhookReference, _ change: WebhookChange, by actor: String,
+        checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> RegisteredWebhook {
         try state.withLock { state in
             let old = try Self.known(webhook, in: state)
+            try check(old)
             let isEnabled = change.isEnabled ?? (old.switchOff == nil)
             let new = RegisteredWebhook(
                 id: old.id, url: change.url ?? old.url, events: change.events ?? old.events,
@@ -91,9 +97,12 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         }
     }
 
-    func delete(_ webhook: WebhookReference, by actor: String) async throws -> Int {
+    func delete(
+        _ webhook: WebhookReference, by actor: String,
+        checking check: @Sendable (RegisteredWebhook) throws -> Void
+    ) async throws -> Int {
         try state.withLock { state in
-            _ = try Self.known(webhook, in: state)
+            try check(try Self.known(webhook, in: state))
             state.webhooks[webhook] = nil
             state.actors.append(actor)
             return state.messages.removeValue(forKey: webhook)?.count ?? 0
@@ -122,17 +131,25 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         }
     }
 
-    func replay(_ selection: ReplaySelection, of webhook: WebhookReference) async throws -> Int {
+    func replay(
+        _ selection: ReplaySelection, of webhook: WebhookReference
+    ) async throws -> (count: Int, last: UUID?) {
         try state.withLock { state in
             try Self.requireEnabled(webhook, in: state)
             state.replays.append(selection)
             let messages = (state.messages[webhook] ?? []).filter { $0.state != .waiting }
+                .sorted { $0.id.uuidString < $1.id.uuidString }
             switch selection {
             case .message(let id):
                 guard messages.contains(where: { $0.id == id }) else { throw WebhookRefusal.unknownMessage }
-                return 1
-            case .since(let start, let includesTaken):
-                return messages.count { $0.createdAt >= start && ($0.state == .givenUp || includesTaken) }
+                return (1, nil)
+            case .since(let start, let includesTaken, let last):
+                let selected = messages.filter {
+                    $0.createdAt >= start && ($0.state == .givenUp || includesTaken)
+                        && $0.id.uuidString > last?.uuidString ?? ""
+                }
+                let first = selected.prefix(state.replayLimit)
+                return (first.count, first.count < state.replayLimit ? nil : first.last?.id)
             }
         }
     }

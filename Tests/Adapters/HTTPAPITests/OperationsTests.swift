@@ -63,7 +63,7 @@ import Testing
             onListening: onListening)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPortOfItsOwn() async throws {
+    @Test(.timeLimit(.minutes(30))) func aPortOfItsOwn() async throws {
         let api = TestAPI()
         try api.proveHost()
         let listening = AsyncStream<(APIServer.Listener, Int)>.makeStream()
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func withoutItsPortTheServerEnds() async throws {
+    @Test(.timeLimit(.minutes(30))) func withoutItsPortTheServerEnds() async throws {
         try await ExchangeTests.serve(TestAPI(), fromMemory: true) { port in
             await #expect(throws: (any Error).self) {
                 try await Self.server(TestAPI(), operationsPort: port).run()

@@ -50,8 +50,8 @@ import Testing
             #expect(claims["jti"]?.stringValue?.count == 22)
             #expect(
                 claims.map(\.key).sorted() == [
-                    "aud", "certain", "evidence", "exp", "iat", "iss", "jti", "location", "minute", "outcome",
-                    "sub",
+                    "attestation", "attested", "aud", "certain", "environment", "evidence", "exp", "iat",
+                    "iss", "jti", "location", "minute", "outcome", "sub",
                 ])
             #expect(claims["evidence"] == "coordinate" && claims["certain"] == true)
             let again = try await client.post("/v1/confirmations", Self.body())

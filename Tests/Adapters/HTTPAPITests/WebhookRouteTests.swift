@@ -101,6 +101,32 @@ import Testing
         }
     }
 
+    @Test func nothingIsOverwrittenUnseen() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            let created = try await Self.create(client, ["url": Self.url])
+            let path = try #require(created.headers[.location])
+            let tag = try #require(try await client.send(.get, path, key: api.reader).headers[.eTag])
+            #expect(created.headers[.eTag] == tag)
+            func patch(_ body: JSONValue, if tag: String) async throws -> TestAPI.Answer {
+                try await CatalogueRouteTests.write(
+                    .patch, path, body, client, headers: [.ifMatch: tag])
+            }
+            let changed = try await patch(["events": ["key.revoked"]], if: tag)
+            #expect(changed.status == 200 && changed.headers[.eTag] != tag)
+            let late = try await patch(["url": "https://example.com/2"], if: tag)
+            #expect(late.status == 412 && late.code == "precondition_failed")
+            let kept = try await client.send(.delete, path, key: api.manager, headers: [.ifMatch: tag])
+            #expect(kept.status == 412)
+            let read = try await client.send(.get, path, key: api.reader)
+            #expect(read["url"] == Self.url && read["events"] == ["key.revoked"])
+            let current = try #require(read.headers[.eTag])
+            #expect(
+                try await client.send(.delete, path, key: api.manager, headers: [.ifMatch: current]).status
+                    == 204)
+        }
+    }
+
     @Test func aTenantHasSoManyAndNoMore() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
@@ -185,10 +211,31 @@ import Testing
                 ([:], "message"), (["message": "x"], "message"), (["since": "yesterday"], "since"),
                 (["since": "2026-03-01T00:00:00Z", "message": "x"], "since"),
                 (["message": "x", "includeTaken": true], "includeTaken"), (["all": true], "all"),
+                (["message": "x", "after": "x"], "after"),
+                (["since": "2026-03-01T00:00:00Z", "after": "x"], "after"),
             ] as [(JSONValue, String)] {
                 let answer = try await replay(body)
                 #expect(answer.status == 400 && answer.field == field, "\(answer.text)")
             }
+        }
+    }
+
+    /// However many there are: each answer says where to go on.
+    @Test func thoseOfALongTimeAreSentOnceMoreInParts() async throws {
+        let api = TestAPI()
+        api.webhooks.setReplayLimit(2)
+        try await api.test(over: [.router]) { client in
+            let (path, reference) = try await Self.created(client)
+            for age in 1...3 { api.webhooks.add(Self.message(.taken, age: Double(age)), of: reference) }
+            var body: JSONObject = ["since": "2026-03-01T00:00:00Z", "includeTaken": true]
+            var counts: [JSONValue?] = []
+            repeat {
+                let answer = try await client.post("\(path)/replay", key: api.manager, .object(body))
+                #expect(answer.status == 202)
+                counts.append(answer["queued"])
+                body["after"] = answer["next"]?.stringValue.map(JSONValue.string)
+            } while body["after"] != nil
+            #expect(counts == [2, 1])
         }
     }
 

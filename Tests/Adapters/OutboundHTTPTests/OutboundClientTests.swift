@@ -9,7 +9,7 @@ import Testing
 
 @testable import OutboundHTTP
 
-@Suite(.timeLimit(.minutes(2))) struct OutboundClientTests {
+@Suite(.timeLimit(.minutes(30))) struct OutboundClientTests {
     /// What asks this machine.
     private static func local(
         _ authorities: String? = nil, timeout: Duration = .seconds(60)

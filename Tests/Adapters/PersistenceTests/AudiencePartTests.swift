@@ -124,7 +124,7 @@ import Testing
     }
 
     /// Each look within a part sees what is committed by then.
-    @Test(.timeLimit(.minutes(5))) func whoIsLaunchedAgainWithinAPartIsToldOnce() async throws {
+    @Test(.timeLimit(.minutes(30))) func whoIsLaunchedAgainWithinAPartIsToldOnce() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let restaurants = restaurants.takingIn(Self.size(reachable: 20))
             // Half can be reached, so that there is room for another look.

@@ -4,6 +4,7 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
+import Notifications
 import PostgreSQL
 import Routing
 import Synchronization
@@ -52,7 +53,7 @@ import Testing
 
     private static func id(_ text: String) throws -> LocationIdentifier { try LocationIdentifier(text) }
 
-    @Test(.timeLimit(.minutes(5))) func aChangeIsSeenWhenItIsAnswered() async throws {
+    @Test(.timeLimit(.minutes(30))) func aChangeIsSeenWhenItIsAnswered() async throws {
         try await Self.withCatalogue { fixture in
             let (store, tenant) = (fixture.locations, fixture.tenant)
             let a = try LocationRecord.sample("a", metadata: ["k": "v"])
@@ -89,7 +90,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func noUpdateIsLost() async throws {
+    @Test(.timeLimit(.minutes(30))) func noUpdateIsLost() async throws {
         try await Self.withCatalogue { fixture in
             let (store, tenant) = (fixture.locations, fixture.tenant)
             let writers = 8
@@ -242,7 +243,7 @@ import Testing
 
     // MARK: Whole collections
 
-    @Test(.timeLimit(.minutes(5))) func aWholeCollectionIsSeenWhenItIsAnswered() async throws {
+    @Test(.timeLimit(.minutes(30))) func aWholeCollectionIsSeenWhenItIsAnswered() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             let other = try await stores.createTenant("other")
@@ -287,7 +288,7 @@ import Testing
     }
 
     /// While rows come nothing of the catalogue is locked; and of one tenant one import is under way in a server.
-    @Test(.timeLimit(.minutes(5))) func nobodyWaitsForRowsThatAreStillToCome() async throws {
+    @Test(.timeLimit(.minutes(30))) func nobodyWaitsForRowsThatAreStillToCome() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             let other = try await stores.createTenant("other")
@@ -320,7 +321,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatComesTooLateIsToldThatItConflicts() async throws {
+    @Test(.timeLimit(.minutes(30))) func whatComesTooLateIsToldThatItConflicts() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             let rows = Rows<LocationRecord>([
@@ -370,7 +371,7 @@ import Testing
     }
 
     /// Whoever asked for it may have lost the right to while the rows came.
-    @Test(.timeLimit(.minutes(5))) func whoMayNoLongerHasDoneNothing() async throws {
+    @Test(.timeLimit(.minutes(30))) func whoMayNoLongerHasDoneNothing() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, catalogue, tenant) = (fixture.stores, fixture.catalogue, fixture.tenant)
             let slug = try TenantSlug("acme")
@@ -402,7 +403,7 @@ import Testing
     }
 
     /// Of two servers: what is there is what one of them has sent.
-    @Test(.timeLimit(.minutes(10))) func replacementsAtOnceAreNeverMixed() async throws {
+    @Test(.timeLimit(.minutes(30))) func replacementsAtOnceAreNeverMixed() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, tenant, key) = (fixture.stores, fixture.tenant, fixture.key)
             let writers = 4
@@ -448,7 +449,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aDomainIsProvedByAKey() async throws {
+    @Test(.timeLimit(.minutes(30))) func aDomainIsProvedByAKey() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, store, tenant) = (fixture.stores, fixture.catalogue.items.domains, fixture.tenant)
             let name = try DomainName("example.com")
@@ -511,7 +512,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aTenantIsChangedByItsKey() async throws {
+    @Test(.timeLimit(.minutes(30))) func aTenantIsChangedByItsKey() async throws {
         try await Self.withCatalogue { fixture in
             let (stores, store, tenant) = (fixture.stores, fixture.catalogue.tenant, fixture.tenant)
             let other = try await stores.createTenant("other")
@@ -572,7 +573,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func importsOfOtherTenantsWaitForTheirTurn() async throws {
+    @Test(.timeLimit(.minutes(30))) func importsOfOtherTenantsWaitForTheirTurn() async throws {
         let imports = ImportsUnderWay(maximum: 1)
         let tenants = (0..<4).map { _ in TenantID(UUID()) }
         let order = Order()
@@ -606,6 +607,19 @@ import Testing
         }
         for task in tasks { try await task.value }
         #expect(order.all == [1, 2, 3, 2])
+    }
+
+    /// And then holds up nobody.
+    @Test(.timeLimit(.minutes(30))) func anImportDoesNotWaitForItsTurnWithoutEnd() async throws {
+        let imports = ImportsUnderWay(maximum: 1, patience: .milliseconds(20))
+        let tenants = (0..<2).map { _ in TenantID(UUID()) }
+        try await imports.with(tenants[0]) {
+            await #expect(throws: NotificationStoreError.unavailable) {
+                try await imports.with(tenants[1]) { Issue.record("it had a turn") }
+            }
+            #expect(imports.waitingCount == 0)
+        }
+        try await imports.with(tenants[1]) {}
     }
 
     /// In which order imports had their turns.

@@ -48,6 +48,22 @@ import Testing
         "clips_app_id_prefix_form": (
             "clips", ["'ABCDE1234'", "'abcde12345'", "''"].map { ["app_id_prefix": $0] }
         ),
+        "clips_attestation_is_object": ("clips", ["'[]'", "'null'", "'1'"].map { ["attestation": $0] }),
+        "clips_attestation_length": (
+            "clips", [["attestation": "jsonb_build_object('a', repeat('x', 1024))"]]
+        ),
+        "attest_keys_key_id_length": (
+            "attest_keys", ["sha224('a')", "sha384('a')"].map { ["key_id": $0] }
+        ),
+        "attest_keys_environment": ("attest_keys", [["environment": "'sandbox'"]]),
+        "attest_keys_public_key_length": ("attest_keys", [["public_key": "sha512('a')"]]),
+        "attest_keys_attestation_digest_length": (
+            "attest_keys", ["sha224('a')", "sha384('a')"].map { ["attestation_digest": $0] }
+        ),
+        "attest_keys_counter_range": ("attest_keys", ["-1", "4294967296"].map { ["counter": $0] }),
+        "attest_keys_bundle_version_length": (
+            "attest_keys", [["bundle_version": "repeat('a', 256)"]]
+        ),
         "domains_content_is_object": ("domains", ["'[]'", "'null'", "'1'"].map { ["content": $0] }),
         "domains_content_length": (
             "domains", [["content": "jsonb_build_object('a', repeat('x', 131072))"]]
@@ -148,6 +164,7 @@ import Testing
             "confirmations", [["location_identifier": "''"], ["location_identifier": "repeat('é', 129)"]]
         ),
         "confirmations_outcome": ("confirmations", [["outcome": "'maybe'"]]),
+        "confirmations_attestation": ("confirmations", ["-1", "3"].map { ["attestation": $0] }),
         "confirmations_source": ("confirmations", [["source": "'radio'"]]),
         "confirmations_minute_is_whole": (
             "confirmations",

@@ -1,3 +1,5 @@
+import AppAttest
+import AppSiteAssociation
 import Foundation
 import Geodesy
 import Invocation
@@ -30,8 +32,9 @@ import Testing
         ],
         .clips: [
             """
-            0006 \(tenant) \(clip) 00000001 01 0000000a 41424344453132333435 \
-            00000011 636f6d2e6578616d706c652e4d79417070 0000000a 4f4c44505245464958 31
+            0007 \(tenant) \(clip) 00000001 01 0000000a 41424344453132333435 \
+            00000011 636f6d2e6578616d706c652e4d79417070 0000000a 4f4c44505245464958 31 \
+            00000016 7b22636f6e6669726d223a202272657175697265227d
             """
         ],
         .domains: ["0003 \(tenant) 0000000b 6578616d706c652e636f6d ffffffff"],
@@ -134,6 +137,10 @@ import Testing
         #expect(
             Set(site.urls?.map(\.url) ?? []) == ["https://example.com/menu", "https://example.com/t?n=1"])
 
+        let clip = try #require(try table.of(tenant).attestedClip(BundleID("com.example.MyApp.Clip")))
+        #expect(clip.appID.text == "OLDPREFIX1.com.example.MyApp")
+        #expect(clip.attestation == ClipAttestation(confirm: .require))
+
         // SHA-256 of "one" and "two"; the first expires at 2026-11-21 12:00:00.25 UTC.
         let one = bytes("7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
         let two = bytes("3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3")
@@ -233,7 +240,7 @@ import Testing
     }
 
     @Test func whatTheClosureThrowsIsThrown() {
-        var reader = BinaryCopyReader(columnCount: 6)
+        var reader = BinaryCopyReader(columnCount: RoutingRelation.clips.columns.count)
         let bytes = Array(Self.pieces(.clips).joined())
         #expect(throws: RoutingError.unreadableRow(.clips)) {
             try reader.read(bytes) { _ in throw RoutingError.unreadableRow(.clips) }

@@ -5,6 +5,7 @@ enum Grants {
     /// Columns are listed where a grant is for some columns only.
     static let expected = """
         doorstep_admin DELETE api_keys
+        doorstep_admin DELETE attest_keys
         doorstep_admin DELETE audience_cursors
         doorstep_admin DELETE channels
         doorstep_admin DELETE clips
@@ -31,6 +32,7 @@ enum Grants {
         doorstep_admin INSERT tenants
         doorstep_admin INSERT webhooks
         doorstep_admin SELECT api_keys
+        doorstep_admin SELECT attest_keys
         doorstep_admin SELECT audience_cursors
         doorstep_admin SELECT audit_log
         doorstep_admin SELECT channels
@@ -51,7 +53,7 @@ enum Grants {
         doorstep_admin SELECT webhook_messages
         doorstep_admin SELECT webhooks
         doorstep_admin UPDATE api_keys (expires_at, revoked_at, successor_id)
-        doorstep_admin UPDATE clips (app_id_prefix, multi_business, parent_bundle_id, team_id)
+        doorstep_admin UPDATE clips (app_id_prefix, attestation, multi_business, parent_bundle_id, team_id)
         doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, proved_at)
         doorstep_admin UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
@@ -68,6 +70,7 @@ enum Grants {
         doorstep_app DELETE launches
         doorstep_app DELETE push_tokens
         doorstep_app DELETE webhook_messages
+        doorstep_app INSERT attest_keys
         doorstep_app INSERT audience_cursors
         doorstep_app INSERT channels
         doorstep_app INSERT confirmations
@@ -79,6 +82,7 @@ enum Grants {
         doorstep_app INSERT push_tokens
         doorstep_app INSERT webhook_messages
         doorstep_app SELECT api_keys (key_id, last_used_on, tenant_id)
+        doorstep_app SELECT attest_keys
         doorstep_app SELECT audience_cursors
         doorstep_app SELECT channels
         doorstep_app SELECT clips
@@ -97,6 +101,7 @@ enum Grants {
         doorstep_app SELECT webhook_messages
         doorstep_app SELECT webhooks
         doorstep_app UPDATE api_keys (last_used_on)
+        doorstep_app UPDATE attest_keys (counter, last_used_on)
         doorstep_app UPDATE audience_cursors (delivery_count, due_at, instance_id, launched_at, url)
         doorstep_app UPDATE deliveries (answers, attempt, due_at, finished_at, lost_replies, reason, state)
         doorstep_app UPDATE instances (app, bundle_id, environment, launched_at, permission, updated_at)
@@ -113,6 +118,7 @@ enum Grants {
         doorstep_manager DELETE instances
         doorstep_manager DELETE locations
         doorstep_manager DELETE short_codes
+        doorstep_manager DELETE webhook_messages
         doorstep_manager DELETE webhooks
         doorstep_manager INSERT api_keys
         doorstep_manager INSERT clips
@@ -140,7 +146,7 @@ enum Grants {
         doorstep_manager SELECT webhook_messages
         doorstep_manager SELECT webhooks
         doorstep_manager UPDATE api_keys (expires_at, revoked_at, successor_id)
-        doorstep_manager UPDATE clips (app_id_prefix, multi_business, parent_bundle_id, team_id)
+        doorstep_manager UPDATE clips (app_id_prefix, attestation, multi_business, parent_bundle_id, team_id)
         doorstep_manager UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, proved_at)
         doorstep_manager UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
         doorstep_manager UPDATE locations (details, latitude, longitude, metadata, name, radius)
@@ -160,7 +166,7 @@ enum Grants {
         doorstep_router SELECT audience_cursors (due_at, tenant_id)
         doorstep_router SELECT change_horizon
         doorstep_router SELECT changes
-        doorstep_router SELECT clips (app_id_prefix, bundle_id, multi_business, parent_bundle_id, team_id, tenant_id)
+        doorstep_router SELECT clips (app_id_prefix, attestation, bundle_id, multi_business, parent_bundle_id, team_id, tenant_id)
         doorstep_router SELECT deliveries (due_at, tenant_id)
         doorstep_router SELECT domains (content, host, proved_at, tenant_id)
         doorstep_router SELECT experiences (bundle_id, identifier_rule, kind, location_identifier, tenant_id, url)

@@ -105,7 +105,7 @@ import Testing
                 },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .manager: SampleRows.tables.map(\.name).filter {
-                    !["audience_cursors", "idempotency_keys", "changes"].contains($0)
+                    !["attest_keys", "audience_cursors", "idempotency_keys", "changes"].contains($0)
                 },
                 .migrate: SampleRows.tables.map(\.name),
             ]
@@ -174,7 +174,8 @@ import Testing
             }
             let deleted: [TestLogin: [String]] = [
                 .admin: [
-                    "experiences", "short_codes", "domains", "api_keys", "confirmations", "push_tokens",
+                    "attest_keys", "experiences", "short_codes", "domains", "api_keys", "confirmations",
+                    "push_tokens",
                     "launches", "instances", "channels", "audience_cursors", "notifications", "deliveries",
                     "idempotency_keys", "webhook_messages", "webhooks",
                 ],
@@ -264,6 +265,7 @@ import Testing
             ],
             "clips": [
                 "tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id", "app_id_prefix",
+                "attestation",
             ],
             "domains": ["tenant_id", "host", "proved_at", "content"],
             "locations": ["tenant_id", "identifier", "name", "latitude", "longitude", "radius", "details"],

@@ -3,6 +3,7 @@ import Foundation
 import Invocation
 import Notifications
 import PostgreSQL
+import Synchronization
 import Tenancy
 import TestSupport
 import Testing
@@ -52,6 +53,71 @@ import Testing
                 try await history.notifications(
                     NotificationSelection(), of: other, before: nil, limit: 10
                 ).isEmpty)
+        }
+    }
+
+    /// Nor is more read than is listed, however much there is.
+    @Test func whatIsListedIsFoundByIndexes() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let others = try await stores.createTenant("others")
+            try await stores.database.withSuperuser { pool in
+                try await pool.withTransaction { transaction in
+                    for (tenant, count) in [(tenant, 20_000), (others, 20_000)] {
+                        try await transaction.execute(
+                            script: """
+                                SET LOCAL session_replication_role = replica;
+                                INSERT INTO doorstep.notifications
+                                    (tenant_id, created_at, notification_id, bundle_id, url, experience_url,
+                                        location_identifier, audience, push_type, priority, payload)
+                                SELECT '\(tenant)', 'epoch'::timestamptz + ms * interval '1 ms',
+                                    (lpad(to_hex(ms), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
+                                    'com.example.MyApp.Clip', 'https://example.com/a', 'https://example.com/a',
+                                    'l' || n % 100, '{"business": true, "ofLocation": true}', 'alert', 10, '{}'
+                                FROM (
+                                    SELECT n, floor(extract(epoch FROM now()) * 1000)::bigint - n AS ms
+                                    FROM generate_series(1, \(count)) n) AS m;
+                                """)
+                    }
+                    try await transaction.execute(script: "ANALYZE doorstep.notifications")
+                }
+            }
+            let day = try await stores.database.withSuperuser { pool in
+                try await pool.withConnection {
+                    try await $0.execute(
+                        "SELECT 'notifications_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')"
+                    ).one().decode(at: 0, as: String.self)
+                }
+            }
+            let restricted = Set(try (0..<3).map { try LocationIdentifier("l\($0)") })
+            let plans = Mutex<[String]>([])
+            try await stores.database.explainEverything(planCacheMode: "auto")
+            try await stores.database.withPool(
+                as: .manager, { $0.onNotice = { notice in plans.withLock { $0.append(notice.message) } } }
+            ) { pool in
+                let history = PostgresNotificationHistory(managing: pool)
+                for (selection, index) in [
+                    (NotificationSelection(), "created_at"),
+                    (NotificationSelection(location: try LocationIdentifier("l7")), "location_identifier"),
+                    (NotificationSelection(within: restricted), "location_identifier"),
+                ] {
+                    plans.withLock { $0 = [] }
+                    let first = try await history.notifications(
+                        selection, of: tenant, before: nil, limit: 50)
+                    let second = try await history.notifications(
+                        selection, of: tenant, before: first.last?.id, limit: 50)
+                    #expect(first.count == 50 && second.count == 50)
+                    #expect(Set(first.map(\.id)).isDisjoint(with: second.map(\.id)))
+                    let all = first + second
+                    #expect(all.map(\.createdAt) == all.map(\.createdAt).sorted(by: >))
+                    // Of the days that are empty the planner may read the table as well.
+                    let lines = plans.withLock({ $0 }).flatMap { $0.split(separator: "\n") }
+                        .filter { $0.contains(" on \(day) ") }
+                    #expect(lines.count == 2, "\(lines)")
+                    #expect(
+                        lines.allSatisfy { $0.contains("Index Scan Backward") && $0.contains(index) },
+                        "\(lines)")
+                }
+            }
         }
     }
 

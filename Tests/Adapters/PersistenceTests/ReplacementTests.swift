@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Whoever adds an item while removals are counted is told nothing wrong, and neither is the import.
-    @Test(.timeLimit(.minutes(5))) func whatIsAddedMeanwhileIsNotRemovedUncounted() async throws {
+    @Test(.timeLimit(.minutes(30))) func whatIsAddedMeanwhileIsNotRemovedUncounted() async throws {
         try await Self.withTwins { stores, tenant, _ in
             await #expect(throws: AdministrationError.conflict) {
                 _ = try await importing(
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// What was there when the rows were looked at, and is not when they are written.
-    @Test(.timeLimit(.minutes(5))) func whatIsChangedMeanwhileIsAConflict() async throws {
+    @Test(.timeLimit(.minutes(30))) func whatIsChangedMeanwhileIsAConflict() async throws {
         try await Self.withTwins { stores, tenant, _ in
             try await stores.createClip("com.example.Other.Clip", of: tenant)
             for lock in [

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func whoManagesKeysMakesRestrictedOnes() async throws {
+    @Test(.timeLimit(.minutes(30))) func whoManagesKeysMakesRestrictedOnes() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
             let maker = try await stores.administration.createKey(

@@ -12,7 +12,7 @@ import Testing
 
 @testable import Persistence
 
-@Suite(.timeLimit(.minutes(5))) struct RoutingFeedTests {
+@Suite(.timeLimit(.minutes(30))) struct RoutingFeedTests {
     /// What is in a tenant's table, as text to compare.
     private static func answer(
         _ table: RoutingTable, _ tenant: TenantID, _ url: String = "https://example.com/a"
@@ -589,8 +589,7 @@ import Testing
         let server = try await PrivateServer.startOrJoin(
             directory: directory, options: PrivateServerOptions(isDurable: false))
         defer { try? server.leave() }
-        let configuration = PoolConfiguration(
-            conninfo: server.conninfo, acquireTimeout: .seconds(60), connectTimeout: .seconds(60))
+        let configuration = PoolConfiguration.forBusyMachines(conninfo: server.conninfo)
         try await ConnectionPool.withPool(configuration) { pool in
             _ = try await Schema.migrate(pool)
             // What is not written yet is lost with the process.

@@ -93,6 +93,15 @@ enum SampleRows {
             ],
             change: "retired_at = now()", key: "instance_id = '00000000-0000-0000-0000-000000000003'"),
         Table(
+            name: "attest_keys", login: .app,
+            row: [
+                "key_id": "sha256('$tenant')", "bundle_id": "'com.example.App.Clip'",
+                "environment": "'production'", "public_key": "'\\x04'::bytea || sha512('$tenant')",
+                "attestation_digest": "sha256('a')", "attested_on": "'2026-01-02'",
+                "last_used_on": "'2026-01-02'",
+            ],
+            change: "counter = 1", key: "attestation_digest = sha256('a')"),
+        Table(
             name: "channels", login: .app,
             row: [
                 "bundle_id": "'com.example.App.Clip'", "environment": "'production'",

@@ -181,7 +181,7 @@ import Testing
         return String(text).removingPercentEncoding
     }
 
-    @Test(.timeLimit(.minutes(5))) func areWhatSQLComputes() async throws {
+    @Test(.timeLimit(.minutes(30))) func areWhatSQLComputes() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
             var random = SplitMix64(seed: 7)

@@ -50,7 +50,7 @@ import Testing
     }
 
     /// The deletion waits, and then deletes what was imported.
-    @Test(.timeLimit(.minutes(5))) func aDeletionDuringAnImport() async throws {
+    @Test(.timeLimit(.minutes(30))) func aDeletionDuringAnImport() async throws {
         try await Stores.withTenant { stores, tenant in
             let (begun, begin) = AsyncStream.makeStream(of: Never.self)
             async let deletion = {
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Whoever comes while the tenant is being deleted is told so, and leaves nothing.
-    @Test(.timeLimit(.minutes(5)), arguments: ["import", "clip", "key"]) func aChangeDuringADeletion(
+    @Test(.timeLimit(.minutes(30)), arguments: ["import", "clip", "key"]) func aChangeDuringADeletion(
         change: String
     ) async throws {
         try await Stores.withTenant { stores, tenant in

@@ -7,6 +7,7 @@ import Notifications
 import Persistence
 import PostgreSQL
 import Receipts
+import Synchronization
 import Tenancy
 import TestSupport
 import Testing
@@ -65,6 +66,11 @@ import Testing
             try await store.record(
                 WebhookAttempt(at: Date(), duration: .milliseconds(12), reply: reply), at: message,
                 of: webhook, again: pause, patience: patience)
+        }
+
+        /// How many are sent once more, at most as many as there may be at a time.
+        func replay(_ selection: ReplaySelection, of webhook: WebhookReference) async throws -> Int {
+            try await registry.replay(selection, of: webhook).count
         }
 
         func waiting(_ webhook: WebhookReference) async throws -> Int? {
@@ -182,7 +188,7 @@ import Testing
                 }
                 let on = try await registry.change(reference, WebhookChange(isEnabled: true), by: "key:1")
                 #expect(on == created)
-                #expect(try await registry.replay(.message(test.id), of: reference) == 1)
+                #expect(try await registry.replay(.message(test.id), of: reference).count == 1)
                 #expect(try await registry.delete(reference, by: "key:1") == 1)
             }
             #expect(
@@ -337,6 +343,8 @@ import Testing
             #expect(try await found(1).count == 1)
             #expect(try await found(1, excluding: [many, one]) == [other])
             #expect(try await found(1, excluding: [many, one, other]) == [])
+            // One of each tenant's before a second of any.
+            for _ in 1...10 { #expect(Set(try await found(2).map(\.tenant)).count == 2) }
             // Of the one, never another's.
             #expect(try await fixture.claim(one).count == 1)
             #expect(try await fixture.claim(other).count == 1)
@@ -381,8 +389,7 @@ import Testing
             #expect(try await fixture.waiting(webhook) == 3)
             // Asked for again, it waits as one that is new.
             #expect(
-                try await fixture.registry.replay(.since(.distantPast, includesTaken: false), of: webhook)
-                    == 3)
+                try await fixture.replay(.since(.distantPast, includesTaken: false), of: webhook) == 3)
             #expect(try await fixture.claim(webhook).map(\.attempt) == [1, 1, 1])
         }
     }
@@ -417,22 +424,175 @@ import Testing
 
             // Only one that does not wait is sent once more, and those that were taken where that is said.
             let registry = fixture.registry
-            #expect(try await registry.replay(.since(.distantPast, includesTaken: false), of: webhook) == 0)
-            #expect(try await registry.replay(.since(.distantFuture, includesTaken: true), of: webhook) == 0)
-            #expect(try await registry.replay(.since(.distantPast, includesTaken: true), of: webhook) == 1)
+            #expect(try await fixture.replay(.since(.distantPast, includesTaken: false), of: webhook) == 0)
+            #expect(try await fixture.replay(.since(.distantFuture, includesTaken: true), of: webhook) == 0)
+            #expect(try await fixture.replay(.since(.distantPast, includesTaken: true), of: webhook) == 1)
             await #expect(throws: WebhookRefusal.unknownMessage) {
                 try await registry.replay(.message(message.id), of: webhook)
             }
             let again = try #require(try await fixture.claim(webhook).first)
             #expect(again.id == message.id && again.attempt == 1)
             try await fixture.record(.status(200), at: again, of: webhook)
-            #expect(try await registry.replay(.message(message.id), of: webhook) == 1)
+            #expect(try await registry.replay(.message(message.id), of: webhook).count == 1)
             #expect(
                 try await registry.messages(of: webhook, before: nil, limit: 1).first?.attempts.count == 4)
         }
     }
 
+    /// Those that were taken again since are not begun with again.
+    @Test func whatWasTakenIsSentOnceMoreInParts() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(ReplaySelection.limit + 1, of: webhook)
+            func take() async throws -> Int {
+                try await fixture.stores.appPool.withTransaction { transaction in
+                    try await transaction.setTenant(fixture.tenant.description)
+                    return try await transaction.execute(
+                        """
+                        UPDATE doorstep.webhook_messages SET state = 'taken', due_at = NULL
+                        WHERE webhook_id = \(webhook.id.uuid) AND due_at IS NOT NULL
+                        """
+                    ).affectedRows
+                }
+            }
+            #expect(try await take() == ReplaySelection.limit + 1)
+            let first = try await fixture.registry.replay(
+                .since(.distantPast, includesTaken: true), of: webhook)
+            #expect(first.count == ReplaySelection.limit && first.last != nil)
+            #expect(try await take() == ReplaySelection.limit)
+            let second = try await fixture.registry.replay(
+                .since(.distantPast, includesTaken: true, after: first.last), of: webhook)
+            #expect(second.count == 1 && second.last == nil)
+        }
+    }
+
+    // MARK: Many messages
+
+    private static let batch = 1_000
+
+    /// Whoever gives up or deletes messages may do so of a thousand at once, and no more.
+    private static func refuseMany(_ stores: Stores) async throws {
+        try await stores.database.withSuperuser { pool in
+            try await pool.withTransaction {
+                try await $0.execute(
+                    script: """
+                        CREATE FUNCTION public.refuse_many() RETURNS trigger LANGUAGE plpgsql AS $$
+                        BEGIN
+                            IF (SELECT count(*) FROM old_rows) > \(batch) THEN RAISE 'too many'; END IF;
+                            RETURN NULL;
+                        END
+                        $$;
+                        CREATE TRIGGER refuse_many_updates AFTER UPDATE ON doorstep.webhook_messages
+                            REFERENCING OLD TABLE AS old_rows
+                            FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_many();
+                        CREATE TRIGGER refuse_many_deletions AFTER DELETE ON doorstep.webhook_messages
+                            REFERENCING OLD TABLE AS old_rows
+                            FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_many()
+                        """)
+            }
+        }
+    }
+
+    /// Also what is not due for long.
+    @Test func whatWaitsForAWebhookThatIsSwitchedOffIsGivenUpInParts() async throws {
+        try await Self.withFixture { fixture in
+            try await Self.refuseMany(fixture.stores)
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(
+                Self.batch * 5 / 2, of: webhook, due: "now() + interval '10 hours'")
+            let off = try await fixture.registry.change(
+                webhook, WebhookChange(isEnabled: false), by: Fixture.actor)
+            #expect(off.waitingCount == Self.batch * 3 / 2)
+            var counts: [Int] = []
+            while try await fixture.store.webhooksWithDueMessages(limit: 9, excluding: []) == [webhook] {
+                let claim = try #require(
+                    try await fixture.store.claim(
+                        of: webhook, limit: 4, lease: .seconds(60), maximumAge: Fixture.age))
+                #expect(claim.messages.isEmpty)
+                counts.append(claim.outdatedCount)
+            }
+            #expect(counts == [Self.batch, Self.batch / 2])
+            #expect(try await fixture.waiting(webhook) == 0)
+        }
+    }
+
+    @Test func aWebhookThatFailsIsSwitchedOffInParts() async throws {
+        try await Self.withFixture { fixture in
+            try await Self.refuseMany(fixture.stores)
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(Self.batch * 3 / 2, of: webhook)
+            let messages = try await fixture.claim(webhook, 2)
+            try await fixture.record(.status(500), at: messages[0], of: webhook, again: .seconds(5))
+            #expect(
+                try await fixture.record(
+                    .status(500), at: messages[1], of: webhook, again: .seconds(5), patience: .zero))
+            #expect(try await fixture.waiting(webhook) == Self.batch / 2)
+        }
+    }
+
+    @Test func aWebhooksMessagesAreDeletedInParts() async throws {
+        try await Self.withFixture { fixture in
+            try await Self.refuseMany(fixture.stores)
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(Self.batch * 5 / 2, of: webhook)
+            #expect(try await fixture.registry.delete(webhook, by: Fixture.actor) == Self.batch * 5 / 2)
+            #expect(try await fixture.registry.webhook(webhook) == nil)
+            #expect(try await fixture.stores.count("SELECT count(*) FROM doorstep.webhook_messages") == 0)
+        }
+    }
+
+    /// Who writes down how a message fared, and who manages, has a connection that others want, too.
+    @Test(.timeLimit(.minutes(30))) func aWebhookThatIsInUseIsNotWaitedForLong() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(1, of: webhook)
+            let message = try #require(try await fixture.claim(webhook).first)
+            try await fixture.stores.appPool.withTransaction { transaction in
+                try await transaction.setTenant(fixture.tenant.description)
+                try await transaction.execute(
+                    "SELECT FROM doorstep.webhooks WHERE webhook_id = \(webhook.id.uuid) FOR UPDATE")
+                async let state = sqlState {
+                    _ = try await fixture.record(.status(200), at: message, of: webhook)
+                }
+                await #expect(throws: NotificationStoreError.unavailable) {
+                    try await fixture.registry.change(
+                        webhook, WebhookChange(isEnabled: false), by: Fixture.actor)
+                }
+                #expect(try await state == "55P03")
+            }
+            #expect(try await fixture.record(.status(200), at: message, of: webhook) == false)
+            #expect(try await fixture.waiting(webhook) == 0)
+        }
+    }
+
     // MARK: Switching off
+
+    /// What failed was another receiver.
+    @Test(arguments: [true, false]) func withAnotherURLOrSecretItIsAsNew(isURL: Bool) async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            try await fixture.addMessages(2, of: webhook)
+            let messages = try await fixture.claim(webhook)
+            try await fixture.record(.status(500), at: messages[0], of: webhook, again: .seconds(5))
+            let same = try await fixture.registry.change(
+                webhook, WebhookChange(url: try WebhookURL("https://example.com/hooks")), by: Fixture.actor)
+            #expect(same.failingSince != nil)
+            let changed =
+                if isURL {
+                    try await fixture.registry.change(
+                        webhook, WebhookChange(url: try WebhookURL("https://example.com/2")),
+                        by: Fixture.actor)
+                } else {
+                    try await fixture.registry.replaceSecret(
+                        of: webhook, by: Self.secret(), actor: Fixture.actor)
+                }
+            #expect(changed.failingSince == nil)
+            // So that one later failure does not switch it off.
+            #expect(
+                try await !fixture.record(
+                    .status(500), at: messages[1], of: webhook, again: .seconds(5), patience: .seconds(60)))
+        }
+    }
 
     @Test func whatFailsForDaysIsSwitchedOff() async throws {
         try await Self.withFixture { fixture in
@@ -449,7 +609,7 @@ import Testing
                     .status(410), at: messages[1], of: broken, again: .seconds(5), patience: .zero))
             let off = try #require(try await fixture.registry.webhook(broken))
             #expect(
-                off.switchOff?.reason == "it has failed for three days, the last time so: it answered 410")
+                off.switchOff?.reason == "it has failed for 3 days, the last time so: it answered 410")
             #expect(off.failingSince == since && off.waitingCount == 0)
 
             let told = try #require(try await fixture.claim(other).first)
@@ -470,8 +630,7 @@ import Testing
                 broken, WebhookChange(isEnabled: true), by: Fixture.actor)
             #expect(on.switchOff == nil && on.failingSince == nil)
             #expect(
-                try await fixture.registry.replay(.since(.distantPast, includesTaken: false), of: broken) == 4
-            )
+                try await fixture.replay(.since(.distantPast, includesTaken: false), of: broken) == 4)
             let again = try #require(try await fixture.claim(broken, 1).first)
             #expect(
                 try await !fixture.record(
@@ -616,7 +775,94 @@ import Testing
             #expect(told.allSatisfy { $0["type"] == "confirmation.recorded" })
             let confirmation = try #require(lists.first?.first?.objectValue)
             #expect(confirmation["location"] == "a" && confirmation["minute"] == "2026-03-01T12:30:00Z")
-            #expect(Set(confirmation.map(\.key)) == ["id", "minute", "location", "outcome", "source"])
+            #expect(
+                Set(confirmation.map(\.key)) == [
+                    "attestation", "id", "minute", "location", "outcome", "source",
+                ])
+        }
+    }
+
+    /// While one batch after another is written, they gather.
+    @Test(.timeLimit(.minutes(30))) func confirmationsGatherForTheWebhooksOfATenant() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create(events: [.confirmationRecorded])
+            let neighbour = try await fixture.stores.createTenant("neighbour")
+            let time = Mutex(ContinuousClock.now)
+            let queue = ConfirmationQueue(fixture.serverPool, now: { time.withLock { $0 } })
+            let record = ConfirmationRecord(
+                location: try LocationIdentifier("a"), outcome: .inRegion, source: .nfc,
+                minute: Date(timeIntervalSince1970: 1_772_368_200))
+            let running = Task { await queue.run() }
+            defer { running.cancel() }
+            func wait(until count: Int) async throws {
+                while queue.count != count {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
+            // The first goes at once.
+            queue.record(record, of: fixture.tenant)
+            try await wait(until: 0)
+            for _ in 1...30 {
+                queue.record(record, of: fixture.tenant)
+                queue.record(record, of: neighbour)
+            }
+            // Others do not wait for them.
+            try await wait(until: 30)
+            #expect(try await fixture.waiting(webhook) == 1)
+            time.withLock { $0 = $0.advanced(by: .seconds(2)) }
+            try await wait(until: 0)
+            #expect(try await fixture.waiting(webhook) == 2)
+            // A hundred wait for nothing.
+            for _ in 1...100 { queue.record(record, of: fixture.tenant) }
+            try await wait(until: 0)
+            let sizes = try await Self.told(fixture, webhook).map {
+                $0["data"]?.objectValue?["confirmations"]?.arrayValue?.count
+            }
+            #expect(sizes == [1, 30, 100])
+        }
+    }
+
+    @Test func whereTooMuchWaitsConfirmationsAreNotTold() async throws {
+        try await Self.withFixture { fixture in
+            let limit = try #require(WebhookEvent.confirmationRecorded.waitingLimit)
+            let full = try await fixture.create(events: [.confirmationRecorded, .deliveriesFinished])
+            let other = try await fixture.create(events: [.confirmationRecorded])
+            try await fixture.addMessages(limit, of: full, due: "now() + interval '1 hour'")
+            let queue = ConfirmationQueue(fixture.serverPool)
+            queue.record(
+                ConfirmationRecord(
+                    location: nil, outcome: .doesNotMatch, source: .nfc,
+                    minute: Date(timeIntervalSince1970: 1_772_368_200)), of: fixture.tenant)
+            try await queue.flush()
+            #expect(try await fixture.waiting(full) == limit)
+            #expect(try await fixture.waiting(other) == 1)
+        }
+    }
+
+    /// As it tells of outcomes while the others are being replaced.
+    @Test func aMessageOfAnOlderServerIsForWhomItWants() async throws {
+        try await Self.withFixture { fixture in
+            let webhook = try await fixture.create()
+            let other = try await fixture.create(events: [.keyRevoked])
+            let neighbour = try await fixture.stores.createTenant("neighbour")
+            let id = UUID()
+            for tenant in [fixture.tenant, neighbour] {
+                try await fixture.stores.appPool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute(
+                        """
+                        INSERT INTO doorstep.webhook_messages (tenant_id, message_id, body, due_at)
+                        VALUES (\(tenant.uuid), \(id), convert_to('{}', 'UTF8'), now())
+                        """)
+                }
+            }
+            #expect(try await fixture.claim(webhook).map(\.id) == [id])
+            #expect(try await fixture.claim(other).isEmpty)
+            #expect(
+                try await fixture.registry.messages(of: webhook, before: nil, limit: 2).map(\.type)
+                    == ["deliveries.finished"])
+            #expect(try await fixture.stores.count("SELECT count(*) FROM doorstep.webhook_messages") == 1)
         }
     }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Values go to the server and come back as they were.
-@Suite(.timeLimit(.minutes(5))) struct CodingTests {
+@Suite(.timeLimit(.minutes(30))) struct CodingTests {
     @Test func numbers() async throws {
         try await withPool { pool in
             try await pool.withTransaction { transaction in

@@ -3,7 +3,7 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CopyTests {
+@Suite(.timeLimit(.minutes(30))) struct CopyTests {
     private func withTable(_ body: (ConnectionPool) async throws -> Void) async throws {
         try await withPool { pool in
             try await pool.withConnection {

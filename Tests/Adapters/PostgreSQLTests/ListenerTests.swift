@@ -2,12 +2,12 @@ import PostgreSQL
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ListenerTests {
+@Suite(.timeLimit(.minutes(30))) struct ListenerTests {
     @Test func notificationsArriveInOrderAndAfterALoss() async throws {
         try await TestServer.withDatabase { conninfo in
-            let pool = ConnectionPool(PoolConfiguration(conninfo: conninfo))
+            let pool = ConnectionPool(.forBusyMachines(conninfo: conninfo))
             let listener = try Listener(
-                PoolConfiguration(conninfo: conninfo, applicationName: "listener"),
+                PoolConfiguration.forBusyMachines(conninfo: conninfo, applicationName: "listener"),
                 channels: ["one", #"T"wo"#])
             let events = listener.makeAsyncIterator()
             func notify(_ channel: String, _ payload: String) async throws {
@@ -48,7 +48,7 @@ import Testing
         let conninfo = try await TestServer.conninfo()
         let (began, continuation) = AsyncStream.makeStream(of: Void.self)
         let reader = Task {
-            let listener = try Listener(PoolConfiguration(conninfo: conninfo), channels: ["none"])
+            let listener = try Listener(.forBusyMachines(conninfo: conninfo), channels: ["none"])
             for await event in listener where event == .listening { continuation.yield() }
         }
         _ = await began.first { _ in true }

@@ -1,7 +1,7 @@
 import PostgreSQL
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct MigrationTests {
+@Suite(.timeLimit(.minutes(30))) struct MigrationTests {
     private let first = Migration(
         version: 1, name: "places", sql: "CREATE TABLE app.place (id int8); INSERT INTO app.place VALUES (1);"
     )

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgreSQL
 
-@Suite(.timeLimit(.minutes(5))) struct PoolStateMachineTests {
+@Suite(.timeLimit(.minutes(30))) struct PoolStateMachineTests {
     private func machine(connections: Int = 2, waiters: Int = 10) -> PoolStateMachine {
         PoolStateMachine(maximumConnections: connections, maximumWaiters: waiters)
     }

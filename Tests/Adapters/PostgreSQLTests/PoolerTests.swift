@@ -4,7 +4,8 @@ import Testing
 
 /// Behind PgBouncer in transaction mode, with the settings that everyone gets. Debian 12 has 1.18, which prepares nothing.
 @Suite struct PoolerTests {
-    @Test(.timeLimit(.minutes(5))) func aTransactionFindsItsStatementsInWhateverSessionItGets() async throws {
+    @Test(.timeLimit(.minutes(30))) func aTransactionFindsItsStatementsInWhateverSessionItGets() async throws
+    {
         let (told, tell) = AsyncStream.makeStream(of: Void.self)
         try await MigratedDatabase.withEmptyDatabase { database in
             try await PgBouncer.withPgBouncer(serverConnections: 2) { pooler in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PostgreSQL
 
-@Suite(.timeLimit(.minutes(5))) struct QueryTests {
+@Suite(.timeLimit(.minutes(30))) struct QueryTests {
     @Test func valuesAreBoundInOrder() {
         let query: Query = "SELECT a FROM t WHERE b = \(1) AND c = \("x' OR 1=1 --")"
         #expect(query.sql == "SELECT a FROM t WHERE b = $1 AND c = $2")
@@ -29,7 +29,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct StatementCacheTests {
+@Suite(.timeLimit(.minutes(30))) struct StatementCacheTests {
     private func key(_ sql: String) -> StatementCache.Key {
         StatementCache.Key(sql: sql, types: [])
     }
@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ConnectionStringTests {
+@Suite(.timeLimit(.minutes(30))) struct ConnectionStringTests {
     private func attempts(_ text: String) throws -> [[String: String]] {
         try ConnectionString(text).attempts(applicationName: "test")
     }

@@ -14,9 +14,7 @@ func withPool<R: Sendable>(
     _ change: (inout PoolConfiguration) -> Void = { _ in }, _ body: (ConnectionPool) async throws -> R
 ) async throws -> R {
     try await TestServer.withDatabase { conninfo in
-        var configuration = PoolConfiguration(
-            conninfo: conninfo, acquireTimeout: .seconds(60), connectTimeout: .seconds(60),
-            statementTimeout: .seconds(600))
+        var configuration = PoolConfiguration.forBusyMachines(conninfo: conninfo)
         change(&configuration)
         return try await ConnectionPool.withPool(configuration, body)
     }
@@ -34,8 +32,8 @@ func until(_ condition: () async throws -> Bool) async throws {
 ///
 /// By a connection of its own: a shared one would be kept from the other tests for as long.
 func terminate(_ process: Int32, whenWaitingFor event: String) async throws {
-    let configuration = PoolConfiguration(
-        conninfo: try await TestServer.conninfo(), maximumConnections: 1, connectTimeout: .seconds(60))
+    let configuration = PoolConfiguration.forBusyMachines(
+        conninfo: try await TestServer.conninfo(), maximumConnections: 1)
     try await ConnectionPool.withPool(configuration) { pool in
         try await pool.withConnection { connection in
             try await until {

@@ -4,7 +4,7 @@ import Testing
 
 struct Refusal: Error, Equatable {}
 
-@Suite(.timeLimit(.minutes(5))) struct TransactionTests {
+@Suite(.timeLimit(.minutes(30))) struct TransactionTests {
     private func withTable(_ body: (ConnectionPool) async throws -> Void) async throws {
         try await withPool({ $0.maximumConnections = 2 }) { pool in
             try await pool.withConnection { connection in

@@ -102,6 +102,16 @@ import Testing
         ] {
             #expect(try !ServerURL(text).description.hasSuffix("/"))
         }
+        for (text, same) in [
+            ("HTTPS://Example.com:443//", "https://example.com"),
+            ("https://example.com:8443/Doorstep/", "https://example.com:8443/Doorstep"),
+            ("https://example.com:80", "https://example.com:80"),
+            ("http://LOCALHOST:80/a%2Fb", "http://localhost/a%2Fb"),
+            ("http://[::1]:8080/", "http://[::1]:8080"),
+        ] {
+            #expect(try ServerURL(text).description == same)
+            #expect(try ServerURL(text) == ServerURL(same))
+        }
         for text in [
             "http://example.com", "http://127.0.0.1.example.com", "ftp://example.com", "example.com",
             "https://",

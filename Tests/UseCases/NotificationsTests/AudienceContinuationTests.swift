@@ -4,7 +4,7 @@ import Synchronization
 import Tenancy
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AudienceContinuationTests {
+@Suite(.timeLimit(.minutes(30))) struct AudienceContinuationTests {
     private struct Broken: Error {}
 
     /// Has one part for each of three tenants, where it does not fail.

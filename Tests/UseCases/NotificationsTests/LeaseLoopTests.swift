@@ -5,7 +5,7 @@ import Testing
 
 @testable import Notifications
 
-@Suite(.timeLimit(.minutes(1))) struct LeaseLoopTests {
+@Suite(.timeLimit(.minutes(30))) struct LeaseLoopTests {
     private static let tenants = (1...40).map { number in
         TenantID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number))))
     }

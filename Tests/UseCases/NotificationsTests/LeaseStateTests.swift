@@ -235,7 +235,7 @@ import Testing
     }
 
     /// What may happen in any order, beside a plain account of it.
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false]) func anyOrderKeepsTheAccounts(
+    @Test(.timeLimit(.minutes(30)), arguments: [true, false]) func anyOrderKeepsTheAccounts(
         isInTurn: Bool
     ) throws {
         let seed = UInt64.random(in: .min ... .max)

@@ -23,6 +23,7 @@ final class MemoryWebhookStore: WebhookStore {
         var failing: Set<WebhookReference> = []
         var mostLent = 0
         var mostLentOfOne = 0
+        var mostLentOfTenant = 0
         var claims: [WebhookReference: Int] = [:]
         var hasWebhook = true
         var outdatedCount = 0
@@ -89,6 +90,8 @@ final class MemoryWebhookStore: WebhookStore {
             }
             state.mostLent = max(state.mostLent, state.lentIDs.count)
             state.mostLentOfOne = max(state.mostLentOfOne, state.lent[reference, default: 0])
+            state.mostLentOfTenant = max(
+                state.mostLentOfTenant, state.lentIDs.values.count { $0.tenant == reference.tenant })
             outdatedCount = state.outdatedCount
             state.outdatedCount = 0
         }

@@ -146,7 +146,34 @@ import Testing
         #expect(left.givenBack.count == 4 && left.waiting.allSatisfy { $0.message.attempt == 0 })
     }
 
-    @Test(.timeLimit(.minutes(5))) func allTogetherHaveABound() async throws {
+    /// However many webhooks it has.
+    @Test(.timeLimit(.minutes(30))) func aTenantHasABound() async throws {
+        let tenant = TenantID(Self.id(1))
+        let many = (1...16).map { WebhookReference(WebhookID(Self.id($0)), of: tenant) }
+        let other = WebhookReference(WebhookID(Self.id(1)), of: TenantID(Self.id(2)))
+        let store = try MemoryWebhookStore(
+            Dictionary(uniqueKeysWithValues: (many + [other]).map { ($0, 5) }))
+        let otherIDs = Set(store.current.waiting.filter { $0.webhook == other }.map(\.message.id))
+        let gate = Gate()
+        await Self.withDispatcher(
+            store,
+            reply: { message in
+                if !otherIDs.contains(message.id) { await gate.pass() }
+                return .status(200)
+            }
+        ) {
+            await store.wait { state in
+                state.lentIDs.count == WebhookDispatcher.messagesPerTenant
+                    && !state.waiting.contains { $0.webhook == other }
+            }
+            gate.open()
+            await store.wait { $0.waiting.isEmpty }
+        }
+        #expect(store.current.mostLentOfTenant == WebhookDispatcher.messagesPerTenant)
+        #expect(store.current.mostLentOfOne == WebhookDispatcher.messagesPerWebhook)
+    }
+
+    @Test(.timeLimit(.minutes(30))) func allTogetherHaveABound() async throws {
         let store = try MemoryWebhookStore(Dictionary(uniqueKeysWithValues: Self.webhooks.map { ($0, 5) }))
         let gate = Gate()
         await Self.withDispatcher(
@@ -176,7 +203,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: [MemoryWebhookStore.Call.claim, .over])
+    @Test(.timeLimit(.minutes(30)), arguments: [MemoryWebhookStore.Call.claim, .over])
     func whomTheStoreFailsForDisturbsNobody(
         call: MemoryWebhookStore.Call
     ) async throws {
@@ -256,7 +283,7 @@ import Testing
     }
 
     /// Once it is lent no longer, another server may have it: what became of it here is fenced off.
-    @Test(.timeLimit(.minutes(1))) func whatCannotBeWrittenInTimeIsDropped() async throws {
+    @Test(.timeLimit(.minutes(30))) func whatCannotBeWrittenInTimeIsDropped() async throws {
         let (broken, other) = (Self.webhooks[0], Self.webhooks[1])
         let store = try MemoryWebhookStore([broken: 4])
         store.change { $0.broken = [broken: .over] }
@@ -285,7 +312,7 @@ import Testing
         #expect(abandoned.current == 4)
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatCannotBeWrittenInTheEndIsToldOf() async throws {
+    @Test(.timeLimit(.minutes(30))) func whatCannotBeWrittenInTheEndIsToldOf() async throws {
         let webhook = Self.webhooks[0]
         let store = try MemoryWebhookStore([webhook: 4])
         store.change { $0.broken = [webhook: .over] }

@@ -29,7 +29,8 @@ import Testing
             let grows = step < 5_000 || step >= 10_000 ? 8 : 3
             if random.below(10) < grows || rows.isEmpty {
                 let row = [UInt64(random.below(numbers)), UInt64(random.below(3))]
-                pairs.insert(Pair(first: row[0], second: row[1]))
+                let pair = Pair(first: row[0], second: row[1])
+                if random.oneIn(2) { pairs.gather(pair) } else { pairs.insert(pair) }
                 rows.append(row)
             } else if random.oneIn(10) {
                 pairs.remove(Pair(first: UInt64(numbers), second: UInt64(random.below(3))))
@@ -38,6 +39,7 @@ import Testing
                 pairs.remove(Pair(first: row[0], second: row[1]))
             }
             if random.oneIn(2_000) { pairs.compact() }
+            if random.oneIn(20) { pairs.settle() }
             guard step % 500 == 0 else { continue }
             rows.sort { $0.lexicographicallyPrecedes($1) }
             #expect(pairs.count == rows.count)
@@ -52,6 +54,24 @@ import Testing
         for (copy, rows) in copies { #expect(Self.list(copy) == rows) }
         for row in rows { pairs.remove(Pair(first: row[0], second: row[1])) }
         #expect(pairs.count == 0 && Self.list(pairs) == [])
+    }
+
+    /// All at once into nothing, many more than there are, and few among many.
+    @Test(arguments: [(0, 5_000), (100, 5_000), (5_000, 100)])
+    func whatWasGatheredIsFoundBeforeItIsSettledAndAfter(inserted: Int, gathered: Int) {
+        var random = SplitMix64(seed: UInt64(inserted))
+        var pairs = OrderedPairs()
+        var rows: [[UInt64]] = []
+        for index in 0..<inserted + gathered {
+            let row = [UInt64(random.below(1_000)), UInt64(random.below(3))]
+            let pair = Pair(first: row[0], second: row[1])
+            if index < inserted { pairs.insert(pair) } else { pairs.gather(pair) }
+            rows.append(row)
+        }
+        rows.sort { $0.lexicographicallyPrecedes($1) }
+        #expect(Self.list(pairs) == rows && pairs.count == rows.count)
+        pairs.settle()
+        #expect(Self.list(pairs) == rows && pairs.count == rows.count)
     }
 
     /// 16 bytes each, and little more.

@@ -12,7 +12,9 @@ extension RoutingTable {
     }
 
     func fileBytes(asOf: Date = .year2000) -> [UInt8] {
-        Array(filePieces(asOf: asOf).joined())
+        var bytes: [UInt8] = []
+        write(asOf: asOf) { bytes.append(contentsOf: Array(copying: $0)) }
+        return bytes
     }
 }
 

@@ -37,7 +37,7 @@ import Testing
 
     /// Which fields may be NULL.
     private static let nullable: [RoutingRelation: Set<Int>] = [
-        .clips: [5], .keys: [4, 6], .domains: [2], .locations: [6], .experiences: [4, 5],
+        .clips: [5, 6], .keys: [4, 6], .domains: [2], .locations: [6], .experiences: [4, 5],
     ]
 
     /// Rows with one field that is missing, of another length or NULL.

@@ -66,11 +66,6 @@ import Testing
         }
     }
 
-    /// The check value that the catalogue of parametrised CRC algorithms gives for CRC-32/ISO-HDLC.
-    @Test func checksumHasItsCheckValue() {
-        #expect(CRC32.checksum("123456789".utf8) == 0xCBF4_3926)
-    }
-
     @Test func base62OfKnownNumbers() {
         #expect(String(decoding: Base62.digits(of: [61], count: 2), as: UTF8.self) == "0z")
         #expect(String(decoding: Base62.digits(of: [62], count: 2), as: UTF8.self) == "10")

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import IPAddresses
-import JSON
 import NIOCore
 import NIOHTTP1
 
@@ -227,7 +226,9 @@ final class Exchanges<Wire: HTTPWire> {
         if head.expectsContinue {
             // Else the client waits before it sends its body.
             context.writeAndFlush(NIOAny(Wire.head(.continue, Wire.Header(capacity: 0))), promise: nil)
-        } else if let (route, query) = answerer.routes.indexAnsweredAtOnce(head.method, head.target) {
+        } else if head.fields.assertion == nil,
+            let (route, query) = answerer.routes.indexAnsweredAtOnce(head.method, head.target)
+        {
             let client =
                 client ?? answerer.proxies.client(behind: peer, forwardedFor: head.fields.forwardedFor)
             request = Request(
@@ -317,7 +318,9 @@ final class Exchanges<Wire: HTTPWire> {
     }
 
     private func write(_ answer: Answer, requestID: String, _ context: ChannelHandlerContext) {
-        var header = header(for: answer.body)
+        // It begins with what the library's encoder looks for.
+        var header = Wire.Header(capacity: 12)
+        if let body = answer.body { header.append(.contentLength, String(body.readableBytes)) }
         answer.write(to: &header)
         header.append(.requestID, requestID)
         header.append(.date, HTTPDate.text(at: Date()))
@@ -343,19 +346,9 @@ final class Exchanges<Wire: HTTPWire> {
                 Problem(.badRequest, "malformed_request", "this is not an HTTP request")
             }
         (isLast, mayBeSending) = (true, true)
-        let body = ByteBuffer(bytes: JSONValue.object(problem.json).serialized())
-        var header = header(for: body)
-        header.append(.contentType, "application/problem+json")
-        write(problem.status, header, body, context)
-        state = .idle
+        let requestID = RequestID.make()
+        write(Answer(problem, requestID: requestID), requestID: requestID, context)
         settle(context)
-    }
-
-    /// A header that begins with what the library's encoder looks for.
-    private func header(for body: ByteBuffer?) -> Wire.Header {
-        var header = Wire.Header(capacity: 12)
-        if let body { header.append(.contentLength, String(body.readableBytes)) }
-        return header
     }
 
     private func write(

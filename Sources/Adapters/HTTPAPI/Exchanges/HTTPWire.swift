@@ -154,6 +154,10 @@ extension ReceivedHead {
                 expectsContinue = value.isEqualIgnoringCase(to: "100-continue")
             case 7 where name.isEqualIgnoringCase(to: "upgrade"): changesProtocol = true
             case 12...15: fields.take(name, value)
+            case 18 where name.isEqualIgnoringCase(to: "doorstep-assertion"):
+                fields.assertion = fields.assertion.map { "\($0), \(value)" } ?? value
+            case 20 where name.isEqualIgnoringCase(to: "doorstep-attestation"):
+                fields.attestation = fields.attestation.map { "\($0), \(value)" } ?? value
             default: break
             }
         }

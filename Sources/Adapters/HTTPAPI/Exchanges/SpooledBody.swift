@@ -48,11 +48,11 @@ struct SpooledBody: AsyncSequence, Sendable {
 
         init(in directories: [String]) throws(Problem) {
             for directory in directories {
-                var path = Array("\(directory)/doorstep-body-XXXXXX".utf8CString)
-                let descriptor = mkstemp(&path)
+                // A name that nobody foresees, or else a file that was there; and no program that is started meanwhile has it.
+                let path = "\(directory)/doorstep-body-\(UUID().uuidString)"
+                let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
                 guard descriptor >= 0 else { continue }
                 unlink(path)
-                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 self.descriptor = descriptor
                 return
             }

@@ -15,6 +15,8 @@ struct Upload: AsyncSequence, Sendable {
     static let maximumRowLength = 65_536
     /// [ours]
     static let maximumRows = 1_000_000
+    /// How many a server takes at once, each of another tenant: each has a file. [ours]
+    static let maximumAtOnce = 8
     /// How long all of it may take to arrive. [ours]
     static let timeout = Duration.seconds(900)
 
@@ -43,7 +45,7 @@ struct Upload: AsyncSequence, Sendable {
     }
 
     /// How far the body has come, and since when the client is waited for.
-    fileprivate final class Progress: Sendable {
+    final class Progress: Sendable {
         private struct State {
             var length = 0
             /// Nil while what has come is worked on.
@@ -53,12 +55,16 @@ struct Upload: AsyncSequence, Sendable {
         }
 
         private let state = Mutex(State())
-        private let start = ContinuousClock.now
+        private let start: ContinuousClock.Instant
+
+        init(start: ContinuousClock.Instant = .now) {
+            self.start = start
+        }
 
         var isOverdue: Bool { state.withLock(\.isOverdue) }
 
-        func waits() {
-            state.withLock { $0.waitsSince = .now }
+        func waits(at now: ContinuousClock.Instant = .now) {
+            state.withLock { $0.waitsSince = now }
         }
 
         /// - Parameter length: of the next piece; nil at the end.
@@ -74,18 +80,21 @@ struct Upload: AsyncSequence, Sendable {
             return !isOverdue
         }
 
+        /// How long nothing more may come; none, or less, where it is too late.
+        func rest(within limit: Duration, at now: ContinuousClock.Instant = .now) -> Duration {
+            state.withLock { state in
+                guard !state.isOver else { return Upload.timeout }
+                let silence = state.waitsSince.map { limit - $0.duration(to: now) } ?? limit
+                let rest = Swift.min(silence, Upload.timeout - start.duration(to: now))
+                state.isOverdue = rest <= .zero
+                return rest
+            }
+        }
+
         /// Returns when nothing has come for too long, and does not where all has.
         func watch(_ limit: Duration) async throws {
-            while true {
-                let (rest, isOverdue) = state.withLock { state in
-                    guard !state.isOver else { return (Upload.timeout, false) }
-                    let silence = state.waitsSince.map { limit - $0.duration(to: .now) } ?? limit
-                    let rest = Swift.min(silence, Upload.timeout - start.duration(to: .now))
-                    state.isOverdue = rest <= .zero
-                    return (rest, state.isOverdue)
-                }
-                if isOverdue { return }
-                try await Task.sleep(for: rest)
+            while !isOverdue {
+                try await Task.sleep(for: Swift.max(rest(within: limit), .zero))
             }
         }
     }

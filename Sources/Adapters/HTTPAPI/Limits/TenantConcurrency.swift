@@ -12,37 +12,56 @@ final class TenantConcurrency: Sendable {
         let client: Client.Address?
     }
 
-    private let underWay = Mutex<[Holder: Int]>([:])
+    private struct State {
+        var counts: [Holder: Int] = [:]
+        /// Of all tenants together.
+        var total = 0
+    }
+
+    private let underWay = Mutex(State())
     private let maximum: Int
     private let refusal: Problem
+    private let totalMaximum: Int
+    private let totalRefusal: Problem
 
-    init(maximum: Int, refusal: Problem = .tooManyAtOnce) {
+    /// - Parameters:
+    ///   - maximum: how many a tenant may have.
+    ///   - total: how many all may have together.
+    init(
+        maximum: Int, refusal: Problem = .tooManyAtOnce, ofAll total: Int = .max,
+        refusalOfAll totalRefusal: Problem = .tooManyAtOnce
+    ) {
         self.maximum = maximum
         self.refusal = refusal
+        totalMaximum = total
+        self.totalRefusal = totalRefusal
     }
 
     /// - Parameter client: who uses a publishable key; nil for a secret one.
-    /// - Throws: The refusal, 429 unless said, when as many of the tenant's, or of the client's, are under way as may be.
+    /// - Throws: A refusal, 429 unless said, when as many of the tenant's, of the client's, or of all are under way as may be.
     func with<Result>(
         _ tenant: TenantID, client: Client.Address? = nil, _ body: () async throws -> Result
     ) async throws -> Result {
         var holders = [Holder(tenant: tenant, client: nil)]
         if client != nil { holders.append(Holder(tenant: tenant, client: client)) }
-        let isAdmitted = underWay.withLock { underWay in
+        let refused: Problem? = underWay.withLock { underWay in
             for holder in holders {
                 let limit = holder.client == nil ? maximum : max(1, maximum / 10)
-                guard underWay[holder, default: 0] < limit else { return false }
+                guard underWay.counts[holder, default: 0] < limit else { return refusal }
             }
-            for holder in holders { underWay[holder, default: 0] += 1 }
-            return true
+            guard underWay.total < totalMaximum else { return totalRefusal }
+            for holder in holders { underWay.counts[holder, default: 0] += 1 }
+            underWay.total += 1
+            return nil
         }
-        guard isAdmitted else { throw refusal }
+        if let refused { throw refused }
         defer {
             underWay.withLock { underWay in
                 for holder in holders {
-                    let count = underWay[holder] ?? 0
-                    underWay[holder] = count > 1 ? count - 1 : nil
+                    let count = underWay.counts[holder] ?? 0
+                    underWay.counts[holder] = count > 1 ? count - 1 : nil
                 }
+                underWay.total -= 1
             }
         }
         return try await body()

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Notifications
 
 /// A code that refusals have, and what its page says of it.
 ///
@@ -32,7 +33,7 @@ struct ProblemType: Sendable {
 
     static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
 
-    static let all = reading + admission + places + catalogue + notifications + server
+    static let all = reading + admission + attestation + places + catalogue + notifications + server
 
     /// What cannot be read as the request that it should be.
     private static let reading: [ProblemType] = [
@@ -68,6 +69,13 @@ struct ProblemType: Sendable {
                 Make room where the server keeps temporary files: in `TMPDIR`, else in `/var/tmp`. Then send the request \
                 again; nothing was changed.
                 """),
+        ProblemType(
+            "too_many_uploads", .serviceUnavailable, title: "The server takes no further collection now",
+            cause: """
+                Until it has come whole, a collection is a file of the server's, which takes \(Upload.maximumAtOnce) of \
+                different tenants at once. Nothing of the body was read.
+                """,
+            remedy: "Send the request again after the seconds that `Retry-After` gives."),
         ProblemType(
             "too_many_rows", .contentTooLarge, title: "There are too many rows",
             cause: "A whole collection is written by at most 1,000,000 rows.",
@@ -198,6 +206,52 @@ struct ProblemType: Sendable {
                 Claim the domain with `doorstep domain create`, set its TXT record or its file, and run \
                 `doorstep domain verify`. A proof that is gone lapses.
                 """),
+    ]
+
+    /// What App Attest says of who asks.
+    private static let attestation: [ProblemType] = [
+        ProblemType(
+            "attestation_required", .forbidden, title: "The request must be attested",
+            cause: """
+                The App Clip that the URL launches asks for requests of its genuine build: with a token in \
+                `Doorstep-Attestation`, or, as `detail` says, signed by itself in `Doorstep-Assertion`.
+                """,
+            remedy: """
+                Attest a key by `POST /v1/attestation/keys`, or ask for a token by \
+                `POST /v1/attestation/tokens`, and send the request again with it. `doorstep clip attest` \
+                changes what the clip asks for.
+                """),
+        ProblemType(
+            "attestation_invalid", .forbidden, title: "What attests the request does not hold",
+            cause: """
+                The token or the signature is expired, of another app or environment, or not what was given \
+                or signed. Which of these is counted in the server's metrics and not told.
+                """,
+            remedy: """
+                Ask for a new token, or sign the request anew, exactly as it is sent. Where that fails too, \
+                attest a new key.
+                """),
+        ProblemType(
+            "attestation_refused", .forbidden, title: "The attestation is not accepted",
+            cause: """
+                What App Attest gave could not be verified for this App Clip, the challenge is too old or \
+                of another clip, the key is not known, or the clip asks for no attestation.
+                """,
+            remedy: """
+                Begin again with a new challenge; where the key itself is refused, with a new key. Team, App ID \
+                prefix and environments of the clip are shown by `doorstep clip show`.
+                """),
+        ProblemType(
+            "counter_not_greater", .conflict, title: "The assertion was used before",
+            cause: """
+                Each assertion of a key counts one further, and is good once: this one, or one that was made \
+                after it, was taken already.
+                """,
+            remedy: "Sign the request anew, and let one be answered before the next is signed."),
+        ProblemType(
+            "attestation_not_configured", .serviceUnavailable, title: "Attestation is not set up here",
+            cause: "The App Clip asks for attested requests, and the server has no secret for them.",
+            remedy: "Whoever runs the server sets `DOORSTEP_SIGNING_SECRET`, the same on every server."),
     ]
 
     /// What an invocation URL stands for.
@@ -355,13 +409,13 @@ struct ProblemType: Sendable {
             remedy: "`GET /v1/webhooks` lists them, `POST /v1/webhooks` makes one."),
         ProblemType(
             "too_many_webhooks", .conflict, title: "The tenant has as many webhooks as it can have",
-            cause: "A tenant has up to 16 webhooks.",
+            cause: "A tenant has up to \(RegisteredWebhook.limit) webhooks.",
             remedy: "Delete one, or have one that there is told of more events."),
         ProblemType(
             "webhook_disabled", .conflict, title: "The webhook is switched off",
             cause: """
-                Nothing is sent to a webhook that is switched off, by hand or since it took nothing for three \
-                days; its `disabledReason` says which.
+                Nothing is sent to a webhook that is switched off, by hand or since it took nothing for \
+                \(WebhookSchedule.patienceDays) days; its `disabledReason` says which.
                 """,
             remedy: "Switch it on with `PATCH /v1/webhooks/{id}` and `{\"enabled\": true}`, then try again."),
         ProblemType(

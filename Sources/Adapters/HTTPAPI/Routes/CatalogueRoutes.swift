@@ -156,7 +156,11 @@ extension AdmittedRequest {
 
     /// What the request is to be done for (RFC 9110 §13.1): an item as it was read, or one that there is not.
     func checkConditions(on current: (some CatalogueItem)?) throws(Problem) {
-        let tag = current.map { Answer.tag(of: $0) }
+        try checkConditions(onTag: current.map { Answer.tag(of: $0) })
+    }
+
+    /// - Parameter tag: of what there is.
+    func checkConditions(onTag tag: String?) throws(Problem) {
         if let field = request.fields.ifMatch {
             guard let tag, Answer.matches(field.utf8.span, tag, weakly: false) else { throw .isOtherwise }
         }

@@ -16,17 +16,18 @@ struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
         ]
     }
 
-    private func put(_ request: AdmittedRequest, _ body: SpooledBody) async throws -> Answer {
+    private func put(_ request: AdmittedRequest) throws(Problem) -> Route.BodyHandler {
         let parameters = try QueryParameters(request.query.utf8.span, named: "dry_run", "allow_removals")
         let options = ImportOptions(
             prunes: true, isDryRun: try parameters.flag("dry_run"),
             allowedRemovals: try parameters.count("allow_removals"))
-        return try await write(request, body, options)
+        return { try await write(request, $0, options) }
     }
 
-    private func patch(_ request: AdmittedRequest, _ body: SpooledBody) async throws -> Answer {
+    private func patch(_ request: AdmittedRequest) throws(Problem) -> Route.BodyHandler {
         let parameters = try QueryParameters(request.query.utf8.span, named: "dry_run")
-        return try await write(request, body, ImportOptions(isDryRun: try parameters.flag("dry_run")))
+        let options = ImportOptions(isDryRun: try parameters.flag("dry_run"))
+        return { try await write(request, $0, options) }
     }
 
     private func write(

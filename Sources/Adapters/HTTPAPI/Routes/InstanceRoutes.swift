@@ -1,4 +1,5 @@
 import APNsPayload
+import AppAttest
 import Foundation
 import HTTPTypes
 import Invocation
@@ -14,10 +15,15 @@ struct InstanceRoutes: Sendable {
     private let registrar: InstanceRegistrar?
     private let receipts: ReceiptIssuer?
     private let limiter: RequestLimiter
+    private let attestation: AttestationControl
 
     /// - Parameter registrar: Nil where push tokens cannot be sealed: every route says so then.
-    init(_ registrar: InstanceRegistrar?, _ answers: APIAnswers, _ limiter: RequestLimiter) {
+    init(
+        _ registrar: InstanceRegistrar?, _ answers: APIAnswers, _ limiter: RequestLimiter,
+        _ attestation: AttestationControl
+    ) {
         self.registrar = registrar
+        self.attestation = attestation
         self.limiter = limiter
         receipts = answers.receipts
     }
@@ -37,6 +43,18 @@ struct InstanceRoutes: Sendable {
         return registrar
     }
 
+    /// Refuses what is told of an instance by who does not bring what its clip asks for: the one that the instance is known by,
+    /// and the one that the request names.
+    private func requireAttestation(
+        of request: AdmittedRequest, for id: InstanceID, naming clip: BundleID? = nil
+    ) async throws {
+        guard request.isHeldToAttestation else { return }
+        let known = try await configured().instance(id, of: request.tenant)?.clip
+        for clip in Set([clip, known].compactMap(\.self)) {
+            _ = try attestation.attestation(of: request, for: .register) { clip }
+        }
+    }
+
     // MARK: Instances
 
     /// 201 for an instance that is new, else 200 (RFC 9110 §9.3.4).
@@ -46,6 +64,8 @@ struct InstanceRoutes: Sendable {
             throw Problem.field("id", code: "invalid_field", "the instance's ID must be a UUID")
         }
         let (report, receipt) = try LaunchReport.read(request.body, of: id)
+        let launched = report.url.flatMap { request.table.lookUp($0).experience?.clip }
+        try await requireAttestation(of: request, for: id, naming: launched ?? report.clip)
         let proof = try receipt.map { receipt throws(Problem) in
             try prove(receipt, to: request.tenant, at: request.now)
         }
@@ -90,9 +110,9 @@ struct InstanceRoutes: Sendable {
 
     private func delete(_ request: AdmittedRequest) async throws -> Answer {
         let registrar = try configured()
-        guard let id = InstanceID(text: request.parameter("id")),
-            try await registrar.delete(id, of: request.tenant)
-        else { throw Problem.unknownInstance }
+        guard let id = InstanceID(text: request.parameter("id")) else { throw Problem.unknownInstance }
+        try await requireAttestation(of: request, for: id)
+        guard try await registrar.delete(id, of: request.tenant) else { throw Problem.unknownInstance }
         return Answer(.noContent)
     }
 
@@ -114,7 +134,9 @@ struct InstanceRoutes: Sendable {
         } catch {
             throw Problem(error)
         }
-        guard let id = InstanceID(text: request.parameter("id")),
+        guard let id = InstanceID(text: request.parameter("id")) else { throw Problem.unknownInstance }
+        try await requireAttestation(of: request, for: id)
+        guard
             try await registrar.setToken(
                 token, ofActivity: activity, for: id, of: request.tenant, at: request.now)
         else { throw Problem.unknownInstance }
@@ -124,9 +146,13 @@ struct InstanceRoutes: Sendable {
     private func deleteActivity(_ request: AdmittedRequest) async throws -> Answer {
         let registrar = try configured()
         let activity = request.parameter("activity")
-        guard let id = InstanceID(text: request.parameter("id")), Self.isActivityID(activity),
-            try await registrar.removeActivity(activity, for: id, of: request.tenant)
-        else { throw Problem.unknownActivity }
+        guard let id = InstanceID(text: request.parameter("id")), Self.isActivityID(activity) else {
+            throw Problem.unknownActivity
+        }
+        try await requireAttestation(of: request, for: id)
+        guard try await registrar.removeActivity(activity, for: id, of: request.tenant) else {
+            throw Problem.unknownActivity
+        }
         return Answer(.noContent)
     }
 

@@ -15,6 +15,7 @@ struct KeyRoutes: Sendable {
             Route(.get, "/v1/keys", .stored(.manageKeys, list)),
             Route(.post, "/v1/keys", .stored(.manageKeys, create)),
             Route(.get, "/v1/keys/{id}", .stored(.manageKeys, show)),
+            Route(.patch, "/v1/keys/{id}", .stored(.manageKeys, update)),
             Route(.delete, "/v1/keys/{id}", .stored(.manageKeys, revoke)),
             Route(.post, "/v1/keys/{id}/rotate", .stored(.manageKeys, rotate)),
         ]
@@ -42,11 +43,8 @@ struct KeyRoutes: Sendable {
             let kind = try body.requiredCase("kind", of: KeyKind.self)
             let scopes = try body.optionalScopes("scopes", of: kind)
             let locations = try body.optionalLocations("locations")
-            let expiresAt = try body.optionalDate("expiresAt")
+            let expiresAt = try body.optionalExpiry("expiresAt", after: request.now)
             try body.finish()
-            guard expiresAt.map({ $0 > request.now && $0 <= request.now + Self.longestTime }) != false else {
-                throw JSONFieldError.invalid(path: "expiresAt", reason: "must be in the next hundred years")
-            }
             let asked = scopes ?? kind.usualScopes(isRestricted: locations != nil)
             guard locations == nil || !asked.isEmpty && kind.scopesAtLocations.isSuperset(of: asked) else {
                 throw JSONFieldError.invalid(
@@ -58,6 +56,24 @@ struct KeyRoutes: Sendable {
                 key, scopes: scopes, locations: locations, expiresAt: expiresAt, by: request.caller.key,
                 of: request.tenant)
             return Answer(showing: key, record, at: request.now)
+        }
+    }
+
+    /// When the key expires; null stands for never, as in a merge patch (RFC 7396).
+    private func update(_ request: AdmittedRequest) async throws -> Answer {
+        let id = try self.id(of: request)
+        return try await Problem.managing(.unknownKey) {
+            var patch = request.body
+            let neverExpires = patch["expiresAt"] == .null
+            if neverExpires { patch["expiresAt"] = nil }
+            var body = JSONObjectReader(patch)
+            let expiresAt = try body.optionalExpiry("expiresAt", after: request.now)
+            try body.finish()
+            guard neverExpires || expiresAt != nil else { throw JSONFieldError.missing(path: "expiresAt") }
+            let (record, isVisible) = try await store.update(
+                id, expiresAt: expiresAt, by: request.caller.key, of: request.tenant)
+            return isVisible
+                ? Answer(uncached: JSONValue.object(record.json(at: request.now)).serialized()) : .notVisible
         }
     }
 
@@ -96,8 +112,6 @@ struct KeyRoutes: Sendable {
         return APIKey.generate(kind, using: &generator)
     }
 
-    /// In seconds: 36,500 days.
-    private static let longestTime = 36_500.0 * 86_400
     /// For how long a key and its successor are both good, in hours.
     private static let overlap = 24.0
     private static let overlaps = 0.0...8_760
@@ -118,6 +132,16 @@ extension Problem {
 }
 
 extension JSONObjectReader {
+    /// When a key expires.
+    fileprivate mutating func optionalExpiry(_ key: String, after now: Date) throws(JSONFieldError) -> Date? {
+        guard let date = try optionalDate(key) else { return nil }
+        let longest = 36_500.0 * 86_400
+        guard date > now, date <= now + longest else {
+            throw .invalid(path: path(of: key), reason: "must be in the next hundred years")
+        }
+        return date
+    }
+
     /// Those that a key of the kind can have, one at least.
     fileprivate mutating func optionalScopes(
         _ key: String, of kind: KeyKind

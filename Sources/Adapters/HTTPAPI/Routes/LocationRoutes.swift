@@ -1,17 +1,22 @@
+import AppAttest
 import HTTPTypes
 import Invocation
+import Locations
 import Routing
 import Tenancy
 
 /// Where a business is, which are near, whether somebody is there, and what a notification about it looks like: all from memory.
 struct LocationRoutes: Sendable {
     let answers: APIAnswers
+    let attestation: AttestationControl
 
     var routes: [Route] {
         [
             Route(.get, "/v1/lookup", .memory(.lookUp, lookUp)),
             Route(.post, "/v1/nearby", .memory(.lookUp, nearby)),
-            Route(.post, "/v1/confirmations", .memory(.confirm, confirm)),
+            Route(
+                .post, "/v1/confirmations", .memory(.confirm, confirm),
+                verifyingSignatureBy: attestation.verifyingSignature),
             Route(.post, "/v1/payloads", .memory(.compose, compose)),
         ]
     }
@@ -20,20 +25,38 @@ struct LocationRoutes: Sendable {
         let parameters = try QueryParameters(request.query.utf8.span, named: "url")
         let text = try parameters.required("url")
         let url = try Problem.url(text.span)
+        _ = try attestation.attestation(of: request, for: .lookUp) { request.clip(leadingFrom: url) }
         return Answer(
             cacheable: try APIAnswers.lookUp(url, in: request.table),
             ifNoneMatch: request.request.fields.ifNoneMatch)
     }
 
     private func nearby(_ request: AdmittedRequest) throws(Problem) -> Answer {
-        Answer(uncached: try APIAnswers.nearby(request.body, in: request.table))
+        let asked = try NearbyRequest(request.body)
+        _ = try attestation.attestation(of: request, for: .lookUp) {
+            request.table.clip(launchedBy: asked.url)
+        }
+        return Answer(uncached: try APIAnswers.nearby(asked, in: request.table))
     }
 
     private func confirm(_ request: AdmittedRequest) throws(Problem) -> Answer {
-        Answer(uncached: try answers.confirm(request.body, in: request.table, at: request.now))
+        let asked = try ConfirmationRequest(request.body)
+        let clip = { request.clip(leadingFrom: asked.url) }
+        let attested = try attestation.attestation(of: request, for: .confirm, clip)
+        var answer = Answer(
+            uncached: answers.confirm(asked, attested: attested, in: request.table, at: request.now))
+        answer.headers = attestation.nextChallenge(to: clip, after: request)
+        return answer
     }
 
     private func compose(_ request: AdmittedRequest) throws(Problem) -> Answer {
         Answer(uncached: try answers.compose(request.body, in: request.table, at: request.now))
+    }
+}
+
+extension AdmittedRequest {
+    /// The clip whose place is told of: a short code may lead from what one clip launches to a place of another.
+    fileprivate func clip(leadingFrom url: InvocationURL) -> BundleID? {
+        table.lookUp(url).experience?.clip
     }
 }

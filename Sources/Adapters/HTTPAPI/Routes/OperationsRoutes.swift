@@ -7,11 +7,13 @@ import Routing
 /// What monitors ask: whether the server lives, whether it can serve, and how it does.
 struct OperationsRoutes: Sendable {
     private let table: LiveRoutingTable
+    private let foreignAttestationRoot: String?
     /// The metrics in Prometheus' text format.
     private let exposition: @Sendable () -> String
 
     init(_ dependencies: APIServer.Dependencies) {
         table = dependencies.table
+        foreignAttestationRoot = dependencies.foreignAttestationRoot
         exposition = dependencies.metrics
     }
 
@@ -36,7 +38,7 @@ struct OperationsRoutes: Sendable {
     private func readyz(_ request: APIRequest) throws(Problem) -> Answer {
         guard let state = table.current else { throw .unavailable }
         let age = max(0, Date().timeIntervalSince(state.asOf))
-        let status: JSONValue = [
+        var status: JSONObject = [
             "status": "ok",
             "table": [
                 "source": .string(state.source.rawValue),
@@ -46,7 +48,9 @@ struct OperationsRoutes: Sendable {
                 "locations": JSONValue(state.table.locationCount),
             ],
         ]
-        return Answer(uncached: status.serialized())
+        // Whoever has that root's key can attest anything.
+        if let foreignAttestationRoot { status["attestationRoot"] = .string(foreignAttestationRoot) }
+        return Answer(uncached: JSONValue.object(status).serialized())
     }
 
     private func metrics(_ request: APIRequest) -> Answer {

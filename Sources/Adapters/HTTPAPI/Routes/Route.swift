@@ -13,6 +13,12 @@ struct Route: Sendable {
     let handler: Handler
     /// What the body can be; empty where there is none.
     let bodyTypes: [BodyType]
+    /// Gives a request that is signed to a handler from memory with what its signature proves, for which the database is
+    /// asked; nil for a route that takes no signatures.
+    let verifySignature: SignatureCheck?
+
+    typealias SignatureCheck =
+        @Sendable (AdmittedRequest, HTTPRequest.Method, _ body: [UInt8]) async throws -> AdmittedRequest
 
     /// Each throws a ``Problem`` for a refusal.
     enum Handler: Sendable {
@@ -24,11 +30,15 @@ struct Route: Sendable {
         /// Waits for the database, and throws `NotificationStoreError.unavailable` where that does not answer. Refuses keys
         /// that are restricted to locations.
         case stored(Scope, @Sendable (AdmittedRequest) async throws -> Answer)
-        /// The same with a long body, when that has come. Of one tenant one is under way.
-        case streamed(Scope, @Sendable (AdmittedRequest, SpooledBody) async throws -> Answer)
+        /// The same with a long body: what is wrong with the request is refused before that comes, and what it gives is
+        /// called when that has come. Of one tenant one is under way, and of a server ``Upload/maximumAtOnce``.
+        case streamed(Scope, @Sendable (AdmittedRequest) throws(Problem) -> BodyHandler)
         /// As ``stored(_:_:)``, but for restricted keys too: it is told the locations that it may answer for, nil for all.
         case storedWithin(Scope, @Sendable (AdmittedRequest, Set<LocationIdentifier>?) async throws -> Answer)
     }
+
+    /// What a long body is given to when it has come.
+    typealias BodyHandler = @Sendable (SpooledBody) async throws -> Answer
 
     /// Whether keys may use it that are restricted to locations: only where the handler cannot but know of that.
     var admitsRestrictedKeys: Bool {
@@ -38,7 +48,11 @@ struct Route: Sendable {
         }
     }
 
-    init(_ method: HTTPRequest.Method, _ path: String, _ handler: Handler) {
+    init(
+        _ method: HTTPRequest.Method, _ path: String, _ handler: Handler,
+        verifyingSignatureBy verifySignature: SignatureCheck? = nil
+    ) {
+        self.verifySignature = verifySignature
         self.method = method
         self.path = path
         self.handler = handler

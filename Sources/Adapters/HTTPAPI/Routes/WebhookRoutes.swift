@@ -61,7 +61,7 @@ struct WebhookRoutes: Sendable {
             guard let registered = try await registry.webhook(reference(request)) else {
                 throw WebhookRefusal.unknownWebhook
             }
-            return Answer(uncached: JSONValue.object(registered.json).serialized())
+            return Answer(showing: registered)
         }
     }
 
@@ -75,8 +75,10 @@ struct WebhookRoutes: Sendable {
             change.events = try body.optionalEvents()
             change.isEnabled = try body.optionalBool("enabled")
             try body.finish()
-            let registered = try await registry.change(reference(request), change, by: request.actor)
-            return Answer(uncached: JSONValue.object(registered.json).serialized())
+            let registered = try await registry.change(
+                reference(request), change, by: request.actor,
+                checking: { try request.checkConditions(onTag: $0.tag) })
+            return Answer(showing: registered)
         }
     }
 
@@ -84,7 +86,9 @@ struct WebhookRoutes: Sendable {
         try request.refuseParameters()
         let registry = try configured()
         return try await refusing {
-            _ = try await registry.delete(reference(request), by: request.actor)
+            _ = try await registry.delete(
+                reference(request), by: request.actor,
+                checking: { try request.checkConditions(onTag: $0.tag) })
             return Answer(.noContent)
         }
     }
@@ -134,10 +138,12 @@ struct WebhookRoutes: Sendable {
         try request.refuseParameters()
         let registry = try configured()
         return try await refusing {
-            let count = try await registry.replay(
+            let (count, last) = try await registry.replay(
                 try ReplaySelection(request.body), of: reference(request))
+            let next = last.map { JSONValue.string($0.uuidString.lowercased()) }
             return Answer(
-                .accepted, uncached: JSONValue.object(["queued": JSONValue(count)]).serialized())
+                .accepted,
+                uncached: JSONValue.object(["queued": JSONValue(count), "next": next ?? .null]).serialized())
         }
     }
 
@@ -179,12 +185,29 @@ extension WebhookRefusal {
     }
 }
 
+extension RegisteredWebhook {
+    /// Of what can be changed: how it does changes all the time, and would fail every condition.
+    fileprivate var tag: String {
+        Answer.tag(
+            of: JSONValue.object([
+                "id": .string(id.description), "url": .string(url.text),
+                "events": .array(events.names.map(JSONValue.string)), "enabled": .bool(switchOff == nil),
+            ]).serialized())
+    }
+}
+
 extension Answer {
+    fileprivate init(showing webhook: RegisteredWebhook) {
+        self.init(uncached: JSONValue.object(webhook.json).serialized())
+        headers[.eTag] = webhook.tag
+    }
+
     /// Where the secret is made, and nowhere else.
     fileprivate init(
         _ status: HTTPResponse.Status, showing webhook: RegisteredWebhook, _ secret: WebhookSecret
     ) {
         self.init(status, uncached: JSONValue.object(webhook.json(showing: secret)).serialized())
+        headers[.eTag] = webhook.tag
     }
 }
 
@@ -211,23 +234,29 @@ extension JSONObjectReader {
 }
 
 extension ReplaySelection {
-    /// `message`, or `since` with `includeTaken`.
+    /// `message`, or `since` with `includeTaken` and, to go on, `after`.
     fileprivate init(_ json: JSONObject) throws(JSONFieldError) {
         var body = JSONObjectReader(json)
         let message = try body.optionalString("message")
         let since = try body.optionalDate("since")
         let includesTaken = try body.optionalBool("includeTaken")
+        let after = try body.optionalString("after")
         try body.finish()
         switch (message, since) {
         case (let text?, nil):
-            guard includesTaken == nil else {
-                throw .invalid(path: "includeTaken", reason: "stands beside since alone")
+            for (name, isThere) in [("includeTaken", includesTaken != nil), ("after", after != nil)] {
+                guard !isThere else { throw .invalid(path: name, reason: "stands beside since alone") }
             }
             guard let id = UUID(text: text) else {
                 throw .invalid(path: "message", reason: "must be a message's ID")
             }
             self = .message(id)
-        case (nil, let since?): self = .since(since, includesTaken: includesTaken ?? false)
+        case (nil, let since?):
+            let last = after.flatMap { UUID(text: $0) }
+            guard (after == nil) == (last == nil) else {
+                throw .invalid(path: "after", reason: "must be a message's ID")
+            }
+            self = .since(since, includesTaken: includesTaken ?? false, after: last)
         case (nil, nil): throw .missing(path: "message")
         default: throw .invalid(path: "since", reason: "excludes message")
         }

@@ -10,6 +10,7 @@ import Persistence
 import PostgreSQL
 import Receipts
 import Routing
+import ServerClient
 import Tenancy
 
 struct LookUpCommand: AsyncParsableCommand {
@@ -24,6 +25,8 @@ struct LookUpCommand: AsyncParsableCommand {
         try await tenant.printAnswer { _, table in
             let url = try InvocationURL(requested: url)
             return try JSONValue(parsing: table.lookUp(url).answer(to: url))
+        } atServer: {
+            try await $0.read("/v1/lookup", [("url", url)])
         }
     }
 }
@@ -59,8 +62,8 @@ struct ConfirmCommand: AsyncParsableCommand {
         guard (latitude == nil) == (longitude == nil), accuracy == nil || latitude != nil else {
             throw ValidationError("--latitude and --longitude go together, --horizontal-accuracy with them")
         }
-        guard accuracy?.isFinite ?? true else {
-            throw ValidationError("--horizontal-accuracy is a finite number")
+        guard [latitude, longitude, accuracy].allSatisfy({ $0?.isFinite ?? true }) else {
+            throw ValidationError("--latitude, --longitude and --horizontal-accuracy are finite numbers")
         }
         guard [latitude != nil, inRegion != nil, errorCode != nil].count(where: { $0 }) <= 1 else {
             throw ValidationError("give a coordinate, --in-region or --error-code, and only one of them")
@@ -79,7 +82,29 @@ struct ConfirmCommand: AsyncParsableCommand {
             let receipt = issuer?.sign(Receipt(confirmation, of: table.tenant, at: now), at: now)
             try await confirmations.flush()
             return try JSONValue(parsing: confirmation.answer(receipt: receipt))
+        } atServer: {
+            try await $0.post("/v1/confirmations", body)
         }
+    }
+
+    /// What a server is asked.
+    private var body: JSONObject {
+        var body: JSONObject = [
+            "url": .string(url), "source": .string(source.rawValue),
+            "locationAccess": .string(access.rawValue),
+        ]
+        if let latitude, let longitude {
+            var coordinate: JSONObject = [
+                "latitude": JSONValue(finite: latitude), "longitude": JSONValue(finite: longitude),
+            ]
+            coordinate["horizontalAccuracy"] = accuracy.map { JSONValue(finite: $0) }
+            body["coordinate"] = .object(coordinate)
+        }
+        var result = JSONObject()
+        result["inRegion"] = inRegion.map(JSONValue.bool)
+        result["errorCode"] = errorCode.map { JSONValue($0) }
+        if !result.isEmpty { body["deviceResult"] = .object(result) }
+        return body
     }
 
     private func evidence() throws -> ConfirmationRequest.Evidence {
@@ -118,6 +143,8 @@ struct PayloadCommand: AsyncParsableCommand {
             let notification = try NotificationComposer().compose(
                 request, launchedAt: launchedAt, in: table, at: Date())
             return .object(notification.json)
+        } atServer: {
+            try await $0.post("/v1/payloads", request)
         }
     }
 
@@ -152,13 +179,16 @@ struct PayloadCommand: AsyncParsableCommand {
 }
 
 extension TenantOptions {
-    /// Prints an answer from the tenant's table as JSON; a refusal too, which is then also the command's error.
+    /// Prints an answer from the tenant's table, or a server's, as JSON; a refusal too, which is then also the command's
+    /// error.
     fileprivate func printAnswer(
-        _ answer: (ConnectionPool, TenantTable) async throws -> JSONValue
+        _ answer: (ConnectionPool, TenantTable) async throws -> JSONValue,
+        atServer: (RemoteServer) async throws -> JSONObject
     ) async throws {
         let signatures = try PlaceURLSigner.fromEnvironment()
         try await Refused.printAnswer {
-            try await withPool { pool, _, tenant in
+            if let answer = try await withServer(atServer) { return .object(answer) }
+            return try await withPool { pool, _, tenant in
                 try await answer(
                     pool, try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures)))
             }

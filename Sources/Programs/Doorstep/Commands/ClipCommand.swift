@@ -1,4 +1,5 @@
 import Administration
+import AppAttest
 import AppSiteAssociation
 import ArgumentParser
 import JSON
@@ -7,7 +8,7 @@ import Tenancy
 struct ClipCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clip", abstract: "A tenant's App Clips.",
-        subcommands: [Create.self, List.self, Show.self, Update.self, Delete.self])
+        subcommands: [Create.self, List.self, Show.self, Update.self, Attest.self, Delete.self])
 
     fileprivate static let columns = ["bundleID", "parentBundleID", "teamID", "appIDPrefix", "multiBusiness"]
 
@@ -89,10 +90,77 @@ struct ClipCommand: AsyncParsableCommand {
                     try Clip(
                         bundleID: bundleID, teamID: teamID ?? clip.teamID,
                         appIDPrefix: appIDPrefix ?? clip.ownAppIDPrefix,
-                        isMultiBusiness: isMultiBusiness ?? clip.isMultiBusiness)
+                        isMultiBusiness: isMultiBusiness ?? clip.isMultiBusiness,
+                        attestation: clip.attestation)
                 }
             }
             output.print(clip.json, line: "Updated clip \(bundleID)")
+        }
+    }
+
+    struct Attest: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say what a clip's requests must bring of App Attest; what is not named stays.",
+            discussion: """
+                'monitor' counts what requests bring and refuses none: what would be refused is in the metric \
+                doorstep_attestation_checks_total. Secret keys are never asked. The App IDs that are taken are those of \
+                'clip create --team-id' and '--app-id-prefix'.
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "The clip's bundle ID.") var bundleID: BundleID
+        @Option(name: .customLong("look-up"), help: "Of look-ups and of what is near: off, monitor, require.")
+        var lookUp: ClipAttestation.Demand?
+        @Option(help: "Of confirmations: off, monitor, require, require_signed.")
+        var confirm: ClipAttestation.ConfirmationDemand?
+        @Option(help: "Of what is told of instances: off, monitor, require.")
+        var register: ClipAttestation.Demand?
+        @Option(
+            name: .customLong("environment"),
+            help: "Whose keys are taken, production or development; can be repeated.")
+        var environments: [AttestationEnvironment] = []
+        @Option(
+            name: .customLong("category"),
+            help: "How builds may have come to the device, such as app_store; can be repeated.")
+        var categories: [ValidationCategory] = []
+        @Option(help: "How many of a hundred installations are told to attest.") var ramp: Int?
+        @Flag(help: "Ask for nothing any more.") var none = false
+
+        func validate() throws {
+            let isChanged =
+                lookUp != nil || confirm != nil || register != nil || !environments.isEmpty
+                || !categories.isEmpty
+            try requireChange(isChanged, ramp != nil, none)
+            guard !none || !isChanged && ramp == nil else {
+                throw ValidationError("--none goes with no other option")
+            }
+            guard ramp.map(ClipAttestation.ramps.contains) ?? true else {
+                throw ValidationError("--ramp is 0 to 100")
+            }
+        }
+
+        func run() async throws {
+            let clip = try await tenant.withItems(\.clips) { clips in
+                try await clips.update(bundleID) { clip in
+                    try Clip(
+                        bundleID: bundleID, teamID: clip.teamID, appIDPrefix: clip.ownAppIDPrefix,
+                        isMultiBusiness: clip.isMultiBusiness,
+                        attestation: none ? nil : changed(clip.attestation ?? ClipAttestation()))
+                }
+            }
+            output.print(clip.json, line: "Updated clip \(bundleID)")
+        }
+
+        private func changed(_ attestation: ClipAttestation) -> ClipAttestation {
+            var attestation = attestation
+            attestation.lookUp = lookUp ?? attestation.lookUp
+            attestation.confirm = confirm ?? attestation.confirm
+            attestation.register = register ?? attestation.register
+            if !environments.isEmpty { attestation.environments = Set(environments) }
+            if !categories.isEmpty { attestation.categories = Set(categories) }
+            attestation.ramp = ramp ?? attestation.ramp
+            return attestation
         }
     }
 

@@ -1,4 +1,5 @@
 import Administration
+import AppAttest
 import ArgumentParser
 import Encodings
 import Foundation
@@ -39,7 +40,7 @@ struct ConfirmationCommand: AsyncParsableCommand {
                 try await server.list("/v1/confirmations", limit: limit, where: filter)
             }
             output.print(
-                records, columns: ["minute", "location", "outcome", "source"])
+                records, columns: ["minute", "location", "outcome", "source", "attestation"])
         }
     }
 
@@ -66,7 +67,8 @@ struct ConfirmationCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write confirmations as CSV to standard output, the oldest first.",
             discussion:
-                "Columns: minute, location, outcome, source, id. However many there are, few are in memory.")
+                "Columns: minute, location, outcome, source, id, attestation. However many there are, few are in memory."
+        )
 
         @OptionGroup var confirmations: ConfirmationOptions
 
@@ -76,7 +78,7 @@ struct ConfirmationCommand: AsyncParsableCommand {
             try await confirmations.withHistory { history, tenant in
                 let output = FileHandle.standardOutput
                 var writer = CSVWriter { try output.write(contentsOf: Data($0)) }
-                try writer.append(["minute", "location", "outcome", "source", "id"])
+                try writer.append(["minute", "location", "outcome", "source", "id", "attestation"])
                 var last: RecordedConfirmation?
                 while true {
                     let page = try await history.page(
@@ -128,7 +130,7 @@ extension RecordedConfirmation {
     fileprivate var fields: [String] {
         [
             record.minute.rfc3339, record.location?.text ?? "", record.outcome.rawValue,
-            record.source.rawValue, id.uuidString.lowercased(),
+            record.source.rawValue, id.uuidString.lowercased(), record.attestation.rawValue,
         ]
     }
 }

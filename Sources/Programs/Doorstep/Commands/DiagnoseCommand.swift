@@ -70,13 +70,10 @@ struct DiagnoseCommand: AsyncParsableCommand {
             try live ? Diagnosis.SiteQuestion(settings: outbound.settings(), place: connectTo) : nil
         return try await tenant.withPool { pool, store, tenant in
             let table = try await pool.tenantTable(of: tenant.id, trusting: .signed(signatures))
-            let (clips, domains) = try await store.withCatalogue(of: tenant.slug) { catalogue in
-                (try await catalogue.clips(), try await catalogue.domains())
-            }
             return try await Diagnosis(
                 of: url, in: table, asking: question,
-                clip: { name in clips.first { $0.bundleID == name } },
-                domain: { name in domains.first { $0.name == name } }
+                clip: { try await store.items.clips.item($0, of: tenant.id) },
+                domain: { try await store.items.domains.item($0, of: tenant.id) }
             ).json
         }
     }

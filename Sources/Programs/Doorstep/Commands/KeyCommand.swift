@@ -157,10 +157,15 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let record = try await tenant.withTenant { store, tenant in
-                try await store.updateKey(id, expiresAt: expiry.date(from: Date()), of: tenant.id)
+            let now = Date()
+            let expiresAt = expiry.date(from: now)
+            let key = try await tenant.withTenant { store, tenant in
+                try await store.updateKey(id, expiresAt: expiresAt, of: tenant.id).json(at: now)
+            } atServer: { server, _ in
+                try await server.patch(
+                    "/v1/keys/\(id)", ["expiresAt": expiresAt.map { JSONValue($0) } ?? .null])
             }
-            output.print(record.json(at: Date()), line: "Updated key \(record.id)")
+            output.print(key, line: "Updated key \(id)")
         }
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import Notifications
 import Persistence
+import ServerClient
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -49,7 +50,11 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let body = try body()
         try await Refused.printAnswer {
-            try await tenant.withPool { pool, _, tenant in
+            let sent = try await tenant.withServer {
+                try await $0.post("/v1/notifications", body, idempotencyKey: idempotencyKey)
+            }
+            if let sent { return .object(sent) }
+            return try await tenant.withPool { pool, _, tenant in
                 let submission = try NotificationSubmission(
                     body, idempotencyKey: idempotencyKey, of: tenant.id)
                 let intake = NotificationIntake(PostgresNotificationStore(pool))

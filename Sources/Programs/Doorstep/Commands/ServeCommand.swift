@@ -13,7 +13,7 @@ struct ServeCommand: AsyncParsableCommand {
             of doorstep_app, doorstep_router and doorstep_manager and nothing more.
 
             All settings are listed by 'doorstep settings', and those that are in the environment alone: the secrets \
-            DOORSTEP_SIGNING_SECRET, by which signed places in URLs are checked, and DOORSTEP_TOKEN_SECRET, by which \
+            DOORSTEP_SIGNING_SECRET, by which signed places in URLs and App Attest's tokens are checked, and DOORSTEP_TOKEN_SECRET, by which \
             push tokens are sealed in the database.
             """)
 
@@ -30,6 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(Settings.auditRetention) var auditRetention: Int?
     @Option(Settings.logLevel) var logLevel: Logger.Level?
     @OptionGroup var receipts: ReceiptOptions
+    @OptionGroup(title: "App Attest") var attestation: AttestationOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
     @OptionGroup(title: "Notifications") var apns: APNsOptions
     @OptionGroup(title: "Webhooks and proofs of domains") var proof: ProofOptions
@@ -59,6 +60,7 @@ struct ServeCommand: AsyncParsableCommand {
             notificationRetention: try Settings.notificationRetention.value(notificationRetention),
             auditRetention: try Settings.auditRetention.value(auditRetention),
             signatures: try PlaceURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
+            attestationKeys: try AttestationOptions.keys(), attestationRoot: try attestation.root(),
             apns: try apns.sending(), receipts: try receipts.signing(),
             outbound: try proof.outbound.settings(), resolver: try proof.resolver(), logger: logger)
     }

@@ -15,9 +15,9 @@ struct WebhookCommand: AsyncParsableCommand {
         abstract: "Where a tenant is told of events.",
         discussion: """
             A tenant has up to \(RegisteredWebhook.limit) webhooks, each told of the events that it wants. Messages are signed \
-            as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature), and tried again for about three \
-            days until they are taken with a status from 200 to 299; a webhook that takes nothing for three days is switched \
-            off. The signing secret is stored sealed: DOORSTEP_TOKEN_SECRET must be set as it is for the server.
+            as Standard Webhooks has it (webhook-id, webhook-timestamp, webhook-signature), and tried again for days until they \
+            are taken with a status from 200 to 299; a webhook that takes nothing for \(WebhookSchedule.patienceDays) days is \
+            switched off. The signing secret is stored sealed: DOORSTEP_TOKEN_SECRET must be set as it is for the server.
             """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self, Test.self,
@@ -262,7 +262,7 @@ struct WebhookCommand: AsyncParsableCommand {
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Have messages sent once more, with the same IDs: one, or those that were given up.",
-            discussion: "At most \(ReplaySelection.limit) at a time, the oldest first.")
+            discussion: "The oldest first, \(ReplaySelection.limit) at a time.")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
@@ -289,10 +289,22 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             let selection = try self.selection()
             let count = try await tenant.withWebhooks { registry, tenant in
-                try await registry.replay(selection, of: webhook.of(tenant))
+                var (count, last) = try await registry.replay(selection, of: webhook.of(tenant))
+                while let next = last, case .since(let start, let includesTaken, _) = selection {
+                    let more = try await registry.replay(
+                        .since(start, includesTaken: includesTaken, after: next), of: webhook.of(tenant))
+                    (count, last) = (count + more.count, more.last)
+                }
+                return count
             } atServer: { server in
-                try await server.post("\(webhook.path)/replay", selection.json)["queued"]?.numberValue?.int
-                    ?? 0
+                var body = selection.json
+                var count = 0
+                repeat {
+                    let replay = try await server.post("\(webhook.path)/replay", body)
+                    count += replay["queued"]?.numberValue?.int ?? 0
+                    body["after"] = replay["next"]?.stringValue.map(JSONValue.string)
+                } while body["after"] != nil
+                return count
             }
             output.print(
                 ["queued": JSONValue(count)],
@@ -351,7 +363,7 @@ extension ReplaySelection {
     fileprivate var json: JSONObject {
         switch self {
         case .message(let id): ["message": .string(id.uuidString.lowercased())]
-        case .since(let time, let includesTaken):
+        case .since(let time, let includesTaken, _):
             ["since": JSONValue(time), "includeTaken": .bool(includesTaken)]
         }
     }

@@ -1,14 +1,17 @@
 import JSON
+import ServerClient
 
 /// A refusal as a command's error; its code, its sentence and its members are printed as JSON before.
 struct Refused: Error, CustomStringConvertible {
-    private let refusal: any Refusal
+    let description: String
 
     init(_ refusal: any Refusal) {
-        self.refusal = refusal
+        description = "\(refusal.code): \(refusal)"
     }
 
-    var description: String { "\(refusal.code): \(refusal)" }
+    private init(_ problem: ServerProblem) {
+        description = "\(problem.code): \(problem)"
+    }
 
     /// Prints an answer as JSON; a refusal too, which is then also the command's error.
     static func printAnswer(_ answer: () async throws -> JSONValue) async throws {
@@ -20,6 +23,9 @@ struct Refused: Error, CustomStringConvertible {
             object["detail"] = .string("\(refusal)")
             JSONValue.object(object).printPretty()
             throw Refused(refusal)
+        } catch ServerError.refused(let problem) {
+            JSONValue.object(problem.refusal).printPretty()
+            throw Refused(problem)
         }
     }
 }

@@ -1,5 +1,7 @@
 import APNsClient
 import Administration
+import AppAttest
+import Attestation
 import DomainProof
 import HTTPAPI
 import Logging
@@ -30,6 +32,9 @@ struct Server {
     let signatures: PlaceURLSigner
     /// Nil where push tokens cannot be sealed.
     let sealingKeys: SealingKeys?
+    /// Nil where challenges and tokens cannot be made.
+    let attestationKeys: AttestationKeys?
+    let attestationRoot: (root: AttestationRoot, isForeign: Bool)
     /// Nil for a server that sends nothing.
     let apns: (settings: APNsClient.Settings, keys: APNsKeyList)?
     /// Nil for answers without receipts.
@@ -79,6 +84,12 @@ struct Server {
                 settings,
                 APIServer.Dependencies(
                     answers: APIAnswers(recorder: confirmations, receipts: receipts?.issuer),
+                    attestation: attestationKeys.map {
+                        AppVerifier(
+                            secrets: $0, root: attestationRoot.root, keys: PostgresAttestedKeys(pool))
+                    },
+                    foreignAttestationRoot:
+                        attestationRoot.isForeign ? attestationRoot.root.fingerprint : nil,
                     table: routing.table, usage: usage,
                     instances: sealingKeys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
                     notifications: delivery?.intake,
@@ -166,7 +177,13 @@ struct Server {
 
     private func tellWhatIsOff() {
         if signatures.isEmpty {
-            logger.notice("DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused")
+            logger.notice(
+                "DOORSTEP_SIGNING_SECRET is not set: places signed in URLs are refused, and attestations")
+        }
+        if attestationRoot.isForeign {
+            logger.warning(
+                "attestations of another root than Apple's are trusted (--attest-root): whoever has its key attests anything",
+                metadata: ["root": "\(attestationRoot.root.fingerprint)"])
         }
         if sealingKeys == nil {
             logger.notice("DOORSTEP_TOKEN_SECRET is not set: no instances are registered")

@@ -21,10 +21,13 @@ struct DatabaseOptions: ParsableArguments {
 
     /// Lends a pool, and leaves the private server afterwards if there is one.
     /// - Parameter migrates: false for a body that brings a private server's schema up to date itself.
+    /// - Throws: `CommandError.needsDatabase` where no flag names a database and the environment names a server: nobody is to
+    ///   think that it was done there.
     func withPool<Result: Sendable>(
         migrates: Bool = true, _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
-        try await withConnectionString(trapsSignals: true, migrates: migrates) { conninfo in
+        guard try isNamed || Settings.server.value() == nil else { throw CommandError.needsDatabase }
+        return try await withConnectionString(trapsSignals: true, migrates: migrates) { conninfo in
             try await Self.withPool(conninfo, 2, body)
         }
     }

@@ -1,5 +1,6 @@
 import APNsPayload
 public import Administration
+public import AppAttest
 public import AppSiteAssociation
 public import ArgumentParser
 public import DomainProof
@@ -72,6 +73,15 @@ extension InstanceID: ExpressibleByArgument {
     }
 }
 
+extension ValidationCategory: ExpressibleByArgument {
+    public init?(argument: String) { self.init(name: argument) }
+    public var defaultValueDescription: String { name }
+    public static var allValueStrings: [String] { allCases.map(\.name) }
+}
+
+extension AttestationEnvironment: ExpressibleByArgument {}
+extension ClipAttestation.Demand: ExpressibleByArgument {}
+extension ClipAttestation.ConfirmationDemand: ExpressibleByArgument {}
 extension KeyKind: ExpressibleByArgument {}
 extension ExperienceKind: ExpressibleByArgument {}
 extension InvocationSource: ExpressibleByArgument {}

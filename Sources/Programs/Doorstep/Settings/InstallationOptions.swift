@@ -44,7 +44,8 @@ struct InstallationOptions: ParsableArguments {
     }
 }
 
-/// A command that works on a database alone, and says so to whoever names a server.
+/// A command that works on a database alone, and says so to whoever names a server; by the environment, see
+/// ``DatabaseOptions/withPool(migrates:_:)``.
 struct DatabaseOnly: ParsableArguments {
     @Option(help: .hidden) var server: String?
 

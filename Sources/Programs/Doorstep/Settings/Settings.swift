@@ -158,6 +158,13 @@ enum Settings {
     static let receiptIssuer = Setting(
         "receipt-issuer", "DOORSTEP_RECEIPT_ISSUER", default: "doorstep", "Who receipts say they are from")
 
+    // MARK: App Attest
+
+    static let attestRoot = Setting<String, Void>(
+        "attest-root", "DOORSTEP_ATTEST_ROOT", value: "file", otherwise: "Apple's",
+        "Trust attestations of this certificate (PEM) in place of Apple's, for a software authenticator: whoever has its key attests anything"
+    )
+
     // MARK: Notifications
 
     static let apnsKeys = Setting<String, Void>(
@@ -199,7 +206,7 @@ enum Settings {
         nil, "DOORSTEP_SIGNING_SECRET",
         """
         What the tenants' keys for signed places are derived from: 32 bytes or more; several, separated by commas, \
-        while one is replaced. Without it signed places are refused
+        while one is replaced; and those of App Attest's challenges and tokens. Without it signed places and attestations are refused
         """)
 
     /// In the order of the guide.
@@ -214,7 +221,8 @@ enum Settings {
         notificationRetention.description, auditRetention.description, keyLimit.description,
         clientLimit.description,
         newInstanceLimit.description, clientNewInstanceLimit.description, receiptKeys.description,
-        receiptIssuer.description, apnsKeys.description, apnsConnections.description, apnsTimeout.description,
+        receiptIssuer.description, attestRoot.description, apnsKeys.description, apnsConnections.description,
+        apnsTimeout.description,
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
         authorities.description, outboundAllow.description, resolver.description, logLevel.description,
         tokenSecret.description,

@@ -4,6 +4,8 @@ struct LeaseSettings: Sendable {
     var total: Int
     /// Of that, of one lessee.
     var share: Int
+    /// Of that, of all a tenant's lessees, those included of which something is about to be claimed; nil for no such bound.
+    var tenantShare: Int?
     /// How much is claimed, and settled, at once.
     var batch: Int
     /// Whether lessees are claimed of one after another, each getting what the ones before it left; else all at once.

@@ -1,8 +1,10 @@
+import Tenancy
+
 /// What a ``LeaseLoop`` has on loan, for whom, and what became of it.
 ///
 /// Of each lessee, outcomes wait until they are settled, by one settler at a time; a lessee whose outcomes could not be
 /// written gets nothing more until they are, as its loans could end meanwhile and be taken again here.
-struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
+struct LeaseState<Lessee: OfTenant, Outcome: Sendable> {
     private enum Settling { case idle, queued, underWay, resting }
 
     private struct Account {
@@ -32,6 +34,8 @@ struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
     private var reservedCount = 0
     /// On loan and not settled.
     private(set) var heldCount = 0
+    /// Both, of each tenant.
+    private var tenantCounts: [TenantID: Int] = [:]
     /// Who was served last.
     private var last: Lessee?
     /// Whether the last look found more than there was room for.
@@ -69,7 +73,27 @@ struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
             0,
             min(
                 settings.batch, settings.total - heldCount - reservedCount,
-                settings.share - account.held - account.reserved))
+                settings.share - account.held - account.reserved,
+                (settings.tenantShare ?? .max) - tenantCounts[lessee.tenant, default: 0]))
+    }
+
+    /// What is about to be claimed of a lessee has changed by so much.
+    private mutating func addReserved(_ change: Int, for lessee: Lessee) {
+        accounts[lessee, default: Account()].reserved += change
+        reservedCount += change
+        count(change, of: lessee.tenant)
+    }
+
+    /// What is on loan of a lessee has changed by so much.
+    private mutating func addHeld(_ change: Int, of lessee: Lessee) {
+        accounts[lessee, default: Account()].held += change
+        heldCount += change
+        count(change, of: lessee.tenant)
+    }
+
+    private mutating func count(_ change: Int, of tenant: TenantID) {
+        let count = tenantCounts[tenant, default: 0] + change
+        tenantCounts[tenant] = count == 0 ? nil : count
     }
 
     /// Lessees as it is their turn: those behind the one served last first.
@@ -85,8 +109,7 @@ struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
     mutating func reserve(for lessee: Lessee) -> Int? {
         let room = self.room(for: lessee)
         guard room > 0 else { return nil }
-        accounts[lessee, default: Account()].reserved += room
-        reservedCount += room
+        addReserved(room, for: lessee)
         return room
     }
 
@@ -104,8 +127,7 @@ struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
     mutating func claimed(
         _ count: Int, of room: Int, for lessee: Lessee, hasMore: Bool = false
     ) -> Bool {
-        accounts[lessee, default: Account()].held += count
-        heldCount += count
+        addHeld(count, of: lessee)
         if count == 0 { accounts[lessee]?.failures = 0 }
         last = lessee
         release(room, of: lessee)
@@ -127,8 +149,7 @@ struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
     }
 
     private mutating func release(_ room: Int, of lessee: Lessee) {
-        accounts[lessee]?.reserved -= room
-        reservedCount -= room
+        addReserved(-room, for: lessee)
         tidy(lessee)
     }
 
@@ -181,9 +202,8 @@ struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
     /// - Returns: Whether the lessee rests now, until ``endSettlingRest(of:)``.
     mutating func settled(_ count: Int, keeping unsettled: [Outcome], of lessee: Lessee) -> Bool {
         settlerCount -= 1
+        addHeld(-count, of: lessee)
         var account = accounts[lessee, default: Account()]
-        account.held -= count
-        heldCount -= count
         account.outcomes.insert(contentsOf: unsettled, at: 0)
         account.isBehind = !unsettled.isEmpty
         account.settling = .idle
@@ -228,8 +248,7 @@ struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
             let left = account.outcomes.filter { !isPast($0) }
             let count = account.outcomes.count - left.count
             accounts[lessee]?.outcomes = left
-            accounts[lessee]?.held -= count
-            heldCount -= count
+            addHeld(-count, of: lessee)
             droppedCount += count
             if left.isEmpty, account.settling == .queued {
                 queue.removeAll { $0 == lessee }
@@ -267,7 +286,7 @@ struct LeaseState<Lessee: Hashable & Comparable & Sendable, Outcome: Sendable> {
 
     /// - Returns: How many outcomes are given up.
     mutating func abandon() -> Int {
-        defer { (accounts, heldCount, queue) = ([:], 0, []) }
+        defer { (accounts, heldCount, tenantCounts, queue) = ([:], 0, [:], []) }
         return accounts.values.reduce(0) { $0 + $1.outcomes.count }
     }
 

@@ -1,7 +1,20 @@
+import Tenancy
+
+/// For whom a ``LeaseLoop`` works: a tenant, or something of its own.
+protocol OfTenant: Hashable, Comparable, Sendable {
+    var tenant: TenantID { get }
+}
+
+extension TenantID: OfTenant {
+    var tenant: TenantID { self }
+}
+
+extension WebhookReference: OfTenant {}
+
 /// What a ``LeaseLoop`` does for lessees.
 protocol LeasedWork: Sendable {
     /// For whom: a tenant, or one of its webhooks.
-    associatedtype Lessee: Hashable, Comparable, Sendable
+    associatedtype Lessee: OfTenant
     /// What is lent.
     associatedtype Loan: Sendable
     /// What became of a loan, to be written down.

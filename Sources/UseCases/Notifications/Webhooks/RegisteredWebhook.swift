@@ -11,7 +11,7 @@ public struct RegisteredWebhook: Sendable, Hashable {
     public let failingSince: Date?
     /// Nil for one that is told of events.
     public let switchOff: SwitchOff?
-    /// How many messages wait.
+    /// How many messages wait, up to ``countLimit``.
     public let waitingCount: Int
 
     /// Since when a webhook is told of nothing, and why.
@@ -43,4 +43,7 @@ public struct RegisteredWebhook: Sendable, Hashable {
 
     /// How many a tenant has, at most. [ours]
     public static let limit = 16
+
+    /// How many messages that wait are counted, at most: counting reads each. [ours]
+    public static let countLimit = 100_000
 }

@@ -3,7 +3,8 @@ public import Foundation
 /// Brings messages to tenants' webhooks, until each is taken or given up.
 ///
 /// At least once, and in no order: a message whose answer was lost is sent again, with the same ID. No webhook holds up
-/// another: each has a few messages under way at most, and room that one message leaves is filled at once. What the store
+/// another, nor a tenant with many webhooks others: each has a few messages under way at most, and so has a tenant of all its
+/// webhooks; room that one message leaves is filled at once. What the store
 /// throws for one webhook is reported, and that webhook is left alone for a while. What became of a message is kept until it
 /// can be written down, but no longer than the message is lent. A webhook that takes nothing for days is switched off.
 public final class WebhookDispatcher: Sendable {
@@ -20,8 +21,10 @@ public final class WebhookDispatcher: Sendable {
         case abandoned(Int)
     }
 
-    /// How many messages are under way at once: what four tenants can have of all their webhooks.
+    /// How many messages are under way at once.
     static let messages = 256
+    /// Of those, of one tenant, however many webhooks it has.
+    static let messagesPerTenant = 16
     /// Of those, of one webhook.
     static let messagesPerWebhook = 4
     /// How many webhooks are looked for at once.
@@ -46,7 +49,8 @@ public final class WebhookDispatcher: Sendable {
         self.onEvent = onEvent
         loop = LeaseLoop(
             LeaseSettings(
-                total: Self.messages, share: Self.messagesPerWebhook, batch: Self.messagesPerWebhook,
+                total: Self.messages, share: Self.messagesPerWebhook, tenantShare: Self.messagesPerTenant,
+                batch: Self.messagesPerWebhook,
                 isInTurn: false, foundAtOnce: Self.webhooks, settlers: 8,
                 settlingRest: WebhookSchedule.rest(afterFailure: 1),
                 patience: 30, pollInterval: .seconds(1), cutsOff: true, lastTries: 1),

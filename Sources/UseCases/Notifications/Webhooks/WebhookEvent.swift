@@ -12,6 +12,10 @@ public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
     /// What a webhook wants where nothing is said.
     public static let usual: Set<WebhookEvent> = [.deliveriesFinished]
 
+    /// A webhook for which so many messages wait is told of no more such events, until it has taken some; nil for those of which
+    /// it is told whatever waits. [ours]
+    public var waitingLimit: Int? { self == .confirmationRecorded ? 10_000 : nil }
+
     /// The type of messages that are sent to try a webhook, whatever it wants.
     public static let test = "doorstep.test"
 }

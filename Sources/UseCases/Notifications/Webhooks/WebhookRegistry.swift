@@ -17,18 +17,28 @@ public protocol WebhookRegistry: Sendable {
         _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
     ) async throws -> RegisteredWebhook
 
-    /// Switched on again, it is as one that never failed; what was given up meanwhile is sent when it is asked for.
+    /// Switched on again, or with another URL, it is as one that never failed; what was given up meanwhile is sent when it is
+    /// asked for.
+    ///
+    /// For one that is switched off what waits is given up: a thousand messages at once, and the rest by the servers, soon after.
+    /// - Parameter check: is told the webhook as it is before, and throws where that is not what is meant.
     func change(
-        _ webhook: WebhookReference, _ change: WebhookChange, by actor: String
+        _ webhook: WebhookReference, _ change: WebhookChange, by actor: String,
+        checking check: @Sendable (RegisteredWebhook) throws -> Void
     ) async throws -> RegisteredWebhook
 
-    /// Replaces the secret, even one that cannot be opened any more.
+    /// Replaces the secret, even one that cannot be opened any more; it is as one that never failed.
     func replaceSecret(
         of webhook: WebhookReference, by secret: WebhookSecret, actor: String
     ) async throws -> RegisteredWebhook
 
-    /// - Returns: How many messages that waited went with it.
-    func delete(_ webhook: WebhookReference, by actor: String) async throws -> Int
+    /// Its messages go first, in parts: where that ends before its time, the webhook is still there.
+    /// - Parameter check: as for a change.
+    /// - Returns: How many messages that waited went with it, up to ``RegisteredWebhook/countLimit``.
+    func delete(
+        _ webhook: WebhookReference, by actor: String,
+        checking check: @Sendable (RegisteredWebhook) throws -> Void
+    ) async throws -> Int
 
     /// Adds a message of the type ``WebhookEvent/test``, which is sent as any other.
     /// - Throws: ``WebhookRefusal/webhookDisabled``.
@@ -40,16 +50,33 @@ public protocol WebhookRegistry: Sendable {
     ) async throws -> [RecordedMessage]
 
     /// Has messages sent once more that do not wait: as they were, with the same IDs.
-    /// - Returns: How many.
+    /// - Returns: How many; and where as many were as may be at a time, the last of them, after which to go on.
     /// - Throws: ``WebhookRefusal/webhookDisabled``; ``WebhookRefusal/unknownMessage`` where one is named.
-    func replay(_ selection: ReplaySelection, of webhook: WebhookReference) async throws -> Int
+    func replay(
+        _ selection: ReplaySelection, of webhook: WebhookReference
+    ) async throws -> (count: Int, last: UUID?)
+}
+
+extension WebhookRegistry {
+    /// Whatever the webhook is.
+    public func change(
+        _ webhook: WebhookReference, _ change: WebhookChange, by actor: String
+    ) async throws -> RegisteredWebhook {
+        try await self.change(webhook, change, by: actor, checking: { _ in })
+    }
+
+    /// Whatever the webhook is.
+    public func delete(_ webhook: WebhookReference, by actor: String) async throws -> Int {
+        try await delete(webhook, by: actor, checking: { _ in })
+    }
 }
 
 /// Which messages are to be sent once more.
 public enum ReplaySelection: Sendable, Hashable {
     case message(UUID)
-    /// Those made since then, the oldest first, up to ``limit``; taken ones too where that is said.
-    case since(Date, includesTaken: Bool)
+    /// Those made since then, the oldest first, up to ``limit``; taken ones too where that is said. Those after one, where it
+    /// is named.
+    case since(Date, includesTaken: Bool, after: UUID? = nil)
 
     /// How many messages are sent once more at a time, at most. [ours]
     public static let limit = 1_000

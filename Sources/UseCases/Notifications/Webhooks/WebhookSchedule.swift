@@ -21,7 +21,10 @@ public enum WebhookSchedule {
     static let maximumAge = Duration.seconds(4 * 86_400)
 
     /// How long a webhook may fail before it is switched off. [ours]
-    static let patience = Duration.seconds(3 * 86_400)
+    static let patience = Duration.seconds(patienceDays * 86_400)
+
+    /// The same in days, for people.
+    public static let patienceDays = 3
 
     /// How long a webhook is left alone after the store failed for it, so often in succession: from 5 s to 5 minutes [ours].
     static func rest(afterFailure number: Int) -> Duration {

@@ -1,15 +1,16 @@
 /// The messages that wait for webhooks, as a server sees them.
 public protocol WebhookStore: Sendable {
-    /// Webhooks that have a message due, at most so many, any of them as likely as another; but not those excluded.
+    /// Webhooks that have a message due, at most so many, one of each tenant before a second of any, and else any of them as
+    /// likely as another; but not those excluded.
     func webhooksWithDueMessages(
         limit: Int, excluding: [WebhookReference]
     ) async throws -> [WebhookReference]
 
     /// Lends messages of a webhook that are due, those that wait longest first: nobody else gets them for so long.
     ///
-    /// Those it finds that have waited longer than `maximumAge`, or whose webhook is switched off, it gives up in place of
-    /// lending them.
-    /// - Parameter limit: How many are lent or given up, at most.
+    /// Those it finds that have waited longer than `maximumAge` it gives up in place of lending them; of a webhook that is
+    /// switched off it gives up many at once, due or not, and lends none.
+    /// - Parameter limit: How many are lent or found too old, at most.
     /// - Returns: Nil when there is no such webhook any more.
     func claim(
         of webhook: WebhookReference, limit: Int, lease: Duration, maximumAge: Duration

@@ -1,0 +1,119 @@
+public import Cards
+import JSON
+import NIOHTTP1
+public import Registration
+
+extension AppStoreConnectClient {
+    /// Creates an experience.
+    ///
+    /// Whoever asks has written down before that it does: where the error says that it `mayHaveHappened`, only a listing tells.
+    /// - Parameters:
+    ///   - content: has a text in its default language; its image is not looked at.
+    ///   - image: the identifier of the image at App Store Connect.
+    /// - Returns: its identifier.
+    public func createExperience(
+        at link: String, _ content: ExperienceContent, clip: String, image: String
+    ) async throws(AppStoreConnectError) -> String {
+        var attributes = Self.attributes(content)
+        attributes["link"] = .string(link)
+        let (linkage, included) = Self.localizations(content.card.texts, [:])
+        let body: JSONValue = [
+            "data": [
+                "type": "appClipAdvancedExperiences", "attributes": .object(attributes),
+                "relationships": [
+                    "appClip": Self.linkage("appClips", clip),
+                    "headerImage": Self.linkage("appClipAdvancedExperienceImages", image),
+                    "localizations": ["data": .array(linkage)],
+                ],
+            ],
+            "included": .array(included),
+        ]
+        let document = try await write(.POST, "/v1/appClipAdvancedExperiences", body)
+        guard let id = document["data"]?.objectValue?["id"]?.stringValue else {
+            throw .unreadableAnswer(status: 201, requestID: nil)
+        }
+        return id
+    }
+
+    /// Writes what changes, and nothing else: a place and the texts as a whole, since Apple replaces them so.
+    /// - Parameters:
+    ///   - content: what is to be there in the end.
+    ///   - localizations: the identifiers of the texts there are, which are kept.
+    ///   - image: the identifier of the image at App Store Connect, for where it changes.
+    public func updateExperience(
+        _ id: String, _ changes: [FieldChange], to content: ExperienceContent,
+        localizations: [CardLanguage: String], image: String?
+    ) async throws(AppStoreConnectError) {
+        let members = Set(changes.map { String($0.path.prefix { $0 != "." && $0 != "[" }) })
+        var attributes: JSONObject = [:]
+        for (key, value) in Self.attributes(content) where members.contains(key) { attributes[key] = value }
+        var relationships: JSONObject = [:]
+        var included: [JSONValue] = []
+        if members.contains("texts") {
+            let (linkage, texts) = Self.localizations(content.card.texts, localizations)
+            relationships["localizations"] = ["data": .array(linkage)]
+            included = texts
+        }
+        if members.contains("image"), let image {
+            relationships["headerImage"] = Self.linkage("appClipAdvancedExperienceImages", image)
+        }
+        try await change(id, attributes, relationships, included)
+    }
+
+    /// Removes an experience: `removed: true`, and not what Apple's article says, which spoils another attribute.
+    public func removeExperience(_ id: String) async throws(AppStoreConnectError) {
+        try await change(id, ["removed": true])
+    }
+
+    private func change(
+        _ id: String, _ attributes: JSONObject, _ relationships: JSONObject = [:],
+        _ included: [JSONValue] = []
+    ) async throws(AppStoreConnectError) {
+        var data: JSONObject = ["type": "appClipAdvancedExperiences", "id": .string(id)]
+        if !attributes.isEmpty { data["attributes"] = .object(attributes) }
+        if !relationships.isEmpty { data["relationships"] = .object(relationships) }
+        var body: JSONObject = ["data": .object(data)]
+        if !included.isEmpty { body["included"] = .array(included) }
+        _ = try await write(
+            .PATCH, "/v1/appClipAdvancedExperiences/\(try Self.checked(id))", .object(body))
+    }
+
+    // MARK: Bodies
+
+    /// All but link, image and texts.
+    private static func attributes(_ content: ExperienceContent) -> JSONObject {
+        let card = content.card
+        var attributes: JSONObject = ["isPoweredBy": .bool(content.isPoweredBy)]
+        attributes["defaultLanguage"] = card.defaultLanguage.map { .string($0.rawValue) }
+        attributes["action"] = card.action.map { .string($0.rawValue) }
+        attributes["businessCategory"] = card.businessCategory.map { .string($0.rawValue) }
+        attributes["place"] = card.place.map { .object($0.json) }
+        return attributes
+    }
+
+    private static func linkage(_ type: String, _ id: String) -> JSONValue {
+        ["data": ["type": .string(type), "id": .string(id)]]
+    }
+
+    /// Texts by the identifiers they have, new ones by local ones: `${…}` is demanded since April 2026. [observed]
+    private static func localizations(
+        _ texts: [CardLanguage: CardText], _ ids: [CardLanguage: String]
+    ) -> (linkage: [JSONValue], included: [JSONValue]) {
+        var linkage: [JSONValue] = []
+        var included: [JSONValue] = []
+        for (language, text) in texts.sorted(by: { $0.key < $1.key }) {
+            let identifier: JSONObject = [
+                "type": "appClipAdvancedExperienceLocalizations",
+                "id": .string(ids[language] ?? "${\(language.rawValue)}"),
+            ]
+            var attributes: JSONObject = ["language": .string(language.rawValue)]
+            attributes["title"] = text.title.map(JSONValue.string)
+            attributes["subtitle"] = text.subtitle.map(JSONValue.string)
+            var resource = identifier
+            resource["attributes"] = .object(attributes)
+            linkage.append(.object(identifier))
+            included.append(.object(resource))
+        }
+        return (linkage, included)
+    }
+}

@@ -1,0 +1,105 @@
+import JSON
+import NIOHTTP1
+
+/// Source: "Uploading assets to App Store Connect". [Apple]
+extension AppStoreConnectClient {
+    /// Reserves an image. One whose answer is lost stays there unused: images can be neither listed nor removed.
+    /// - Parameter byteCount: of the file.
+    public func reserveImage(
+        fileName: String, byteCount: Int
+    ) async throws(AppStoreConnectError) -> ImageReservation {
+        let document = try await write(
+            .POST, "/v1/appClipAdvancedExperienceImages",
+            [
+                "data": [
+                    "type": "appClipAdvancedExperienceImages",
+                    "attributes": ["fileName": .string(fileName), "fileSize": JSONValue(byteCount)],
+                ]
+            ])
+        let data = document["data"]?.objectValue
+        guard let id = data?["id"]?.stringValue,
+            let values = data?["attributes"]?.objectValue?["uploadOperations"]?.arrayValue
+        else { throw .unreadableAnswer(status: 201, requestID: nil) }
+        let operations = values.compactMap(UploadOperation.init(json:))
+        guard operations.count == values.count, Self.makeUp(operations, byteCount) else {
+            throw .unusableUpload
+        }
+        return ImageReservation(id: id, operations: operations)
+    }
+
+    /// Sends one part of a file; parts may be sent in any order, and again until the image is committed.
+    public func upload(
+        _ file: [UInt8], _ operation: UploadOperation
+    ) async throws(AppStoreConnectError) {
+        guard operation.offset >= 0, operation.length > 0, operation.length <= file.count - operation.offset
+        else { throw .unusableUpload }
+        try await put(Array(file[operation.offset..<operation.offset + operation.length]), operation)
+    }
+
+    /// Says that all parts are there.
+    /// - Parameter md5: of the file, in hexadecimal digits.
+    public func commitImage(_ id: String, md5: String) async throws(AppStoreConnectError) -> ImageState {
+        let document = try await write(
+            .PATCH, "/v1/appClipAdvancedExperienceImages/\(try Self.checked(id))",
+            [
+                "data": [
+                    "type": "appClipAdvancedExperienceImages", "id": .string(id),
+                    "attributes": ["uploaded": true, "sourceFileChecksum": .string(md5)],
+                ]
+            ])
+        return try Self.state(document)
+    }
+
+    /// How far an image has come; nil where there is none.
+    public func image(_ id: String) async throws(AppStoreConnectError) -> ImageState? {
+        do throws(AppStoreConnectError) {
+            return try Self.state(
+                try await get(
+                    "/v1/appClipAdvancedExperienceImages/\(try Self.checked(id))",
+                    [("fields[appClipAdvancedExperienceImages]", "assetDeliveryState")]))
+        } catch {
+            guard case .refused(let refusal) = error, refusal.verdict == .gone else { throw error }
+            return nil
+        }
+    }
+
+    /// Whether the parts are those of a file, without gaps.
+    static func makeUp(_ operations: [UploadOperation], _ byteCount: Int) -> Bool {
+        var end = 0
+        for operation in operations.sorted(by: { $0.offset < $1.offset }) {
+            guard operation.offset == end, operation.length > 0, operation.length <= byteCount - end else {
+                return false
+            }
+            end += operation.length
+        }
+        return end == byteCount
+    }
+
+    private static func state(_ document: JSONObject) throws(AppStoreConnectError) -> ImageState {
+        let attributes = document["data"]?.objectValue?["attributes"]?.objectValue
+        guard let delivery = attributes?["assetDeliveryState"]?.objectValue,
+            let phase = delivery["state"]?.stringValue.flatMap(ImageState.Phase.init)
+        else { throw unreadable }
+        let failures = (delivery["errors"]?.arrayValue ?? []).compactMap {
+            $0.objectValue?["code"]?.stringValue
+        }
+        return ImageState(phase: phase, failures: failures)
+    }
+}
+
+extension UploadOperation {
+    fileprivate init?(json: JSONValue) {
+        guard let members = json.objectValue, let method = members["method"]?.stringValue,
+            let url = members["url"]?.stringValue, let offset = members["offset"]?.numberValue?.int,
+            let length = members["length"]?.numberValue?.int
+        else { return nil }
+        var headers: [Header] = []
+        for value in members["requestHeaders"]?.arrayValue ?? [] {
+            guard let name = value.objectValue?["name"]?.stringValue,
+                let content = value.objectValue?["value"]?.stringValue
+            else { return nil }
+            headers.append(Header(name, content))
+        }
+        self.init(method: method, url: url, offset: offset, length: length, headers: headers)
+    }
+}

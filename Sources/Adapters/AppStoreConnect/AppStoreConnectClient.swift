@@ -1,0 +1,157 @@
+import AsyncHTTPClient
+public import Foundation
+import JSON
+import NIOHTTP1
+public import OutboundHTTP
+import Synchronization
+
+/// Asks the App Store Connect API about advanced App Clip experiences, one request for each that is asked of it.
+///
+/// It never sends a write twice. A read is sent again with another token when the first was refused, which was seen to happen
+/// to good ones. Safe to use from many tasks.
+public final class AppStoreConnectClient: Sendable {
+    public struct Settings: Sendable {
+        /// Scheme, host and port, without a slash.
+        public var server = "https://api.appstoreconnect.apple.com"
+        /// Whether each token is for one read alone, so that what might be written with it is not.
+        public var readsOnly = false
+        /// For one answer.
+        public var timeout = Duration.seconds(60)
+
+        public init() {}
+    }
+
+    private let http: OutboundClient
+    private let settings: Settings
+    private let tokens: RequestTokens
+    private let latestBudget = Mutex<RequestBudget?>(nil)
+
+    /// How often a read is sent while its token is refused. [ours]
+    private static let maximumTries = 3
+    /// Of a page of 200 experiences with texts in 32 languages, there is room for several times as much. [ours]
+    private static let answerLimit = 33_554_432
+
+    public init(
+        _ key: AppStoreConnectKey, _ http: OutboundClient, _ settings: Settings = Settings(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.http = http
+        self.settings = settings
+        tokens = RequestTokens(key, now: now)
+    }
+
+    /// What the latest answer said of the key's budget; nil while none has.
+    public var budget: RequestBudget? { latestBudget.withLock { $0 } }
+
+    // MARK: For the requests beside this file
+
+    /// - Parameter query: names and values that are not encoded.
+    func get(
+        _ path: String, _ query: [(String, String)] = []
+    ) async throws(AppStoreConnectError) -> JSONObject {
+        try await get(settings.server + path + Self.text(query), scope: Self.scope(path, query))
+    }
+
+    /// What `get` would show for its token.
+    static func scope(_ path: String, _ query: [(String, String)]) -> String {
+        let counted = query.filter { !["limit", "cursor", "sort"].contains($0.0) }.map { "\($0.0)=\($0.1)" }
+        return "GET \(path)" + (counted.isEmpty ? "" : "?" + counted.joined(separator: "&"))
+    }
+
+    /// Follows a link of an answer.
+    /// - Parameter scope: of the listing that it goes on with.
+    func follow(_ link: String, scope: String) async throws(AppStoreConnectError) -> JSONObject {
+        // The token goes nowhere else.
+        guard link.hasPrefix(settings.server + "/v1/") else {
+            throw .unreadableAnswer(status: 200, requestID: nil)
+        }
+        return try await get(link, scope: scope)
+    }
+
+    private func get(_ url: String, scope: String) async throws(AppStoreConnectError) -> JSONObject {
+        var tries = 1
+        while true {
+            do throws(AppStoreConnectError) {
+                return try await send(.GET, url, nil, scope: settings.readsOnly ? scope : nil)
+            } catch {
+                guard case .refused(let refusal) = error, refusal.status == 401, tries < Self.maximumTries
+                else { throw error }
+                tokens.discard(settings.readsOnly ? scope : nil)
+                tries += 1
+            }
+        }
+    }
+
+    func write(
+        _ method: HTTPMethod, _ path: String, _ body: JSONValue
+    ) async throws(AppStoreConnectError) -> JSONObject {
+        guard !settings.readsOnly else { throw .readsOnly }
+        return try await send(method, settings.server + path, body, scope: nil)
+    }
+
+    /// Sends the part of a file to where its reservation says: no token goes there.
+    func put(_ bytes: [UInt8], _ operation: UploadOperation) async throws(AppStoreConnectError) {
+        let scheme = settings.server.prefix { $0 != ":" }
+        guard operation.url.lowercased().hasPrefix("\(scheme)://") else { throw .unusableUpload }
+        var request = HTTPClientRequest(url: operation.url)
+        request.method = HTTPMethod(rawValue: operation.method)
+        for header in operation.headers {
+            request.headers.add(name: header.name, value: header.value)
+        }
+        request.body = .bytes(bytes)
+        let answer = try await execute(request)
+        guard (200..<300).contains(answer.status) else { throw .partRefused(status: answer.status) }
+    }
+
+    // MARK: One exchange
+
+    private func send(
+        _ method: HTTPMethod, _ url: String, _ body: JSONValue?, scope: String?
+    ) async throws(AppStoreConnectError) -> JSONObject {
+        var request = HTTPClientRequest(url: url)
+        request.method = method
+        request.headers.add(name: "Authorization", value: try await tokens.authorization(for: scope))
+        request.headers.add(name: "Accept", value: "application/json")
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(body.serialized())
+        }
+        let answer = try await execute(request)
+        if let budget = RequestBudget(answer.values(of: "X-Rate-Limit")) {
+            latestBudget.withLock { $0 = budget }
+        }
+        let requestID = answer.values(of: "X-Request-ID").first
+        let document = answer.isCutOff ? nil : try? JSONValue(parsing: answer.body).objectValue
+        guard (200..<300).contains(answer.status) else {
+            throw .refused(
+                ServiceRefusal(
+                    status: answer.status, body: document, requestID: requestID,
+                    retryAfter: answer.values(of: "Retry-After").first.flatMap { UInt16($0) }.map(Int.init)))
+        }
+        guard let document else {
+            throw .unreadableAnswer(status: answer.status, requestID: requestID)
+        }
+        return document
+    }
+
+    private func execute(_ request: HTTPClientRequest) async throws(AppStoreConnectError) -> OutboundAnswer {
+        do throws(OutboundError) {
+            return try await http.execute(request, limit: Self.answerLimit, timeout: settings.timeout)
+        } catch {
+            throw .noAnswer(error.reason)
+        }
+    }
+
+    /// What stands in a query as it is: the unreserved characters of RFC 3986 §2.3, and the comma of lists.
+    private static let plain = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,")
+
+    private static func text(_ query: [(String, String)]) -> String {
+        func encoded(_ text: String) -> String {
+            text.addingPercentEncoding(
+                withAllowedCharacters: Self.plain) ?? text
+        }
+        return query.isEmpty
+            ? "" : "?" + query.map { "\(encoded($0.0))=\(encoded($0.1))" }.joined(separator: "&")
+    }
+}

@@ -1,0 +1,50 @@
+/// Why App Store Connect did not do what it was asked.
+public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The key is no P-256 private key in PKCS #8, or its identifiers are none.
+    case unusableKey
+    /// The client may only read, and was to write: nothing was sent.
+    case readsOnly
+    /// In a few words that hold neither URL nor body.
+    case noAnswer(String)
+    /// The answer is not what the specification has, or too long.
+    case unreadableAnswer(status: Int, requestID: String?)
+    case refused(ServiceRefusal)
+    /// The parts do not make up the file, or lead where none may be sent.
+    case unusableUpload
+    /// What stores the parts of images refused one.
+    case partRefused(status: Int)
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .unusableKey: "unusable_key"
+        case .readsOnly: "reads_only"
+        case .noAnswer: "no_answer"
+        case .unreadableAnswer: "unreadable_answer"
+        case .refused: "refused"
+        case .unusableUpload: "unusable_upload"
+        case .partRefused: "part_refused"
+        }
+    }
+
+    /// Whether what was asked may have been done all the same: then nobody may ask again before it is looked at.
+    public var mayHaveHappened: Bool {
+        switch self {
+        case .noAnswer, .unreadableAnswer: true
+        case .refused(let refusal): refusal.mayHaveHappened
+        case .unusableKey, .readsOnly, .unusableUpload, .partRefused: false
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .unusableKey: "the key is no P-256 private key in PKCS #8 with an ID"
+        case .readsOnly: "this client may only read"
+        case .noAnswer(let reason): "App Store Connect did not answer: \(reason)"
+        case .unreadableAnswer(let status, _): "App Store Connect answered \(status) with what cannot be read"
+        case .refused(let refusal): "\(refusal)"
+        case .unusableUpload: "the parts of the upload do not make up the file"
+        case .partRefused(let status): "a part of the image was refused with \(status)"
+        }
+    }
+}

@@ -1,0 +1,14 @@
+/// How far an image has come.
+public struct ImageState: Sendable, Hashable {
+    public let phase: Phase
+    /// Why processing failed, such as `IMAGE_INCORRECT_DIMENSIONS`.
+    public let failures: [String]
+
+    /// Source: API 4.4.1, `AppMediaAssetState`. [Apple]
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        case awaitingUpload = "AWAITING_UPLOAD"
+        case uploadComplete = "UPLOAD_COMPLETE"
+        case complete = "COMPLETE"
+        case failed = "FAILED"
+    }
+}

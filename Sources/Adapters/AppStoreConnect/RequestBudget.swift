@@ -1,0 +1,34 @@
+import Foundation
+
+/// What App Store Connect says of a key's budget in `X-Rate-Limit`.
+///
+/// Source: "Identifying rate limits": a rolling hour for each key. [Apple] A minute for writes was seen beside it or instead, in
+/// the same line or in one of its own. [observed]
+public struct RequestBudget: Sendable, Hashable {
+    /// All numbers by their names, such as `user-hour-rem`.
+    public let values: [String: Int]
+
+    /// What is nil was not said, which does not mean that there is no limit.
+    public var hourLimit: Int? { values["user-hour-lim"] }
+    public var hourRemaining: Int? { values["user-hour-rem"] }
+    public var minuteLimit: Int? { values["user-minute-lim"] }
+    public var minuteRemaining: Int? { values["user-minute-rem"] }
+
+    /// Nil where no line has a number.
+    init?(_ lines: [String]) {
+        var values: [String: Int] = [:]
+        for part in lines.joined(separator: ";").prefix(Self.maximumLength).split(whereSeparator: {
+            $0 == ";" || $0 == ","
+        }) {
+            let pair = part.split(separator: ":", maxSplits: 1)
+            guard pair.count == 2, let number = Int(pair[1].trimmingCharacters(in: .whitespaces)), number >= 0
+            else { continue }
+            values[pair[0].trimmingCharacters(in: .whitespaces).lowercased()] = number
+        }
+        guard !values.isEmpty else { return nil }
+        self.values = values
+    }
+
+    /// More is no such header. [ours]
+    private static let maximumLength = 1_024
+}

@@ -1,0 +1,77 @@
+import Foundation
+import JWTKit
+import Synchronization
+
+/// The tokens that requests show, each used until shortly before its end.
+///
+/// Source: "Generating tokens for API requests": at most 20 minutes from issue to end. [Apple] The times here are [ours].
+final class RequestTokens: Sendable {
+    private struct Token {
+        let authorization: String
+        let end: Date
+    }
+
+    private let key: AppStoreConnectKey
+    private let now: @Sendable () -> Date
+    /// By scope; the empty one is of tokens that may do all that their key may.
+    private let tokens = Mutex<[String: Token]>([:])
+
+    /// From now to a token's end, in seconds.
+    private static let lifetime = 900.0
+    /// So long before its end a token is not used any more, in seconds.
+    private static let margin = 60.0
+    /// So long before now a token says it was issued, for clocks that differ, in seconds.
+    private static let setback = 30.0
+    private static let maximumCount = 100
+
+    init(_ key: AppStoreConnectKey, now: @escaping @Sendable () -> Date) {
+        self.key = key
+        self.now = now
+    }
+
+    /// The value of `Authorization`.
+    /// - Parameter scope: the one request that it is for, such as `GET /v1/apps`; nil for all.
+    func authorization(for scope: String?) async throws(AppStoreConnectError) -> String {
+        let name = scope ?? ""
+        let time = now()
+        if let known = tokens.withLock({ $0[name] }), time < known.end.addingTimeInterval(-Self.margin) {
+            return known.authorization
+        }
+        let end = time.addingTimeInterval(Self.lifetime)
+        let token = Token(authorization: try await sign(scope, from: time, to: end), end: end)
+        tokens.withLock {
+            if $0.count >= Self.maximumCount { $0.removeAll() }
+            $0[name] = token
+        }
+        return token.authorization
+    }
+
+    /// Has another one made the next time.
+    func discard(_ scope: String?) {
+        tokens.withLock { $0[scope ?? ""] = nil }
+    }
+
+    private struct Claims: JWTPayload {
+        let iss: String?
+        let sub: String?
+        let iat: Int
+        let exp: Int
+        let aud: String
+        let scope: [String]?
+
+        func verify(using algorithm: some JWTAlgorithm) {}
+    }
+
+    private func sign(
+        _ scope: String?, from start: Date, to end: Date
+    ) async throws(AppStoreConnectError) -> String {
+        let name = JWKIdentifier(string: key.id)
+        let signer = await JWTKeyCollection().add(ecdsa: key.key, kid: name)
+        let claims = Claims(
+            iss: key.issuer, sub: key.issuer == nil ? "user" : nil,
+            iat: Int(start.timeIntervalSince1970 - Self.setback), exp: Int(end.timeIntervalSince1970),
+            aud: "appstoreconnect-v1", scope: scope.map { [$0] })
+        guard let token = try? await signer.sign(claims, kid: name) else { throw .unusableKey }
+        return "Bearer " + token
+    }
+}

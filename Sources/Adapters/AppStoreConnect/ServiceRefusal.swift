@@ -1,0 +1,112 @@
+import JSON
+
+/// An answer of App Store Connect that says no.
+///
+/// Source: `ErrorResponse` of API 4.4.1. [Apple] Of what it holds, only what names no value of the request is kept.
+public struct ServiceRefusal: Sendable, Hashable, CustomStringConvertible {
+    public let status: Int
+    /// In their order, the telling one not always first.
+    public let errors: [ServiceError]
+    /// What Apple asks for when it is told of a failure.
+    public let requestID: String?
+    /// In seconds, where the answer says so.
+    public let retryAfter: Int?
+
+    public struct ServiceError: Sendable, Hashable {
+        /// As it came: capitals, digits, `_` and `.`.
+        public let code: String
+        /// A pointer into the body, or the name of a parameter.
+        public let source: String?
+
+        public var known: ErrorCode? { ErrorCode(code) }
+    }
+
+    /// What is to be done about it.
+    public enum Verdict: Sendable, Hashable {
+        /// Nothing more can be done with this key: somebody has to do something at Apple.
+        case stop
+        /// Nothing is wrong with the request: it may be sent again later, a creation only once it is known not to have happened.
+        case wait
+        /// There may be such an experience already: a listing tells.
+        case settle
+        /// The resource cannot be changed in the state it is in.
+        case blocked
+        /// There is no such resource.
+        case gone
+        /// The same request will always be refused.
+        case reject
+    }
+
+    /// Looks at all codes.
+    public var verdict: Verdict {
+        let known = Set(errors.compactMap(\.known))
+        if status == 401 || status == 403
+            || !known.isDisjoint(with: [.notAuthorized, .forbidden, .agreementsMissing])
+        {
+            return .stop
+        }
+        if status == 408 || status == 429 || status >= 500 || known.contains(.rateLimitExceeded) {
+            return .wait
+        }
+        if status == 409, errors.contains(where: { $0.source == "/data/attributes/link" && $0.mayBeTaken }) {
+            return .settle
+        }
+        if known.contains(.attributeDuplicate) { return .settle }
+        if !known.isDisjoint(with: [.state, .attributeInvalidState]) { return .blocked }
+        if known.contains(.notFound) { return .gone }
+        return .reject
+    }
+
+    /// Whether the service may have done what was asked.
+    public var mayHaveHappened: Bool { status == 408 || status >= 500 }
+
+    public var description: String {
+        var text = "App Store Connect answered \(status)"
+        let codes = errors.map { error in error.source.map { "\(error.code) at \($0)" } ?? error.code }
+        if !codes.isEmpty { text += ": " + codes.joined(separator: ", ") }
+        return requestID.map { "\(text) (request \($0))" } ?? text
+    }
+
+    /// More errors than this are not kept. [ours]
+    private static let maximumErrors = 20
+
+    init(status: Int, body: JSONObject?, requestID: String?, retryAfter: Int?) {
+        self.status = status
+        self.requestID = requestID.flatMap { $0.isPlain(with: "-_.") ? $0 : nil }
+        self.retryAfter = retryAfter
+        errors = (body?["errors"]?.arrayValue ?? []).prefix(Self.maximumErrors).compactMap { error in
+            guard let members = error.objectValue, let code = members["code"]?.stringValue,
+                code.isPlain(with: "_.")
+            else { return nil }
+            let source = members["source"]?.objectValue
+            let place = (source?["pointer"] ?? source?["parameter"])?.stringValue
+            return ServiceError(code: code, source: place.flatMap { $0.isPlain(with: "/_[]$-.") ? $0 : nil })
+        }
+    }
+}
+
+extension ServiceRefusal.ServiceError {
+    /// Apple does not say what a second experience of one link is answered: any conflict about the link may be that, but for a
+    /// link that is missing or cannot be set.
+    fileprivate var mayBeTaken: Bool {
+        switch known {
+        case .attributeRequired, .attributeUnknown, .attributeUnmodifiable, .attributeTooLong: false
+        default: true
+        }
+    }
+}
+
+extension String {
+    /// Whether a text is short, and of ASCII's letters and digits and a few marks: others could break out of a line or a path.
+    func isPlain(upTo limit: Int = 128, with marks: String) -> Bool {
+        (1...limit).contains(utf8.count)
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: marks.utf8.contains(byte)
+                }
+            }
+    }
+}

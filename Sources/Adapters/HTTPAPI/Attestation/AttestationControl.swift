@@ -1,0 +1,159 @@
+import AppAttest
+import Attestation
+import Foundation
+import HTTPTypes
+import Notifications
+import Routing
+import Tenancy
+
+/// Holds requests to what the clip that they are for asks of App Attest.
+///
+/// Asked of publishable keys alone: a secret key is on its tenant's servers. What a tenant's clips ask for is in the routing
+/// table, so that a tenant without any pays for one look there.
+struct AttestationControl: Sendable {
+    /// Nil for a server without a secret for challenges and tokens.
+    let verifier: AppVerifier?
+    let counters: AttestationCounters
+
+    /// What a signature is, once the store was asked.
+    typealias Signature = Result<RequestSignature, AttestationRefusal>
+
+    /// Gives a request that has `Doorstep-Assertion` what that proves. Waits for the database.
+    /// - Parameter body: As it was sent.
+    /// - Throws: `NotificationStoreError.unavailable` when the database does not answer.
+    func verifyingSignature(
+        of request: AdmittedRequest, method: HTTPRequest.Method, body: [UInt8]
+    ) async throws -> AdmittedRequest {
+        guard let field = request.request.fields.assertion, request.isHeldToAttestation, let verifier else {
+            return request
+        }
+        var request = request
+        do {
+            request.signature = .success(
+                try await verifier.signature(
+                    field, method: method.rawValue, target: request.request.target, body: body,
+                    of: request.tenant, at: request.now, clip: request.table.attestedClip))
+        } catch let refusal as AttestationRefusal {
+            request.signature = .failure(refusal)
+        }
+        return request
+    }
+
+    /// How well a request is attested that may be answered.
+    /// - Parameter find: The clip that it is for, nil where it is for none; asked only where it matters.
+    /// - Throws: What it is refused with that does not bring what the clip requires.
+    func attestation(
+        of request: AdmittedRequest, for operation: ClipAttestation.Operation, _ find: () -> BundleID?
+    ) throws(Problem) -> RequestAttestation {
+        guard request.isHeldToAttestation, let clip = find().flatMap(request.table.attestedClip) else {
+            return .none
+        }
+        let demand = clip.attestation.demand(of: operation)
+        guard demand != .off else { return .none }
+        let found = evidence(of: request, for: clip)
+        counters.count(operation, found)
+        switch found {
+        case .attested(let attestation):
+            guard attestation.grade == .request || !clip.attestation.requiresSignature(of: operation) else {
+                throw asking(.signatureRequired, to: clip, request)
+            }
+            return attestation
+        case _ where demand == .monitor: return .none
+        case .notConfigured: throw .attestationNotConfigured
+        case .missing:
+            let isToSign = clip.attestation.requiresSignature(of: operation)
+            throw asking(isToSign ? .signatureRequired : .attestationRequired, to: clip, request)
+        case .refused(.counter(.notGreater)): throw asking(.counterNotGreater, to: clip, request)
+        case .refused: throw asking(.attestationInvalid, to: clip, request)
+        }
+    }
+
+    /// What a request brings.
+    enum Evidence {
+        case attested(RequestAttestation)
+        case missing
+        case refused(AttestationRefusal)
+        case notConfigured
+    }
+
+    /// A signature counts before a token, since it says more.
+    private func evidence(of request: AdmittedRequest, for clip: AttestedClip) -> Evidence {
+        guard let verifier else { return .notConfigured }
+        do throws(AttestationRefusal) {
+            if let signature = request.signature {
+                return .attested(try signature.get().attestation(for: clip))
+            }
+            guard let token = request.request.fields.attestation else { return .missing }
+            return .attested(
+                try verifier.attestation(by: token, for: clip, of: request.tenant, at: request.now))
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    // MARK: Challenges
+
+    /// A challenge for the next request, for a clip that signs its requests or is to.
+    func nextChallenge(
+        to find: () -> BundleID?, after request: AdmittedRequest
+    ) -> HTTPFields {
+        guard request.isHeldToAttestation, let clip = find().flatMap(request.table.attestedClip) else {
+            return [:]
+        }
+        return challenge(to: clip, after: request)
+    }
+
+    private func challenge(to clip: AttestedClip, after request: AdmittedRequest) -> HTTPFields {
+        guard clip.attestation.confirm == .requireSigned || request.signature != nil, let verifier else {
+            return [:]
+        }
+        return [
+            .doorstepChallenge: verifier.challenge(
+                for: .request, to: clip.clip, of: request.tenant, at: request.now)
+        ]
+    }
+
+    private func asking(_ problem: Problem, to clip: AttestedClip, _ request: AdmittedRequest) -> Problem {
+        var problem = problem
+        problem.headers = challenge(to: clip, after: request)
+        return problem
+    }
+}
+
+extension AdmittedRequest {
+    /// Whether anything is asked of it.
+    var isHeldToAttestation: Bool { caller.kind == .publishable && table.asksForAttestations }
+}
+
+extension HTTPField.Name {
+    // Ours, all three. A name in the header of an answer is a token (RFC 9110 §5.6.2), as these are.
+    static let doorstepChallenge = Self(ours: "Doorstep-Challenge")
+    static let doorstepAttestation = Self(ours: "Doorstep-Attestation")
+    static let doorstepAssertion = Self(ours: "Doorstep-Assertion")
+
+    private init(ours name: String) {
+        guard let name = Self(name) else { preconditionFailure("no field can have this name") }
+        self = name
+    }
+}
+
+extension Problem {
+    /// What exactly is wrong is for the metrics: whoever tries has nothing of it.
+    static let attestationRequired = Problem(
+        .forbidden, "attestation_required",
+        "this App Clip asks for attested requests: send a token as 'Doorstep-Attestation'")
+    static let signatureRequired = Problem(
+        .forbidden, "attestation_required",
+        "this App Clip asks for signed requests: send 'Doorstep-Assertion', made with the 'Doorstep-Challenge' of this answer"
+    )
+    static let attestationInvalid = Problem(
+        .forbidden, "attestation_invalid", "what attests the request does not hold, or no longer")
+    static let attestationRefused = Problem(
+        .forbidden, "attestation_refused", "the attestation is not accepted")
+    static let counterNotGreater = Problem(
+        .conflict, "counter_not_greater",
+        "this assertion, or a later one of its key, was used: sign anew, one request at a time")
+    static let attestationNotConfigured = Problem(
+        .serviceUnavailable, "attestation_not_configured",
+        "the server has no secret for challenges and tokens: set DOORSTEP_SIGNING_SECRET")
+}

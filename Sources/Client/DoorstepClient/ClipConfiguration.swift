@@ -1,0 +1,52 @@
+public import Foundation
+
+/// Which server an app asks, and as what.
+public struct ClipConfiguration: Sendable {
+    /// Which of the two apps is running. The full app takes the App Clip's place when it is installed [documented: Apple, "Sharing
+    /// data between your App Clip and your full app"].
+    public enum RunningApp: String, Sendable, Codable {
+        case clip
+        case full
+    }
+
+    /// The environment of APNs, as the build's entitlement `aps-environment` says: `sandbox` for development builds.
+    public enum PushEnvironment: String, Sendable, Codable {
+        case production
+        case sandbox
+    }
+
+    /// Scheme, host and port of the server. A path is not taken: what a request's signature covers begins at the root.
+    public var server: URL
+    /// A key of kind publishable, `dpk_…`. It ships in the app, so anybody can have it.
+    public var publishableKey: String
+    /// The bundle ID of the App Clip; in the full app, of the App Clip that it replaces.
+    public var clip: String
+    /// Which app this is: the full app says so with each launch.
+    public var runningApp: RunningApp
+    /// Of the device tokens that are registered.
+    public var pushEnvironment: PushEnvironment
+    /// For what a person waits for.
+    public var interactive: RetryBudget
+    /// For what nobody waits for: launches, tokens, attestation.
+    public var background: RetryBudget
+
+    /// Takes what an app knows of itself.
+    public init(
+        server: URL, publishableKey: String, clip: String, runningApp: RunningApp = .clip,
+        pushEnvironment: PushEnvironment = .production, interactive: RetryBudget = .interactive,
+        background: RetryBudget = .background
+    ) {
+        self.server = server
+        self.publishableKey = publishableKey
+        self.clip = clip
+        self.runningApp = runningApp
+        self.pushEnvironment = pushEnvironment
+        self.interactive = interactive
+        self.background = background
+    }
+}
+
+extension ClipConfiguration: CustomStringConvertible {
+    /// Without the key.
+    public var description: String { "\(clip) at \(server.host ?? "no host")" }
+}

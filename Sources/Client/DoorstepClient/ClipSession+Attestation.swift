@@ -1,0 +1,242 @@
+import Foundation
+
+extension ClipSession {
+    /// Gets a token by App Attest, where the server says that this install is to attest. Call it once a launch, away from the
+    /// first screen; requests carry the token from then on.
+    ///
+    /// Apple attests one key for each install, and the full app goes on with the App Clip's. Where Apple does not answer, the same
+    /// key is tried again later, at growing intervals; for any other error there is a new key [documented: Apple, "Establishing
+    /// your app's integrity"].
+    /// - Returns: Whether requests carry a token now. False where the device cannot, the server does not ask, or it is too soon to
+    ///   try again.
+    /// - Throws: ``ClipError``, where the server or the container did not answer; requests go on without a token.
+    @discardableResult
+    public func attest() async throws(ClipError) -> Bool {
+        guard let attester, attester.isSupported else { return false }
+        await signing.begin()
+        defer { signing.end() }
+        // Another call may have got one meanwhile.
+        if let token, token.until > clock.now { return true }
+        token = nil
+        guard try installAttestation().mayTry(at: clock.now) else { return false }
+        if try await assertedToken(by: attester) { return true }
+        guard try installAttestation().mayTry(at: clock.now),
+            let offer = try await offer(for: .attestation), offer.attest
+        else { return false }
+        return try await attestedToken(by: attester, offer)
+    }
+
+    /// The field `Doorstep-Assertion` for a request; nil where there is nothing to sign, or nothing to sign with. Only for whoever
+    /// has the turn to sign.
+    func signature(of call: Call) async -> String? {
+        guard let attester, let challenge, clock.now.timeIntervalSince(challenge.at) < Self.challengeUse,
+            case .attested(let keyID)? = try? installAttestation().stage, let key = Data(base64Encoded: keyID)
+        else { return nil }
+        self.challenge = nil
+        let digest = Self.base64URL(SHA256Digest.of(call.body ?? Data()))
+        let data = ["doorstep.request.v1", call.method, call.target, challenge.text, digest]
+        guard
+            let assertion = try? await attester.generateAssertion(
+                keyID, clientDataHash: SHA256Digest.of(data.joined(separator: "\n").utf8))
+        else { return nil }
+        // Byte sequences of RFC 9651 §3.3.5.
+        return """
+            key=:\(key.base64EncodedString()):, \
+            challenge=:\(Data(challenge.text.utf8).base64EncodedString()):, \
+            assertion=:\(assertion.base64EncodedString()):
+            """
+    }
+
+    // MARK: - The server's side
+
+    /// What the server gives to attest or sign.
+    private struct Offer: Decodable {
+        var challenge: String
+        /// In seconds.
+        var expiresIn: Double
+        /// Whether an install that has not attested is to do so.
+        var attest: Bool
+    }
+
+    private struct Grant: Decodable {
+        var token: String
+        var expiresIn: Double
+    }
+
+    private struct KeyBody: Codable {
+        var clip: String
+        var keyID: String
+        var challenge: String
+        var attestation: Data
+    }
+
+    private struct TokenBody: Codable {
+        var keyID: String
+        var challenge: String
+        var assertion: Data
+    }
+
+    /// For how many seconds a challenge that came with an answer is used: less than it is good for. [ours]
+    private static let challengeUse: TimeInterval = 240
+    /// How many seconds before its end a token is used no more. [ours]
+    private static let tokenMargin: TimeInterval = 60
+
+    /// What a challenge is asked for; one for a request comes with the answer to the one before.
+    private enum Purpose: String, Encodable {
+        case attestation, token
+    }
+
+    /// Nil from a server that knows nothing of App Attest.
+    private func offer(for purpose: Purpose) async throws(ClipError) -> Offer? {
+        struct Body: Encodable {
+            var clip: String
+            var purpose: Purpose
+        }
+        do throws(ClipError) {
+            let body = Body(clip: configuration.clip, purpose: purpose)
+            return try await post("challenges", body, as: Offer.self)
+        } catch .refused(let problem) where problem.code == .notFound {
+            return nil
+        }
+    }
+
+    private func post<Answer: Decodable>(
+        _ name: String, _ body: some Encodable, isRepeatable: Bool = true, as type: Answer.Type
+    ) async throws(ClipError) -> Answer {
+        let response = try await exchange(
+            Call(
+                method: "POST", target: "/v1/attestation/\(name)", body: Self.json(body),
+                isRepeatable: isRepeatable, budget: configuration.background))
+        return try Self.read(type, from: response.body)
+    }
+
+    private func take(_ grant: Grant) {
+        token = (grant.token, clock.now.addingTimeInterval(grant.expiresIn - Self.tokenMargin))
+    }
+
+    // MARK: By a key that the server knows
+
+    /// - Returns: False where there is no such key, or none any more.
+    private func assertedToken(by attester: any AppAttester) async throws(ClipError) -> Bool {
+        // A second time where the other app has signed meanwhile: the greater counter was there first.
+        for isLast in [false, true] {
+            guard case .attested(let keyID) = try installAttestation().stage,
+                let offer = try await offer(for: .token)
+            else { return false }
+            let data = ["doorstep.token.v1", configuration.clip, offer.challenge]
+            let assertion: Data
+            do throws(AttesterFailure) {
+                assertion = try await attester.generateAssertion(
+                    keyID, clientDataHash: SHA256Digest.of(data.joined(separator: "\n").utf8))
+            } catch {
+                // The key is gone, as after a restore.
+                if error == .other { try change { $0 = InstallAttestation() } }
+                return false
+            }
+            let body = TokenBody(keyID: keyID, challenge: offer.challenge, assertion: assertion)
+            do throws(ClipError) {
+                take(try await post("tokens", body, isRepeatable: false, as: Grant.self))
+                return true
+            } catch .refused(let problem) where problem.code == .counterNotGreater && !isLast {
+                continue
+            } catch .refused(let problem) where Self.endsKey(problem) {
+                let now = clock.now
+                try change { $0.refuse(at: now) }
+                return false
+            }
+        }
+        return false
+    }
+
+    /// Whether a key is of no more use: unknown, revoked, or another app's.
+    private static func endsKey(_ problem: ServiceProblem) -> Bool {
+        problem.code == .attestationRefused || problem.code == .attestationInvalid
+    }
+
+    // MARK: By a key that is attested now
+
+    private func attestedToken(
+        by attester: any AppAttester, _ offer: Offer
+    ) async throws(ClipError) -> Bool {
+        let now = clock.now
+        let body: KeyBody
+        if case .unsent(let keyID, let challenge, let attestation, let until) = try installAttestation().stage,
+            until > now
+        {
+            body = KeyBody(
+                clip: configuration.clip, keyID: keyID, challenge: challenge, attestation: attestation)
+        } else {
+            guard let made = try await attestation(by: attester, of: offer.challenge) else { return false }
+            body = made
+            // Before it is sent: a key is attested once.
+            try change {
+                $0.stage = .unsent(
+                    keyID: made.keyID, challenge: made.challenge, attestation: made.attestation,
+                    until: now.addingTimeInterval(offer.expiresIn))
+            }
+        }
+        do throws(ClipError) {
+            take(try await post("keys", body, as: Grant.self))
+            try change { $0.succeed(body.keyID) }
+            return true
+        } catch .refused(let problem) where Self.judgesAttestation(problem) {
+            try change { $0.refuse(at: now) }
+            return false
+        }
+    }
+
+    /// Whether the attestation itself was refused, and would be again. Else it is kept and sent once more.
+    private static func judgesAttestation(_ problem: ServiceProblem) -> Bool {
+        400..<500 ~= problem.status && problem.status != 429 && problem.code != .unauthorized
+            && problem.code != .forbidden
+    }
+
+    /// Has Apple attest a key: the one that there is, or, where that is no good, one new one.
+    private func attestation(
+        by attester: any AppAttester, of challenge: String
+    ) async throws(ClipError) -> KeyBody? {
+        let now = clock.now
+        for _ in 0..<2 {
+            do throws(AttesterFailure) {
+                let keyID: String
+                if case .made(let present)? = try? installAttestation().stage {
+                    keyID = present
+                } else {
+                    keyID = try await attester.generateKey()
+                    try? change { $0.stage = .made(keyID: keyID) }
+                }
+                let attestation = try await attester.attestKey(
+                    keyID, clientDataHash: SHA256Digest.of(challenge.utf8))
+                return KeyBody(
+                    clip: configuration.clip, keyID: keyID, challenge: challenge, attestation: attestation)
+            } catch .serverUnavailable {
+                try change { $0.fail(at: now) }
+                return nil
+            } catch {
+                try change { $0.stage = .none }
+            }
+        }
+        try change { $0.fail(at: now) }
+        return nil
+    }
+
+    // MARK: - What is kept
+
+    /// What is there anew each time: the other app may have come further.
+    private func installAttestation() throws(ClipError) -> InstallAttestation {
+        guard let data = try keep({ try $0.read(.attestation) }) else { return InstallAttestation() }
+        return (try? JSONDecoder().decode(InstallAttestation.self, from: data)) ?? InstallAttestation()
+    }
+
+    private func change(_ change: (inout InstallAttestation) -> Void) throws(ClipError) {
+        var state = try installAttestation()
+        change(&state)
+        guard let data = try? JSONEncoder().encode(state) else { throw .container }
+        try keep { try $0.write(data, to: .attestation) }
+    }
+
+    private static func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
+    }
+}

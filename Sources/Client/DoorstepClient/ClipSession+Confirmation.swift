@@ -1,0 +1,39 @@
+public import Foundation
+
+extension ClipSession {
+    /// Has the server say whether the person is at the place that an invocation URL leads to.
+    ///
+    /// It is sent again only where the server has not taken it, since each is recorded. It is signed by App Attest where the
+    /// server gives something to sign. The coordinate is sent once and kept nowhere.
+    /// - Returns: One of five outcomes, all of them answers.
+    public func confirm(
+        _ url: URL, evidence: PresenceEvidence, source: LaunchSource = .unknown,
+        locationAccess: LocationAccess = .unknown
+    ) async throws(ClipError) -> ClipConfirmation {
+        var body = ConfirmationBody(url: url.absoluteString, source: source, locationAccess: locationAccess)
+        switch evidence {
+        case .device(.inRegion(let inRegion)): body.deviceResult = .init(inRegion: inRegion)
+        case .device(.failed(let code)): body.deviceResult = .init(errorCode: code)
+        case .coordinate(let coordinate): body.coordinate = coordinate
+        case .none: break
+        }
+        let response = try await perform(
+            Call(
+                method: "POST", target: "/v1/confirmations", body: Self.json(body), isRepeatable: false,
+                isSigned: true, budget: configuration.interactive))
+        return try Self.read(ClipConfirmation.self, from: response.body)
+    }
+}
+
+private struct ConfirmationBody: Encodable {
+    struct Result: Encodable {
+        var inRegion: Bool?
+        var errorCode: Int?
+    }
+
+    var url: String
+    var source: LaunchSource
+    var locationAccess: LocationAccess
+    var coordinate: ClipPlace.Coordinate?
+    var deviceResult: Result?
+}

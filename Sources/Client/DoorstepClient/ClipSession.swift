@@ -1,0 +1,219 @@
+public import Foundation
+
+/// What an App Clip, and the full app that replaces it, ask of a Doorstep server.
+///
+/// One for each process. It looks invocations up, confirms that the person is there, and registers launches, so that the server
+/// can send notifications. Instance, key of App Attest and latest URL are in a shared container: the full app goes on with what
+/// the App Clip began.
+///
+/// Errors are ``ClipError`` alone.
+public actor ClipSession {
+    /// As it was made with.
+    public nonisolated let configuration: ClipConfiguration
+    let container: any SharedContainer
+    let clock: any SessionClock
+    let attester: (any AppAttester)?
+    private let transport: any HTTPTransport
+    private let chance: @Sendable () -> Double
+
+    /// What requests carry, and until when.
+    var token: (text: String, until: Date)?
+    /// What the server gave to sign the next request, and when.
+    var challenge: (text: String, at: Date)?
+    var launch: ReportedLaunch?
+    /// Assertions go one at a time: the server takes a greater counter only.
+    let signing = Turns()
+
+    /// - Parameters:
+    ///   - attester: Nil where App Attest is not to be used. On devices: `DeviceAttester()`.
+    public init(
+        _ configuration: ClipConfiguration, container: any SharedContainer,
+        transport: any HTTPTransport = URLSessionTransport(), clock: any SessionClock = SystemClock(),
+        attester: (any AppAttester)? = nil
+    ) {
+        self.init(
+            configuration, container: container, transport: transport, clock: clock, attester: attester,
+            chance: { .random(in: 0...1) })
+    }
+
+    init(
+        _ configuration: ClipConfiguration, container: any SharedContainer, transport: any HTTPTransport,
+        clock: any SessionClock, attester: (any AppAttester)?, chance: @escaping @Sendable () -> Double
+    ) {
+        self.configuration = configuration
+        self.container = container
+        self.transport = transport
+        self.clock = clock
+        self.attester = attester
+        self.chance = chance
+    }
+
+    /// The invocation URL of the latest launch that had one, also of the App Clip that the full app has replaced: what to show
+    /// after a return without one.
+    /// - Throws: ``ClipError/container``.
+    public func lastURL() throws(ClipError) -> URL? {
+        try keep { try $0.read(.lastURL) }.flatMap { URL(string: String(decoding: $0, as: UTF8.self)) }
+    }
+}
+
+// MARK: - Requests
+
+/// A request, before it has been given keys and signatures.
+struct Call {
+    var method: String
+    /// Path and query, as they are signed.
+    var target: String
+    var body: Data?
+    var fields: [String: String] = [:]
+    /// Whether twice does as much as once: then it is sent again when its answer is lost.
+    var isRepeatable: Bool
+    /// Whether it is signed where the server gives something to sign.
+    var isSigned = false
+    var budget: RetryBudget
+}
+
+extension ClipSession {
+    /// Sends a request with the token that there is; gets one, and sends it once more, where the server asks for it.
+    func perform(_ call: Call) async throws(ClipError) -> TransportResponse {
+        do throws(ClipError) {
+            return try await exchangeSigned(call)
+        } catch .refused(let problem) where attester != nil && Self.asksForMore.contains(problem.code) {
+            if problem.code == .attestationInvalid { token = nil }
+            if problem.code != .counterNotGreater {
+                guard (try? await attest()) == true else { throw .refused(problem) }
+            }
+            return try await exchangeSigned(call)
+        }
+    }
+
+    private static let asksForMore: Set<ServiceProblem.Code> = [
+        .attestationRequired, .attestationInvalid, .counterNotGreater,
+    ]
+
+    private func exchangeSigned(_ call: Call) async throws(ClipError) -> TransportResponse {
+        guard call.isSigned, attester != nil else { return try await exchange(call) }
+        await signing.begin()
+        defer { signing.end() }
+        var call = call
+        if let signature = await signature(of: call) { call.fields["Doorstep-Assertion"] = signature }
+        return try await exchange(call)
+    }
+
+    /// Sends a request, again where that is safe, until there is an answer or the budget is used up.
+    /// - Returns: A response of 2xx or 304.
+    func exchange(_ call: Call) async throws(ClipError) -> TransportResponse {
+        let request = try request(of: call)
+        var spent = Duration.zero
+        var tries = 0
+        while true {
+            tries += 1
+            switch await attempt(request, isRepeatable: call.isRepeatable) {
+            case .answered(let response): return response
+            case .failed(let error, let mayRepeat, let retryAfter):
+                guard mayRepeat,
+                    let pause = call.budget.pause(
+                        afterTries: tries, spent: spent, retryAfter: retryAfter, chance: chance())
+                else { throw error }
+                spent += pause
+                do { try await clock.sleep(for: pause) } catch { throw .cancelled }
+            }
+        }
+    }
+
+    private enum Attempt {
+        case answered(TransportResponse)
+        case failed(ClipError, mayRepeat: Bool, retryAfter: Duration?)
+    }
+
+    private func attempt(_ request: TransportRequest, isRepeatable: Bool) async -> Attempt {
+        let response: TransportResponse
+        do throws(TransportFailure) {
+            response = try await transport.send(request)
+        } catch {
+            return error == .cancelled
+                ? .failed(.cancelled, mayRepeat: false, retryAfter: nil)
+                : .failed(.notReached, mayRepeat: isRepeatable || error == .notSent, retryAfter: nil)
+        }
+        if let text = response.fields["doorstep-challenge"] { challenge = (text, clock.now) }
+        if 200..<300 ~= response.status || response.status == 304 { return .answered(response) }
+        let retryAfter = response.fields["retry-after"].flatMap(Int64.init).map {
+            Duration.seconds(max(0, $0))
+        }
+        guard let problem = ServiceProblem(response, retryAfter: retryAfter) else {
+            // Not of the server, but of a proxy before it, as while the server starts.
+            let isAway = response.status >= 500
+            return .failed(
+                isAway ? .notReached : .unreadableAnswer, mayRepeat: isAway && isRepeatable,
+                retryAfter: retryAfter)
+        }
+        return .failed(
+            .refused(problem),
+            mayRepeat: problem.wasNotDone || problem.status >= 500 && isRepeatable && problem.mayPass,
+            retryAfter: retryAfter)
+    }
+
+    private func request(of call: Call) throws(ClipError) -> TransportRequest {
+        let server = configuration.server.absoluteString
+        guard
+            let url = URL(string: (server.hasSuffix("/") ? String(server.dropLast()) : server) + call.target)
+        else { throw .invalidURL }
+        var fields = call.fields
+        fields["Authorization"] = "Bearer \(configuration.publishableKey)"
+        fields["Accept"] = "application/json"
+        if call.body != nil { fields["Content-Type"] = "application/json" }
+        if let token, token.until > clock.now { fields["Doorstep-Attestation"] = token.text }
+        return TransportRequest(
+            method: call.method, url: url, fields: fields, body: call.body, timeout: call.budget.timeout)
+    }
+
+    // MARK: JSON and the container
+
+    /// RFC 3339 with milliseconds.
+    private static let timestamp = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+    static func json(_ value: some Encodable) -> Data? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Of two launches within a second the later one must be told.
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(date.formatted(timestamp))
+        }
+        return try? encoder.encode(value)
+    }
+
+    static func read<Value: Decodable>(_ type: Value.Type, from data: Data) throws(ClipError) -> Value {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let text = try decoder.singleValueContainer().decode(String.self)
+            return try (try? Date(text, strategy: timestamp)) ?? Date(text, strategy: .iso8601)
+        }
+        guard let value = try? decoder.decode(type, from: data) else { throw .unreadableAnswer }
+        return value
+    }
+
+    /// Uses the container, whose errors are one.
+    func keep<Result>(_ use: (any SharedContainer) throws -> Result) throws(ClipError) -> Result {
+        do { return try use(container) } catch { throw .container }
+    }
+}
+
+extension ServiceProblem {
+    /// Nil for what is no problem of this server.
+    init?(_ response: TransportResponse, retryAfter: Duration?) {
+        struct Members: Decodable {
+            var code: String
+            var field: String?
+        }
+        guard let members = try? JSONDecoder().decode(Members.self, from: response.body) else { return nil }
+        self.init(
+            status: response.status, code: Code(rawValue: members.code), field: members.field,
+            retryAfter: retryAfter)
+    }
+
+    /// Whether the server says that it has done nothing, and that it may do it later.
+    var wasNotDone: Bool { status == 429 || status == 503 && mayPass }
+
+    /// What is lacking in the server's settings is not made good by waiting.
+    var mayPass: Bool { code != .notificationsNotConfigured }
+}

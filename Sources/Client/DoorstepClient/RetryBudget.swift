@@ -1,0 +1,45 @@
+/// How long a request may be tried again. [ours]
+///
+/// The pauses double from ``first`` to ``longest``, each made shorter at random by up to a half, so that clips that were refused
+/// together do not come back together. A server's `Retry-After` is waited for, or the request given up where the budget is less.
+public struct RetryBudget: Sendable, Hashable {
+    /// The sum of all pauses, at most. Zero: nothing is tried again.
+    public var total: Duration
+    /// The first pause.
+    public var first: Duration
+    /// No pause is longer, but where the server says so.
+    public var longest: Duration
+    /// For how long one try may take.
+    public var timeout: Duration
+
+    /// Takes the pauses, and the time of one try.
+    public init(total: Duration, first: Duration, longest: Duration, timeout: Duration) {
+        self.total = total
+        self.first = first
+        self.longest = longest
+        self.timeout = timeout
+    }
+
+    /// 6 s of pauses, tries of 10 s.
+    public static let interactive = RetryBudget(
+        total: .seconds(6), first: .milliseconds(500), longest: .seconds(4), timeout: .seconds(10))
+    /// Three minutes of pauses, tries of 30 s.
+    public static let background = RetryBudget(
+        total: .seconds(180), first: .seconds(1), longest: .seconds(30), timeout: .seconds(30))
+
+    /// The pause before the next try, or nil when there is to be none.
+    /// - Parameters:
+    ///   - tries: How many there have been, from 1.
+    ///   - spent: The pauses so far.
+    ///   - retryAfter: As the server says.
+    ///   - chance: From 0 to 1.
+    func pause(
+        afterTries tries: Int, spent: Duration, retryAfter: Duration?, chance: Double
+    ) -> Duration? {
+        var pause = first
+        for _ in 1..<max(1, min(tries, 32)) where pause < longest { pause *= 2 }
+        pause = min(pause, longest) * (1 - chance / 2)
+        pause = max(pause, retryAfter ?? .zero)
+        return pause > .zero && spent + pause <= total ? pause : nil
+    }
+}

@@ -1,0 +1,21 @@
+public import Foundation
+
+/// The time of a session: the device's, or a test's.
+public protocol SessionClock: Sendable {
+    /// The time of the day.
+    var now: Date { get }
+    /// - Throws: `CancellationError` when the task is cancelled.
+    func sleep(for duration: Duration) async throws
+}
+
+/// The device's clock.
+public struct SystemClock: SessionClock {
+    /// There is one such clock.
+    public init() {}
+
+    /// As the device has it.
+    public var now: Date { Date() }
+
+    /// By `Task.sleep`.
+    public func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+}

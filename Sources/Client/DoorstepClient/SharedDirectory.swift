@@ -1,0 +1,95 @@
+public import Foundation
+
+/// A container that is a directory: one file for each item.
+///
+/// There is no lock, since an app that is suspended while it holds one in an App Group's container is ended [documented: Apple,
+/// TN2408 and the termination reason `0xdead10cc`]. A file is written beside its place and then moved or linked there, which are
+/// one step each (POSIX `rename` and `link`).
+public struct SharedDirectory: SharedContainer {
+    private let directory: URL
+
+    /// - Parameter directory: Made when it is first written to.
+    public init(_ directory: URL) {
+        self.directory = directory
+    }
+
+    #if canImport(Darwin)
+        /// The container of an App Group, which both apps must have in their entitlements
+        /// (`com.apple.security.application-groups`). Nil when this one has not.
+        public init?(appGroup: String) {
+            guard
+                let group = FileManager.default.containerURL(
+                    forSecurityApplicationGroupIdentifier: appGroup)
+            else { return nil }
+            self.init(group.appendingPathComponent("Doorstep", isDirectory: true))
+        }
+    #endif
+
+    /// See ``SharedContainer/read(_:)``.
+    public func read(_ item: ContainerItem) throws -> Data? {
+        let file = place(item)
+        do {
+            return try Data(contentsOf: file)
+        } catch let error as CocoaError
+            where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile
+        {
+            return nil
+        }
+    }
+
+    /// By a file beside it that is moved to its place.
+    public func write(_ data: Data, to item: ContainerItem) throws {
+        try makeDirectory()
+        try data.write(to: place(item), options: Self.options)
+    }
+
+    /// By a file beside it that is linked to its place, where none is yet.
+    public func establish(_ data: Data, as item: ContainerItem) throws -> Data {
+        if let present = try read(item) { return present }
+        try makeDirectory()
+        let draft = directory.appendingPathComponent("\(item.rawValue).\(UUID().uuidString)")
+        try data.write(to: draft, options: Self.options)
+        defer { try? FileManager.default.removeItem(at: draft) }
+        do {
+            try FileManager.default.linkItem(at: draft, to: place(item))
+            return data
+        } catch {
+            // The other process was first, or it cannot be written at all.
+            guard let present = try read(item) else { throw error }
+            return present
+        }
+    }
+
+    /// See ``SharedContainer/remove(_:)``.
+    public func remove(_ item: ContainerItem) throws {
+        do {
+            try FileManager.default.removeItem(at: place(item))
+        } catch let error as CocoaError where error.code == .fileNoSuchFile {
+        }
+    }
+
+    private func place(_ item: ContainerItem) -> URL {
+        directory.appendingPathComponent(item.rawValue)
+    }
+
+    private func makeDirectory() throws {
+        try FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        #if os(iOS)
+            // An install's ID and key are no other's: a backup must not carry them to a second device.
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            var directory = directory
+            try directory.setResourceValues(values)
+        #endif
+    }
+
+    /// Readable after the first unlock, as a notification may launch an app while the device is locked.
+    private static var options: Data.WritingOptions {
+        #if os(iOS)
+            [.atomic, .completeFileProtectionUntilFirstUserAuthentication]
+        #else
+            .atomic
+        #endif
+    }
+}

@@ -1,0 +1,138 @@
+import CoreLocation
+import DoorstepClient
+import Foundation
+import Observation
+import UIKit
+import UserNotifications
+
+/// The restaurant that is on the screen, for App Clip and full app alike.
+@MainActor @Observable
+final class Restaurant {
+    /// What the screen says of the order.
+    enum Order: Equatable {
+        case none
+        case confirming
+        /// With the receipt for the ordering system, where the server signs them.
+        case placed(receipt: String?)
+        case elsewhere
+        case failed
+    }
+
+    private(set) var place: ClipPlace?
+    /// To choose from, after a launch by a URL that names no restaurant.
+    private(set) var nearby: [NearbyPlace] = []
+    private(set) var order = Order.none
+    /// Why there is nothing to show.
+    private(set) var trouble: String?
+
+    private let session: ClipSession
+    private var url: URL?
+    private var deviceToken: Data?
+    private var following: Task<Void, Never>?
+
+    init(_ app: ClipConfiguration.RunningApp) {
+        let container =
+            SharedDirectory(appGroup: Settings.appGroup)
+            // Without the entitlement each app is alone.
+            ?? SharedDirectory(URL.applicationSupportDirectory.appending(path: "Doorstep"))
+        session = ClipSession(Settings.configuration(app), container: container, attester: DeviceAttester())
+    }
+
+    /// A launch, or a return. Without a URL the latest one is shown, which may be the App Clip's.
+    func show(_ invocation: ClipInvocation) {
+        following?.cancel()
+        following = Task {
+            let last = try? await session.lastURL()
+            url = invocation.url ?? last
+            if let url { await follow(url) }
+            // Nobody waits for these.
+            _ = try? await session.attest()
+            _ = try? await session.registerLaunch(invocation.url, await reachability())
+        }
+    }
+
+    /// The restaurant that the person has chosen from those nearby.
+    func choose(_ chosen: NearbyPlace) {
+        nearby = []
+        show(ClipInvocation(url: URL(string: chosen.url)))
+    }
+
+    /// What was kept is on the screen at once; what the server says takes its place.
+    private func follow(_ url: URL) async {
+        (trouble, order) = (nil, .none)
+        do {
+            for try await lookup in session.lookups(of: url) { place = lookup.location }
+        } catch ClipError.refused(let problem) where problem.code == .noIdentifier {
+            await offerNearby(url)
+        } catch ClipError.cancelled {
+        } catch {
+            if place == nil { trouble = "This restaurant cannot be shown at the moment." }
+        }
+    }
+
+    private func offerNearby(_ url: URL) async {
+        place = nil
+        guard let here = await Fix.current() else {
+            trouble = "Choose a restaurant by its code on the table."
+            return
+        }
+        do {
+            nearby = try await session.nearby(url, coordinate: here)
+        } catch {
+            trouble = "The restaurants nearby cannot be shown at the moment."
+        }
+    }
+
+    /// Orders, if the person is there.
+    func placeOrder(evidence: @MainActor (ClipPlace.Region) async -> PresenceEvidence) async {
+        guard let url, let place else { return }
+        order = .confirming
+        do {
+            let answer = try await session.confirm(url, evidence: await evidence(place.region))
+            guard answer.outcome == .inRegion else {
+                order = .elsewhere
+                return
+            }
+            order = .placed(receipt: answer.receipt)
+            // With the receipt this install is one of those who were there.
+            _ = try? await session.update(await reachability(), receipt: answer.receipt)
+        } catch {
+            order = .failed
+        }
+    }
+
+    /// The token that the system gave, or a new one.
+    func receive(deviceToken: Data) async {
+        self.deviceToken = deviceToken
+        _ = try? await session.update(await reachability())
+    }
+
+    private func reachability() async -> Reachability {
+        let status = await UNUserNotificationCenter.current().notificationSettings().authorizationStatus
+        let permission: Reachability.Permission =
+            switch status {
+            case .notDetermined: .notDetermined
+            case .denied: .denied
+            case .authorized: .authorized
+            case .provisional: .provisional
+            case .ephemeral: .ephemeral
+            @unknown default: .notDetermined
+            }
+        return Reachability(permission: permission, deviceToken: deviceToken)
+    }
+}
+
+/// One fix, where the person allows it.
+enum Fix {
+    static func current() async -> ClipPlace.Coordinate? {
+        do {
+            for try await update in CLLocationUpdate.liveUpdates() {
+                if let location = update.location { return ClipPlace.Coordinate(location) }
+                if update.authorizationDenied { return nil }
+            }
+        } catch {
+            return nil
+        }
+        return nil
+    }
+}

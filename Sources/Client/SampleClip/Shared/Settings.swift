@@ -1,0 +1,29 @@
+import DoorstepClient
+import Foundation
+
+/// What is to be replaced by one's own.
+enum Settings {
+    static let appGroup = "group.com.example.MyApp"
+
+    static func configuration(_ app: ClipConfiguration.RunningApp) -> ClipConfiguration {
+        ClipConfiguration(
+            server: server, publishableKey: "dpk_REPLACE_ME", clip: "com.example.MyApp.Clip", runningApp: app,
+            pushEnvironment: pushEnvironment)
+    }
+
+    private static var server: URL {
+        guard let url = URL(string: "https://doorstep.example.com") else {
+            preconditionFailure("the server's URL is no URL")
+        }
+        return url
+    }
+
+    /// As the entitlement `aps-environment` of the build says.
+    private static var pushEnvironment: ClipConfiguration.PushEnvironment {
+        #if DEBUG
+            .sandbox
+        #else
+            .production
+        #endif
+    }
+}

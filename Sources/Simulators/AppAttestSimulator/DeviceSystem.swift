@@ -1,0 +1,34 @@
+/// A generation of iOS by what its App Attest writes.
+public enum DeviceSystem: Sendable, CaseIterable {
+    case iOS14
+    /// With a hash of the code beside what is signed, as apps get that ask for it.
+    case iOS26
+    /// With extensions in the authenticator data.
+    case iOS27
+
+    /// The flags that devices set, whatever follows. [observed]
+    var flags: UInt8 {
+        switch self {
+        case .iOS14, .iOS26: 0x40
+        case .iOS27: 0xC0
+        }
+    }
+}
+
+/// One thing that a software authenticator does wrong in an attestation.
+public enum AttestationFault: Sendable, CaseIterable {
+    case notCBOR, trailingByte, duplicateKey, otherFormat, missingReceipt
+    case oneCertificate, threeCertificates, swappedCertificates, notYetValid, expired
+    case intermediateIsNoAuthority, leafOfOtherAuthority, otherRoot, unknownCriticalExtension
+    case leafOnP384, brokenCertificate
+    case missingNonce, longNonce, otherNonce
+    case otherKey, otherApp, counted, unknownEnvironment, shortCredential
+    case otherCredential, otherPublicKey
+    case unknownCategory, brokenCategory, bothSpellings
+}
+
+/// One thing that a software authenticator does wrong in an assertion.
+public enum AssertionFault: Sendable, CaseIterable {
+    case notCBOR, trailingByte, duplicateKey, missingSignature
+    case brokenSignature, otherKey, hashedOnce, otherApp, repeatedCounter, unknownCategory, shortData
+}

@@ -1,0 +1,163 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// A server that answers as the App Store Connect API does about advanced App Clip experiences: it takes what Apple's
+/// specification takes, refuses what that refuses, and has a knob for what nobody knows.
+///
+/// It speaks plain HTTP/1.1 on the loopback address alone, and takes uploads on the same port.
+public final class AppStoreConnectSimulator: Sendable {
+    public let port: Int
+    /// Nil unless it was asked for.
+    public let controlPort: Int?
+    private let state: State
+    private let channels: [any Channel]
+    private let group: MultiThreadedEventLoopGroup
+
+    /// What the connections share.
+    final class State: Sendable {
+        private let simulation: Mutex<StoreSimulation>
+        private let clock: @Sendable () -> Date
+
+        init(_ options: Options) throws {
+            simulation = Mutex(try StoreSimulation(options))
+            clock = options.now
+        }
+
+        func with<Result>(
+            _ body: (inout sending StoreSimulation, Date) throws -> sending Result
+        ) rethrows -> sending Result {
+            let now = clock()
+            return try simulation.withLock { try body(&$0, now) }
+        }
+    }
+
+    private init(
+        _ state: State, server: any Channel, control: (any Channel)?, _ group: MultiThreadedEventLoopGroup
+    ) {
+        self.state = state
+        self.group = group
+        channels = [server] + [control].compactMap(\.self)
+        port = server.localAddress?.port ?? 0
+        controlPort = control?.localAddress?.port
+    }
+
+    /// Lends a simulator.
+    public static func withSimulator<Result>(
+        _ options: Options, _ body: (AppStoreConnectSimulator) async throws -> Result
+    ) async throws -> Result {
+        let simulator = try await start(options)
+        do {
+            let result = try await body(simulator)
+            try await simulator.stop()
+            return result
+        } catch {
+            try? await simulator.stop()
+            throw error
+        }
+    }
+
+    /// Starts a simulator, which is to be stopped.
+    /// - Throws: for keys that cannot be read, or a port that is not free.
+    public static func start(_ options: Options) async throws -> AppStoreConnectSimulator {
+        let state = try State(options)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        do {
+            let server = try await bind(options.port, group) { StoreConnection { state.answer($0) } }
+            var control: (any Channel)?
+            if let port = options.controlPort {
+                control = try await bind(port, group) { StoreConnection { StoreControl(state).answer($0) } }
+            }
+            let simulator = AppStoreConnectSimulator(state, server: server, control: control, group)
+            state.with { simulation, _ in simulation.host = simulator.host }
+            return simulator
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+    }
+
+    private static func bind(
+        _ port: Int, _ group: MultiThreadedEventLoopGroup,
+        _ connection: @escaping @Sendable () -> StoreConnection
+    ) async throws -> any Channel {
+        try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(connection())
+                }
+            }
+            .bind(host: "127.0.0.1", port: port).get()
+    }
+
+    /// Closes all connections at once, and the ports.
+    public func stop() async throws {
+        for channel in channels { try? await channel.close() }
+        try await group.shutdownGracefully()
+    }
+
+    /// Where it is reached, such as `http://127.0.0.1:8080`.
+    public var host: String { "http://127.0.0.1:\(port)" }
+
+    // MARK: What it does
+
+    /// Those that are left, the first first.
+    public var faults: [Fault] {
+        get { state.with { simulation, _ in simulation.faults } }
+        set { state.with { simulation, _ in simulation.faults = newValue } }
+    }
+
+    public func turn(_ change: @Sendable (inout Knobs) -> Void) {
+        state.with { simulation, _ in change(&simulation.account.knobs) }
+    }
+
+    /// Lets time pass: budgets fill, places are matched, images processed, reservations end.
+    public func advance(by duration: Duration) {
+        state.with { simulation, _ in simulation.advance(by: duration / .seconds(1)) }
+    }
+
+    /// Changes an experience as somebody else would, by hand.
+    /// - Returns: whether there is one.
+    @discardableResult public func edit(_ id: String, _ edit: RemoteEdit) -> Bool {
+        state.with { simulation, now in simulation.edit(id, edit, at: now) }
+    }
+
+    // MARK: What it was asked
+
+    public var counters: StoreCounters {
+        state.with { simulation, _ in simulation.counters }
+    }
+
+    /// All that were ever made, as they were made.
+    public var experiences: [StoredExperience] {
+        state.with { simulation, now in simulation.stored(at: now) }
+    }
+}
+
+extension AppStoreConnectSimulator.State {
+    func answer(_ request: StoreSimulation.Request) -> StoreSimulation.Outcome {
+        with { simulation, now in simulation.respond(to: request, at: now) }
+    }
+}
+
+extension StoreSimulation {
+    func stored(at now: Date) -> [StoredExperience] {
+        account.order.compactMap { account.experiences[$0] }.map { experience in
+            let texts = account.texts(of: experience).compactMap { text in
+                text.language.map { ($0, text.attributes) }
+            }
+            return StoredExperience(
+                id: experience.id, link: experience.link, imageID: experience.imageID,
+                isRemoved: experience.removed != nil,
+                attributes: account.attributes(of: experience, at: now.addingTimeInterval(advanced)),
+                texts: Dictionary(texts) { first, _ in first })
+        }
+    }
+}

@@ -1,0 +1,29 @@
+public import Invocation
+
+/// An advanced experience as the catalogue wants it registered, its card inherited already.
+public struct DesiredExperience: Sendable, Hashable {
+    public var url: URLPrefix
+    public var content: ExperienceContent
+    /// The URL that it had before; App Store Connect cannot change one, so the experience is replaced.
+    public var formerURL: URLPrefix?
+    /// What the catalogue knows to stand in the way.
+    public var obstacles: Set<Obstacle>
+
+    public enum Obstacle: String, Sendable, Hashable, CaseIterable {
+        /// Apple verifies the host of a link when the experience is created. [Apple]
+        case domainUnproved = "domain_unproved"
+        case imageUnknown = "image_unknown"
+        /// App Store Connect found its processing of the image to fail.
+        case imageRejected = "image_rejected"
+    }
+
+    public init(
+        _ url: URLPrefix, _ content: ExperienceContent, formerURL: URLPrefix? = nil,
+        obstacles: Set<Obstacle> = []
+    ) {
+        self.url = url
+        self.content = content
+        self.formerURL = formerURL
+        self.obstacles = obstacles
+    }
+}

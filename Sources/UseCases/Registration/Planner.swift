@@ -1,0 +1,207 @@
+import Cards
+import Invocation
+
+/// Makes the rows of a plan.
+struct Planner {
+    private typealias Row = RegistrationPlan.Row
+    private typealias Step = RegistrationPlan.Step
+    private typealias Finding = RegistrationPlan.Finding
+    private typealias Block = RegistrationPlan.Block
+
+    private let policy: RegistrationPolicy
+    private let listingIsComplete: Bool
+    private var desired: [String: DesiredExperience] = [:]
+    private var applied: [String: AppliedExperience] = [:]
+    /// What Doorstep owns and the listing has.
+    private var owned: [String: RemoteExperience] = [:]
+    /// The others, by canonical URL and ordered by identifier.
+    private var others: [String: [RemoteExperience]] = [:]
+
+    init(_ state: RegistrationState, _ policy: RegistrationPolicy) throws(RegistrationError) {
+        self.policy = policy
+        listingIsComplete = state.listing.isComplete
+        for experience in state.desired {
+            let url = experience.url.canonical
+            guard desired.updateValue(experience, forKey: url) == nil else { throw .desiredTwice(url: url) }
+        }
+        var ids: Set<String> = []
+        for row in state.applied {
+            let url = row.url.canonical
+            guard applied.updateValue(row, forKey: url) == nil else { throw .appliedTwice(url: url) }
+            guard let id = row.id else { continue }
+            guard !state.removedIDs.contains(id), ids.insert(id).inserted else {
+                throw .contradictoryID(id)
+            }
+        }
+        for remote in state.listing.experiences where !state.removedIDs.contains(remote.id) {
+            if ids.contains(remote.id) {
+                owned[remote.id] = remote
+            } else {
+                let url = (try? InvocationURL(remote.link))?.canonical ?? remote.link
+                others[url, default: []].append(remote)
+            }
+        }
+    }
+
+    func rows() -> [RegistrationPlan.Row] {
+        var steps = desired.mapValues { step(for: $0) }
+        for url in applied.keys where desired[url] == nil {
+            steps[url] = step(forUndesired: url)
+        }
+        let removals = guardRemovals(&steps)
+        replace(removals, &steps)
+        for (url, remotes) in others where steps[url] == nil {
+            steps[url] = .unmanaged(ids: remotes.map(\.id))
+        }
+        return steps.map { Row(url: $0.key, step: $0.value, findings: findings($0.key)) }
+            .sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
+    }
+
+    private func step(for desired: DesiredExperience) -> Step {
+        let url = desired.url.canonical
+        let row = applied[url]
+        if let row, let id = row.id {
+            let remote = owned[id]
+            let current = remote?.content ?? row.content
+            let content = desired.content.inheriting(current)
+            let changes = desired.content.changes(applied: row.content, remote: current)
+            if remote?.status == .deactivated { return .blocked([.deactivated]) }
+            if changes.isEmpty { return .inStep }
+            let blocks = blocks(desired, content, remote)
+            return blocks.isEmpty ? .update(id: id, changes, content) : .blocked(blocks)
+        }
+        let candidates = others[url] ?? []
+        guard let candidate = candidates.first else {
+            if row?.isUnsettled == true { return .blocked([.unsettledCreation]) }
+            var blocks = blocks(desired, desired.content, nil)
+            if desired.content.card.image == nil { blocks.append(.missing(path: "image")) }
+            if !listingIsComplete { blocks.append(.incompleteListing) }
+            return blocks.isEmpty ? .create(desired.content) : .blocked(blocks)
+        }
+        guard candidates.count == 1 else { return .blocked([.ambiguous(ids: candidates.map(\.id))]) }
+        guard row != nil || policy.adopts else { return .blocked([.notOwned(id: candidate.id)]) }
+        let content = desired.content.inheriting(candidate.content)
+        let changes = desired.content.changes(applied: row?.content, remote: candidate.content)
+        let blocks = blocks(desired, content, candidate)
+        return blocks.isEmpty ? .adopt(id: candidate.id, changes, content) : .blocked(blocks)
+    }
+
+    /// What stands in the way of writing an experience.
+    private func blocks(
+        _ desired: DesiredExperience, _ content: ExperienceContent, _ remote: RemoteExperience?
+    ) -> [Block] {
+        var blocks = desired.obstacles.sorted { $0.rawValue < $1.rawValue }.map(Block.obstacle)
+        switch remote?.status {
+        case .deactivated: blocks.append(.deactivated)
+        case .appTransferInProgress: blocks.append(.appTransfer)
+        case .received, nil: break
+        }
+        let card = content.card
+        if card.defaultLanguage == nil { blocks.append(.missing(path: "defaultLanguage")) }
+        for language in Set([card.defaultLanguage, policy.primaryLanguage].compactMap(\.self)).sorted()
+        where card.texts[language] == nil {
+            blocks.append(.missing(path: "texts.\(language.rawValue)"))
+        }
+        if card.place?.isLocated == false { blocks.append(.missing(path: "place.displayPoint")) }
+        return blocks
+    }
+
+    /// A removal that no guard has looked at yet, where there is something to remove.
+    private func step(forUndesired url: String) -> Step {
+        guard let row = applied[url] else { return .inStep }
+        guard let id = row.id else {
+            if row.isUnsettled { return .blocked([.unsettledCreation]) }
+            return others[url].map { .unmanaged(ids: $0.map(\.id)) } ?? .inStep
+        }
+        return switch owned[id]?.status {
+        case .received: .remove(id: id)
+        case .deactivated: .inStep
+        case .appTransferInProgress: .blocked([.appTransfer])
+        case nil: .blocked([.unlisted(id: id)])
+        }
+    }
+
+    /// Blocks removals that must wait or are not allowed, all for the same reasons; returns those that stay, by URL.
+    private func guardRemovals(_ steps: inout [String: Step]) -> [String: String] {
+        var removals: [String: String] = [:]
+        let successors = successors
+        for (url, step) in steps {
+            guard case .remove(let id) = step else { continue }
+            if let waiting = successors[url]?.first(where: { !isSeen($0, steps[$0]) }) {
+                steps[url] = .blocked([.successorNotSeen(url: waiting)])
+            } else {
+                removals[url] = id
+            }
+        }
+        let count = removals.count
+        var blocks: [Block] = []
+        if !listingIsComplete { blocks.append(.incompleteListing) }
+        if applied.contains(where: { $0.value.isUnsettled && others[$0.key]?.count != 1 }) {
+            blocks.append(.unsettledCreation)
+        }
+        if desired.isEmpty { blocks.append(.nothingDesired) }
+        if count > policy.allowedRemovals { blocks.append(.tooManyRemovals(count: count)) }
+        if RegistrationPolicy.isMassRemoval(count, desired: desired.count), policy.allowedMassRemoval != count
+        {
+            blocks.append(.massRemoval(count: count))
+        }
+        guard !blocks.isEmpty else { return removals }
+        for url in removals.keys { steps[url] = .blocked(blocks) }
+        return [:]
+    }
+
+    /// The URLs that experiences have now, ordered, by those that they had.
+    private var successors: [String: [String]] {
+        var successors: [String: [String]] = [:]
+        for (url, experience) in desired {
+            guard let former = experience.formerURL?.canonical, former != url else { continue }
+            successors[former, default: []].append(url)
+        }
+        return successors.mapValues { $0.sorted() }
+    }
+
+    /// Whether the experience at a new URL is in the listing, or is about to be created.
+    private func isSeen(_ url: String, _ step: Step?) -> Bool {
+        switch step {
+        case .create, .adopt: true
+        default: applied[url]?.id.map { owned[$0]?.status == .received } ?? false
+        }
+    }
+
+    /// Makes one step of a creation and the removal of what it stands for.
+    private func replace(_ removals: [String: String], _ steps: inout [String: Step]) {
+        for (former, urls) in successors {
+            guard let id = removals[former] else { continue }
+            for url in urls {
+                guard case .create(let content) = steps[url] else { continue }
+                steps[url] = .replace(id: id, formerURL: former, content)
+                steps[former] = nil
+                break
+            }
+        }
+    }
+
+    private func findings(_ url: String) -> [Finding] {
+        guard desired[url] != nil || applied[url] != nil else { return [] }
+        var findings: [Finding] = []
+        let id = applied[url]?.id
+        let candidates = others[url] ?? []
+        if id == nil ? candidates.count > 1 : !candidates.isEmpty {
+            findings.append(.duplicate(ids: candidates.map(\.id)))
+        }
+        if let id, owned[id] == nil { findings.append(.unlisted(id: id)) }
+        let remote = id.map { owned[$0] } ?? (candidates.count == 1 ? candidates.first : nil)
+        switch remote?.placeStatus {
+        case .noMatch: findings.append(.placeNotMatched)
+        case .pending: findings.append(.placePending)
+        case .matched, nil: break
+        }
+        if let content = desired[url]?.content {
+            let texts = (remote.map { content.inheriting($0.content) } ?? content).card.texts
+            for language in policy.languages.sorted() where texts[language] == nil {
+                findings.append(.languageMissing(language.rawValue))
+            }
+        }
+        return findings
+    }
+}

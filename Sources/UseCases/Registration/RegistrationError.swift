@@ -1,0 +1,26 @@
+/// Why no plan can be made: the records contradict each other.
+public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Two desired experiences have one URL.
+    case desiredTwice(url: String)
+    /// Two records of what was done have one URL.
+    case appliedTwice(url: String)
+    /// Two records of what was done have one experience at App Store Connect, or it is also among the removed.
+    case contradictoryID(String)
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .desiredTwice: "desired_twice"
+        case .appliedTwice: "applied_twice"
+        case .contradictoryID: "contradictory_id"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .desiredTwice(let url): "two experiences are desired for \(url)"
+        case .appliedTwice(let url): "there are two records of what was registered for \(url)"
+        case .contradictoryID(let id): "the records contradict each other about experience \(id)"
+        }
+    }
+}

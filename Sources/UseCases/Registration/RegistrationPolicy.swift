@@ -1,0 +1,33 @@
+public import Cards
+
+/// What a plan may do, and what the app asks of every experience.
+public struct RegistrationPolicy: Sendable, Hashable {
+    /// Of the app; each experience must have a text in it. [Apple]
+    public var primaryLanguage: CardLanguage
+    /// Of the app; each experience should have a text in all. [Apple]
+    public var languages: Set<CardLanguage>
+    /// Whether experiences that somebody else made at a desired URL are taken over.
+    public var adopts: Bool
+    /// The most removals, replaced experiences included; with more to remove, none is.
+    public var allowedRemovals: Int
+    /// Names the count of a removal that is a mass removal.
+    public var allowedMassRemoval: Int?
+
+    public init(
+        primaryLanguage: CardLanguage, languages: Set<CardLanguage> = [], adopts: Bool = false,
+        allowedRemovals: Int = 0, allowedMassRemoval: Int? = nil
+    ) {
+        self.primaryLanguage = primaryLanguage
+        self.languages = languages
+        self.adopts = adopts
+        self.allowedRemovals = allowedRemovals
+        self.allowedMassRemoval = allowedMassRemoval
+    }
+
+    /// From how many on removals are a mass removal: more than 10, and more than one in 20 of what is desired. [ours]
+    ///
+    /// Of what is desired, and not of what is registered: so a plan that is applied does not lift its own guard.
+    static func isMassRemoval(_ count: Int, desired: Int) -> Bool {
+        count > max(10, desired / 20)
+    }
+}

@@ -1,0 +1,29 @@
+import Cards
+import JSON
+
+/// All pages of one listing of a clip's experiences.
+///
+/// Pages are cut by offset in an order that nobody promises, so that rows come twice or not at all. [observed]
+public struct RemoteListing: Sendable, Hashable {
+    /// Each once, ordered by identifier.
+    public let experiences: [RemoteExperience]
+    /// Whether there are as many as App Store Connect counts, and none came twice with different content.
+    public let isComplete: Bool
+
+    /// - Parameter total: what the pages say in `meta.paging.total`, nil when they do not.
+    public init(_ rows: [RemoteExperience], total: Int?) {
+        let versions = Dictionary(grouping: rows, by: \.id).mapValues { Set($0) }
+        experiences = versions.values.compactMap { versions in
+            versions.min { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
+        }.sorted { $0.id < $1.id }
+        isComplete = versions.count == total && versions.values.allSatisfy { $0.count == 1 }
+    }
+}
+
+extension RemoteExperience {
+    /// Chooses between versions of one experience in the same way, whatever order the pages came in.
+    fileprivate var sortKey: [String] {
+        let card = String(decoding: JSONValue.object(content.card.json).serialized(), as: UTF8.self)
+        return [link, status.rawValue, placeStatus?.rawValue ?? "", "\(content.isPoweredBy)", card]
+    }
+}

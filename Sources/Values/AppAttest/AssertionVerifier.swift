@@ -1,0 +1,106 @@
+public import AppSiteAssociation
+import Crypto
+
+/// What an assertion proves beside its signature.
+public struct VerifiedAssertion: Sendable, Hashable {
+    /// To be stored before the request is answered, where none that is as great is stored yet: else it is a replay.
+    public let counter: UInt32
+    public let appID: AppID
+    /// Nil before iOS 27.
+    public let category: ValidationCategory?
+    /// Nil before iOS 27.
+    public let bundleVersion: String?
+}
+
+/// Verifies the assertions of one attested key.
+///
+/// Source: Apple, "Validating apps that connect to your server".
+public struct AssertionVerifier: Sendable {
+    private let key: P256.Signing.PublicKey
+
+    /// - Parameter publicKey: As an ``AttestedKey`` has it; nil when it is no point of P-256.
+    public init?(publicKey: [UInt8]) {
+        guard let key = try? P256.Signing.PublicKey(x963Representation: publicKey) else { return nil }
+        self.key = key
+    }
+
+    /// Verifies what the key signed.
+    ///
+    /// Nothing here knows which challenges are the server's: they are in the client data, which is to be made by the server.
+    /// - Parameters:
+    ///   - assertion: At most 4 KiB.
+    ///   - clientDataHash: What the app gave to `generateAssertion`, a SHA-256.
+    ///   - counter: The one that is stored of the key; zero before its first assertion.
+    /// - Throws: The refusal of the first step that refuses.
+    public func verify(
+        _ assertion: [UInt8], clientDataHash: [UInt8], after counter: UInt32, policy: AttestationPolicy
+    ) throws(AttestationRefusal) -> VerifiedAssertion {
+        let object = try AssertionObject(assertion)
+        for step in steps(clientDataHash: clientDataHash, counter: counter, policy: policy) {
+            if let refusal = step.check(object) { throw refusal }
+        }
+        let data = object.authenticatorData
+        guard let appID = policy.appID(of: data) else { throw .appID }
+        return VerifiedAssertion(
+            counter: data.counter, appID: appID,
+            category: data.category.flatMap(ValidationCategory.init(rawValue:)),
+            bundleVersion: data.bundleVersion)
+    }
+
+    /// What each step says, those behind one that refuses included. Takes what
+    /// ``verify(_:clientDataHash:after:policy:)`` takes.
+    public func inspect(
+        _ assertion: [UInt8], clientDataHash: [UInt8], after counter: UInt32, policy: AttestationPolicy
+    ) -> AttestationInspection {
+        let object: Result<AssertionObject, AttestationRefusal>
+        do throws(AttestationRefusal) {
+            object = .success(try AssertionObject(assertion))
+        } catch {
+            object = .failure(error)
+        }
+        return AttestationInspection(
+            object, steps(clientDataHash: clientDataHash, counter: counter, policy: policy))
+    }
+
+    private func steps(
+        clientDataHash: [UInt8], counter: UInt32, policy: AttestationPolicy
+    ) -> [VerificationStep<AssertionObject>] {
+        [
+            VerificationStep(.signature) { [key] object in
+                guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: object.signature)
+                else { return .signature(.malformed) }
+                // The nonce is the message, not its digest: it is hashed once more [observed].
+                let nonce = Array(SHA256.hash(data: object.authenticatorBytes + clientDataHash))
+                return key.isValidSignature(signature, for: nonce) ? nil : .signature(.invalid)
+            },
+            VerificationStep(.appID) { policy.appID(of: $0.authenticatorData) == nil ? .appID : nil },
+            VerificationStep(.counter) {
+                $0.authenticatorData.counter > counter ? nil : .counter(.notGreater)
+            },
+            VerificationStep(.category) { policy.categoryRefusal(of: $0.authenticatorData) },
+            VerificationStep(.bundleVersion) { policy.bundleVersionRefusal(of: $0.authenticatorData) },
+        ]
+    }
+}
+
+/// An assertion as the device hands it over, read and not believed.
+struct AssertionObject: Sendable {
+    /// In DER.
+    let signature: [UInt8]
+    let authenticatorBytes: [UInt8]
+    let authenticatorData: AuthenticatorData
+
+    /// Twenty times what devices send. [ours]
+    static let maximumLength = 4_096
+
+    init(_ bytes: [UInt8]) throws(AttestationRefusal) {
+        guard bytes.count <= Self.maximumLength else { throw .format(.tooLong) }
+        guard case .map(let object) = try CBORReader.value(bytes),
+            let signature = object["signature"]?.bytes,
+            let authenticatorBytes = object["authenticatorData"]?.bytes
+        else { throw .format(.member) }
+        self.signature = signature
+        self.authenticatorBytes = authenticatorBytes
+        authenticatorData = try AuthenticatorData(ofAssertion: authenticatorBytes)
+    }
+}

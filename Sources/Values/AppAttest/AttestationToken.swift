@@ -1,0 +1,85 @@
+public import AppSiteAssociation
+import Encodings
+public import Foundation
+import JSON
+public import Tenancy
+
+/// What a server gives for an assertion, so that the next requests need none: a JSON Web Token (RFC 7519) that only
+/// Doorstep reads.
+public struct AttestationToken: Sendable, Hashable {
+    public let tenant: TenantID
+    /// That of the full app, by which the key was attested.
+    public let appID: AppID
+    /// 32 bytes.
+    public let keyID: [UInt8]
+    public let environment: AttestationEnvironment
+    /// A whole second.
+    public let issuedAt: Date
+
+    /// For how many seconds a token is good. [ours]
+    public static let lifetime = 3_600
+
+    public init(
+        tenant: TenantID, appID: AppID, keyID: [UInt8], environment: AttestationEnvironment, at now: Date
+    ) {
+        self.tenant = tenant
+        self.appID = appID
+        self.keyID = keyID
+        self.environment = environment
+        issuedAt = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
+    }
+
+    /// When it is no longer good.
+    public var expiresAt: Date { issuedAt.addingTimeInterval(Double(Self.lifetime)) }
+
+    /// The token as a JSON Web Signature in its compact form (RFC 7515 §7.1).
+    public func text(signedBy keys: AttestationKeys) -> String {
+        let claims: JSONValue = [
+            "app": .string(appID.text), "environment": .string(environment.rawValue),
+            "exp": JSONValue(Int(expiresAt.timeIntervalSince1970)),
+            "iat": JSONValue(Int(issuedAt.timeIntervalSince1970)),
+            "key": .string(Base64URL.text(keyID)), "tenant": .string(tenant.description),
+        ]
+        let signed = Self.header + "." + Base64URL.text(claims.serialized())
+        let code = keys.authenticationCode(for: Array(signed.utf8), use: .token)
+        return signed + "." + Base64URL.text(code)
+    }
+
+    /// Reads a token of one tenant's app.
+    ///
+    /// Whether its key was revoked meanwhile is not in it.
+    public init(
+        reading text: String, of tenant: TenantID, appID: AppID, signedBy keys: AttestationKeys, at now: Date
+    ) throws(AttestationRefusal) {
+        let parts =
+            text.utf8.count <= Self.maximumLength
+            ? text.split(separator: ".", omittingEmptySubsequences: false).map(String.init) : []
+        // The header is always the same, so that nothing in it has to be believed: neither algorithm nor type.
+        guard parts.count == 3, parts[0] == Self.header, let code = Base64URL.bytes(parts[2]) else {
+            throw .token(.malformed)
+        }
+        guard keys.isAuthentic(code, for: Array("\(parts[0]).\(parts[1])".utf8), use: .token) else {
+            throw .token(.forged)
+        }
+        guard let bytes = Base64URL.bytes(parts[1]),
+            let claims = try? JSONValue(parsing: bytes).objectValue,
+            let environment = claims["environment"]?.stringValue
+                .flatMap(AttestationEnvironment.init(rawValue:)),
+            let keyID = claims["key"]?.stringValue.flatMap(Base64URL.bytes), keyID.count == 32,
+            let start = claims["iat"]?.numberValue?.double, let end = claims["exp"]?.numberValue?.double
+        else { throw .token(.malformed) }
+        guard claims["tenant"] == .string(tenant.description) else { throw .token(.otherTenant) }
+        guard claims["app"] == .string(appID.text) else { throw .token(.otherApp) }
+        guard now.timeIntervalSince1970 < min(end, start + Double(Self.lifetime)) else {
+            throw .token(.expired)
+        }
+        self.init(
+            tenant: tenant, appID: appID, keyID: keyID, environment: environment,
+            at: Date(timeIntervalSince1970: start))
+    }
+
+    /// Far more than a token ever has.
+    private static let maximumLength = 2_048
+
+    private static let header = Base64URL.text(Array(#"{"alg":"HS256","typ":"doorstep-attest+jwt"}"#.utf8))
+}

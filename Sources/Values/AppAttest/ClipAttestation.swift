@@ -1,0 +1,129 @@
+public import JSON
+
+/// What the requests of an App Clip must bring of App Attest, and which builds are taken.
+public struct ClipAttestation: Sendable, Hashable {
+    /// What a publishable key asks for.
+    public enum Operation: String, Sendable, CaseIterable {
+        case lookUp = "look_up"
+        case confirm, register
+    }
+
+    /// What is made of a request that brings nothing, or something that does not hold.
+    public enum Demand: String, Sendable, CaseIterable {
+        /// Nothing is looked at.
+        case off
+        /// It is counted, and answered all the same.
+        case monitor
+        /// It is refused.
+        case require
+    }
+
+    /// The same of a confirmation, which may be asked to be signed by itself.
+    public enum ConfirmationDemand: String, Sendable, CaseIterable {
+        case off, monitor, require
+        /// A token does not do.
+        case requireSigned = "require_signed"
+    }
+
+    /// Of look-ups, and of what is near.
+    public var lookUp: Demand
+    public var confirm: ConfirmationDemand
+    /// Of what is told of instances.
+    public var register: Demand
+    /// A key of another one is as good as none.
+    public var environments: Set<AttestationEnvironment>
+    public var categories: Set<ValidationCategory>
+    /// How many of a hundred installations are told to attest, so that many do not begin at once.
+    public var ramp: Int
+
+    public static let ramps = 0...100
+
+    public init(
+        lookUp: Demand = .off, confirm: ConfirmationDemand = .off, register: Demand = .off,
+        environments: Set<AttestationEnvironment> = [.production],
+        categories: Set<ValidationCategory> = Set(ValidationCategory.allCases), ramp: Int = 100
+    ) {
+        self.lookUp = lookUp
+        self.confirm = confirm
+        self.register = register
+        self.environments = environments
+        self.categories = categories
+        self.ramp = ramp
+    }
+
+    /// Takes nothing but what is signed: for what is stored and cannot be read, so that no mistake opens a door.
+    public static let strictest = ClipAttestation(
+        lookUp: .require, confirm: .requireSigned, register: .require)
+
+    public func demand(of operation: Operation) -> Demand {
+        switch operation {
+        case .lookUp: lookUp
+        case .register: register
+        case .confirm:
+            switch confirm {
+            case .off: .off
+            case .monitor: .monitor
+            case .require, .requireSigned: .require
+            }
+        }
+    }
+
+    /// Whether a token does not do.
+    public func requiresSignature(of operation: Operation) -> Bool {
+        operation == .confirm && confirm == .requireSigned
+    }
+}
+
+extension ClipAttestation {
+    public var json: JSONObject {
+        [
+            "categories": .array(
+                ValidationCategory.allCases.filter(categories.contains).map { .string($0.name) }),
+            "confirm": .string(confirm.rawValue),
+            "environments": .array(
+                AttestationEnvironment.allCases.filter(environments.contains).map { .string($0.rawValue) }),
+            "lookUp": .string(lookUp.rawValue), "ramp": JSONValue(ramp),
+            "register": .string(register.rawValue),
+        ]
+    }
+
+    /// Reads what ``json`` writes; what is left out is as ``init(lookUp:confirm:register:environments:categories:ramp:)`` has it.
+    public init(_ fields: JSONObjectReader) throws(JSONFieldError) {
+        var fields = fields
+        self.init()
+        lookUp = try fields.optionalCase("lookUp", of: Demand.self) ?? lookUp
+        confirm = try fields.optionalCase("confirm", of: ConfirmationDemand.self) ?? confirm
+        register = try fields.optionalCase("register", of: Demand.self) ?? register
+        environments =
+            try fields.optionalNames(
+                "environments", AttestationEnvironment.allCases.map { ($0.rawValue, $0) }) ?? environments
+        categories =
+            try fields.optionalNames("categories", ValidationCategory.allCases.map { ($0.name, $0) })
+            ?? categories
+        ramp = try fields.optionalInteger("ramp") ?? ramp
+        guard Self.ramps.contains(ramp) else {
+            throw .invalid(path: fields.path(of: "ramp"), reason: "must be from 0 to 100")
+        }
+        try fields.finish()
+    }
+}
+
+extension JSONObjectReader {
+    /// Takes names of values, of which there must be one at least.
+    fileprivate mutating func optionalNames<Value>(
+        _ key: String, _ known: [(name: String, value: Value)]
+    ) throws(JSONFieldError) -> Set<Value>? {
+        guard let names = try optionalArray(key) else { return nil }
+        var values: Set<Value> = []
+        // More than there are name one twice: none is looked for longer than that.
+        for name in names.prefix(known.count) {
+            guard let value = known.first(where: { name == .string($0.name) })?.value else { break }
+            values.insert(value)
+        }
+        guard !names.isEmpty, values.count == names.count else {
+            let list = known.map(\.name).joined(separator: ", ")
+            throw .invalid(path: path(of: key), reason: "must have some of \(list), each once")
+        }
+        return values
+    }
+}

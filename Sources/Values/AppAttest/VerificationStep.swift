@@ -1,0 +1,77 @@
+import AppSiteAssociation
+import Crypto
+
+/// One thing that is checked of something read, and the reason by which it is refused.
+///
+/// Verifying and inspecting are the same list of steps: one stops at the first that refuses, the other takes them all.
+struct VerificationStep<Evidence> {
+    let reason: AttestationRefusal.Reason
+    let check: (Evidence) -> AttestationRefusal?
+
+    init(_ reason: AttestationRefusal.Reason, _ check: @escaping (Evidence) -> AttestationRefusal?) {
+        self.reason = reason
+        self.check = check
+    }
+}
+
+/// What each step of a verification says.
+public struct AttestationInspection: Sendable, Hashable {
+    public enum Verdict: Sendable, Hashable {
+        case passed
+        case refused(AttestationRefusal)
+        /// It could not be read so far.
+        case notReached
+    }
+
+    public struct Step: Sendable, Hashable {
+        public let reason: AttestationRefusal.Reason
+        public let verdict: Verdict
+    }
+
+    /// In the order of the verification; the first is always `format`.
+    public let steps: [Step]
+
+    public var isAccepted: Bool { steps.allSatisfy { $0.verdict == .passed } }
+
+    init<Evidence>(
+        _ evidence: Result<Evidence, AttestationRefusal>, _ list: [VerificationStep<Evidence>]
+    ) {
+        switch evidence {
+        case .success(let evidence):
+            steps =
+                [Step(reason: .format, verdict: .passed)]
+                + list.map {
+                    Step(reason: $0.reason, verdict: $0.check(evidence).map(Verdict.refused) ?? .passed)
+                }
+        case .failure(let refusal):
+            let reasons = [.format] + list.map(\.reason)
+            let end = reasons.firstIndex(of: refusal.reason) ?? 0
+            steps = reasons.enumerated().map { index, reason in
+                let verdict: Verdict =
+                    index < end ? .passed : index == end ? .refused(refusal) : .notReached
+                return Step(reason: reason, verdict: verdict)
+            }
+        }
+    }
+}
+
+extension AttestationPolicy {
+    /// The App ID that an RP ID hash is of.
+    func appID(of data: AuthenticatorData) -> AppID? {
+        appIDs.first { SHA256.hash(data: Array($0.text.utf8)) == data.rpIDHash }
+    }
+
+    func categoryRefusal(of data: AuthenticatorData) -> AttestationRefusal? {
+        guard let number = data.category else { return requiresStatements ? .category(.missing) : nil }
+        guard let category = ValidationCategory(rawValue: number) else { return .category(.unknown) }
+        return categories.contains(category) ? nil : .category(.notAllowed)
+    }
+
+    func bundleVersionRefusal(of data: AuthenticatorData) -> AttestationRefusal? {
+        guard let version = data.bundleVersion else {
+            return requiresStatements ? .bundleVersion(.missing) : nil
+        }
+        guard let bundleVersions else { return nil }
+        return bundleVersions.contains(version) ? nil : .bundleVersion(.notAllowed)
+    }
+}

@@ -1,0 +1,32 @@
+/// What a business does.
+///
+/// Source: App Store Connect API 4.4.1, `BusinessCategory`. [Apple]
+public enum BusinessCategory: String, Sendable, Hashable, CaseIterable {
+    case automotive = "AUTOMOTIVE"
+    case beauty = "BEAUTY"
+    case bikes = "BIKES"
+    case books = "BOOKS"
+    case casino = "CASINO"
+    case education = "EDUCATION"
+    case educationJapan = "EDUCATION_JAPAN"
+    case entertainment = "ENTERTAINMENT"
+    case evCharger = "EV_CHARGER"
+    case financialUsd = "FINANCIAL_USD"
+    case financialCny = "FINANCIAL_CNY"
+    case financialGbp = "FINANCIAL_GBP"
+    case financialJpy = "FINANCIAL_JPY"
+    case financialEur = "FINANCIAL_EUR"
+    case fitness = "FITNESS"
+    case foodAndDrink = "FOOD_AND_DRINK"
+    case gas = "GAS"
+    case grocery = "GROCERY"
+    case healthAndMedical = "HEALTH_AND_MEDICAL"
+    case hotelAndTravel = "HOTEL_AND_TRAVEL"
+    case music = "MUSIC"
+    case parking = "PARKING"
+    case petServices = "PET_SERVICES"
+    case professionalServices = "PROFESSIONAL_SERVICES"
+    case shopping = "SHOPPING"
+    case ticketing = "TICKETING"
+    case transit = "TRANSIT"
+}

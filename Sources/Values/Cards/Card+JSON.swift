@@ -1,0 +1,64 @@
+public import JSON
+
+extension Card {
+    /// Members by their names; those that are nil are left out, and so are texts where there are none.
+    public var json: JSONObject {
+        var json: JSONObject = [:]
+        json["defaultLanguage"] = defaultLanguage.map { .string($0.rawValue) }
+        json["action"] = action.map { .string($0.rawValue) }
+        json["businessCategory"] = businessCategory.map { .string($0.rawValue) }
+        json["image"] = image.map { .string($0.description) }
+        json["place"] = place.map { .object($0.json) }
+        if !texts.isEmpty {
+            var languages: JSONObject = [:]
+            for (language, text) in texts {
+                var members: JSONObject = [:]
+                members["title"] = text.title.map(JSONValue.string)
+                members["subtitle"] = text.subtitle.map(JSONValue.string)
+                languages[language.rawValue] = .object(members)
+            }
+            json["texts"] = .object(languages)
+        }
+        return json
+    }
+
+    /// Reads what ``json`` writes; texts may be named by any tag of BCP 47 that is one of Apple's languages.
+    /// - Throws: for a member that is unknown (`unknown_field`), of another type or not to be taken (`invalid_field`), by its path.
+    public init(_ reader: JSONObjectReader) throws(JSONFieldError) {
+        var fields = reader
+        self.init(
+            defaultLanguage: try fields.optionalCase("defaultLanguage", of: CardLanguage.self),
+            action: try fields.optionalCase("action", of: CardAction.self),
+            businessCategory: try fields.optionalCase("businessCategory", of: BusinessCategory.self))
+        if let text = try fields.optionalString("image") {
+            do throws(CardError) {
+                image = try ImageDigest(text)
+            } catch {
+                throw .invalid(path: fields.path(of: "image"), reason: "must be 64 hexadecimal digits")
+            }
+        }
+        if let place = try fields.optionalObject("place") { self.place = try Place(place) }
+        if let texts = try fields.optionalMembers("texts") {
+            let languages = JSONObjectReader(texts, key: "texts", of: fields)
+            for (tag, value) in texts {
+                let path = languages.path(of: tag)
+                var members = try JSONObjectReader(value, path: path)
+                do {
+                    let language = try CardLanguage(tag: tag)
+                    guard self.texts[language] == nil else { throw CardError.sameLanguage(language) }
+                    self.texts[language] = try CardText(
+                        title: try members.optionalString("title"),
+                        subtitle: try members.optionalString("subtitle"))
+                    try members.finish()
+                } catch let error as CardError {
+                    throw .invalid(path: path, reason: "cannot be taken: \(error)")
+                } catch let error as JSONFieldError {
+                    throw error
+                } catch {
+                    throw .invalid(path: path, reason: "cannot be taken")
+                }
+            }
+        }
+        try fields.finish()
+    }
+}

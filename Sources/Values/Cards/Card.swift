@@ -1,0 +1,33 @@
+/// What the card of an experience says, and where Maps shows it; nil inherits from what stands above: an experience from its
+/// location, that from the clip. What nobody says is not managed: it is left at Apple as it is.
+public struct Card: Sendable, Hashable {
+    /// The language of a card for those whose own is not among its texts.
+    public var defaultLanguage: CardLanguage?
+    public var action: CardAction?
+    public var businessCategory: BusinessCategory?
+    public var image: ImageDigest?
+    public var texts: [CardLanguage: CardText]
+    public var place: Place?
+
+    public init(
+        defaultLanguage: CardLanguage? = nil, action: CardAction? = nil,
+        businessCategory: BusinessCategory? = nil, image: ImageDigest? = nil,
+        texts: [CardLanguage: CardText] = [:], place: Place? = nil
+    ) {
+        self.defaultLanguage = defaultLanguage
+        self.action = action
+        self.businessCategory = businessCategory
+        self.image = image
+        self.texts = texts
+        self.place = place
+    }
+
+    /// What it says itself, and what it does not as the other does: texts and place member by member.
+    public func inheriting(_ other: Card) -> Card {
+        Card(
+            defaultLanguage: defaultLanguage ?? other.defaultLanguage, action: action ?? other.action,
+            businessCategory: businessCategory ?? other.businessCategory, image: image ?? other.image,
+            texts: texts.merging(other.texts) { $0.inheriting($1) },
+            place: place.map { place in other.place.map(place.inheriting) ?? place } ?? other.place)
+    }
+}

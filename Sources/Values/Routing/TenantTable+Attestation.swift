@@ -1,0 +1,30 @@
+public import AppAttest
+import AppSiteAssociation
+public import Tenancy
+
+extension TenantTable {
+    /// Whether any clip of the tenant asks for attestations: what a request of all others costs.
+    public var asksForAttestations: Bool {
+        guard let index else { return false }
+        return snapshot.table.tenants[Int(index)].attestedClipCount > 0
+    }
+
+    /// What a clip asks for; nil for one that asks for nothing, and for one that there is not.
+    public func attestedClip(_ clip: BundleID) -> AttestedClip? {
+        guard let index,
+            let place = snapshot.table.clipIndices[.init(tenant: index, bundleID: clip.text)],
+            let owner = snapshot.table.clips[Int(place)].owner, let attestation = owner.attestation
+        else { return nil }
+        return AttestedClip(
+            clip: clip, appID: AppID(prefix: owner.appIDPrefix, bundleID: owner.parent),
+            attestation: attestation)
+    }
+
+    /// Whether the tenant has such a clip.
+    public func hasClip(_ clip: BundleID) -> Bool {
+        guard let index,
+            let place = snapshot.table.clipIndices[.init(tenant: index, bundleID: clip.text)]
+        else { return false }
+        return snapshot.table.clips[Int(place)].owner != nil
+    }
+}

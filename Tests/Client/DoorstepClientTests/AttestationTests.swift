@@ -1,0 +1,456 @@
+import AppAttest
+import AppAttestSimulator
+import AppSiteAssociation
+import Foundation
+import JSON
+import Synchronization
+import Tenancy
+import Testing
+
+@testable import DoorstepClient
+
+/// App Attest against a server that verifies as the real one does, and a device that is played.
+@Suite struct AttestationTests {
+    private let clock = ManualClock()
+    private let container = MemoryContainer()
+
+    private func session(
+        _ server: AttestingServer, _ device: PlayedDevice, container: MemoryContainer? = nil,
+        _ app: ClipConfiguration.RunningApp = .clip
+    ) -> ClipSession {
+        ClipSession(
+            Sample.configuration(app), container: container ?? self.container,
+            transport: ScriptedTransport { request, _ in await server.answer(request) }, clock: clock,
+            attester: device, chance: { 0 })
+    }
+
+    private func made(
+        _ policy: AttestingServer.Policy = .init()
+    ) throws -> (AttestingServer, PlayedDevice) {
+        let root = try SoftwareRoot(at: clock.now)
+        return (
+            try AttestingServer(root: root, clock: clock, policy), try PlayedDevice(root: root, clock: clock)
+        )
+    }
+
+    @Test func oneAttestationForEachInstallAndTokensByItsKey() async throws {
+        let (server, device) = try made()
+        let clip = session(server, device)
+        #expect(try await clip.attest())
+        #expect(try await clip.attest())
+        _ = try await clip.lookUp(Sample.restaurant)
+        #expect(await server.log == ["challenges", "keys", "lookup token"])
+
+        // The full app goes on with the clip's key, and so does the next launch of either.
+        clock.advance(by: 3_000)
+        let app = session(server, device, .full)
+        #expect(try await app.attest())
+        #expect(await server.log.suffix(2) == ["challenges", "tokens"])
+        clock.advance(by: 3_600)
+        #expect(try await app.attest())
+        #expect(await server.log.suffix(2) == ["challenges", "tokens"])
+        #expect(device.attestations == 1)
+        // Within the hour nothing is asked for.
+        #expect(try await app.attest())
+        #expect(await server.log.count == 7)
+    }
+
+    @Test func nothingIsAttestedWhereNobodyAsks() async throws {
+        for policy in [AttestingServer.Policy(offersAttestation: false), .init(isKnown: false)] {
+            let (server, device) = try made(policy)
+            #expect(try await session(server, device).attest() == false)
+            #expect(device.attestations == 0 && device.keys == 0)
+        }
+        let (server, device) = try made()
+        device.change { $0.isSupported = false }
+        #expect(try await session(server, device).attest() == false)
+        #expect(await server.log.isEmpty)
+    }
+
+    @Test func aRequestThatIsRefusedForWantOfATokenIsSentOnceMoreWithOne() async throws {
+        let (server, device) = try made(.init(requiresToken: true))
+        let session = session(server, device)
+        _ = try await session.lookUp(Sample.restaurant)
+        #expect(await server.log == ["lookup", "challenges", "keys", "lookup token"])
+        // One that the server takes no more is got anew.
+        await server.forgetTokens()
+        _ = try await session.lookUp(Sample.restaurant)
+        #expect(await server.log.suffix(4) == ["lookup token", "challenges", "tokens", "lookup token"])
+    }
+
+    @Test func withoutAppAttestTheRefusalIsTold() async throws {
+        let (server, device) = try made(.init(requiresToken: true))
+        device.change { $0.isSupported = false }
+        await #expect(throws: ClipError.refused(ServiceProblem(status: 403, code: .attestationRequired))) {
+            try await session(server, device).lookUp(Sample.restaurant)
+        }
+    }
+
+    @Test func aConfirmationIsSignedByWhatTheServerGave() async throws {
+        let (server, device) = try made(.init(requiresSignature: true))
+        let session = session(server, device)
+        let first = try await session.confirm(Sample.restaurant, evidence: .device(.inRegion(true)))
+        #expect(first.outcome == .inRegion)
+        #expect(await server.log == ["confirmations", "challenges", "keys", "confirmations token signed"])
+        // The challenge of the answer before signs the next one: no round trip more.
+        _ = try await session.confirm(Sample.restaurant, evidence: .none)
+        #expect(await server.log.suffix(1) == ["confirmations token signed"])
+        #expect(await server.log.count == 5)
+        // One that is too old is not used; the refusal brings another.
+        clock.advance(by: 240)
+        _ = try await session.confirm(Sample.restaurant, evidence: .none)
+        #expect(await server.log.suffix(2) == ["confirmations token", "confirmations token signed"])
+    }
+
+    @Test func confirmationsAtOnceAreSignedOneAtATime() async throws {
+        let (server, device) = try made(.init(requiresSignature: true))
+        let session = session(server, device)
+        try await session.attest()
+        try await withThrowingTaskGroup(of: ClipConfirmation.Outcome.self) { group in
+            for _ in 0..<8 {
+                group.addTask { try await session.confirm(Sample.restaurant, evidence: .none).outcome }
+            }
+            for try await outcome in group { #expect(outcome == .inRegion) }
+        }
+        #expect(await server.confirmed == 8)
+    }
+
+    @Test func whereTheOtherAppCountedMeanwhileItSignsAnew() async throws {
+        let (server, device) = try made(.init(requiresSignature: true))
+        let session = session(server, device)
+        try await session.attest()
+        _ = try await session.confirm(Sample.restaurant, evidence: .none)
+        await server.countUp(by: 1)
+        _ = try await session.confirm(Sample.restaurant, evidence: .none)
+        #expect(await server.confirmed == 2)
+        await server.countUp(by: 1)
+        clock.advance(by: 3_600)
+        #expect(try await session.attest())
+        #expect(await server.log.suffix(4) == ["challenges", "tokens", "challenges", "tokens"])
+    }
+
+    @Test func whileAppleIsAwayTheSameKeyIsTriedAtGrowingIntervals() async throws {
+        let (server, device) = try made()
+        let session = session(server, device)
+        device.change { $0.failure = .serverUnavailable }
+        for pause in [60.0, 120, 240] {
+            #expect(try await session.attest() == false)
+            let asked = device.attestations
+            clock.advance(by: pause - 1)
+            #expect(try await session.attest() == false)
+            #expect(device.attestations == asked)
+            clock.advance(by: 1)
+        }
+        device.change { $0.failure = nil }
+        #expect(try await session.attest())
+        #expect(device.keys == 1 && device.attestations == 4)
+    }
+
+    @Test func forAnyOtherErrorThereIsOneNewKeyAndThenAPause() async throws {
+        let (server, device) = try made()
+        let session = session(server, device)
+        device.change { $0.failure = .other }
+        #expect(try await session.attest() == false)
+        #expect(device.keys == 2)
+        #expect(try await session.attest() == false)
+        #expect(device.keys == 2)
+        device.change { $0.failure = nil }
+        clock.advance(by: 60)
+        #expect(try await session.attest())
+        #expect(device.keys == 3)
+    }
+
+    @Test func anAttestationThatWasNotDeliveredIsSentAgainAndNotMadeAgain() async throws {
+        let (server, device) = try made()
+        await server.change { $0.refusalOfKeys = .problem(503, "unavailable") }
+        await #expect(throws: ClipError.refused(ServiceProblem(status: 503, code: .unavailable))) {
+            try await session(server, device).attest()
+        }
+        #expect(device.attestations == 1)
+        await server.change { $0.refusalOfKeys = nil }
+        #expect(try await session(server, device).attest())
+        #expect(device.attestations == 1)
+    }
+
+    /// What was refused for another reason than the attestation is not attested anew.
+    @Test(arguments: [
+        (401, "unauthorized", 1), (403, "forbidden", 1), (429, "rate_limited", 1),
+        (403, "attestation_refused", 2),
+        (409, "key_taken", 2), (422, "invalid_field", 2),
+    ])
+    func aRefusedAttestationIsGivenUpWhereItWasJudged(
+        _ status: Int, _ code: String, _ attestations: Int
+    ) async throws {
+        let (server, device) = try made()
+        await server.change { $0.refusalOfKeys = .problem(status, code, ["Retry-After": "3600"]) }
+        _ = try? await session(server, device).attest()
+        #expect(device.attestations == 1)
+        await server.change { $0.refusalOfKeys = nil }
+        clock.advance(by: attestations == 1 ? 1 : 86_399)
+        #expect(try await session(server, device).attest() == (attestations == 1))
+        clock.advance(by: 1)
+        #expect(try await session(server, device).attest())
+        #expect(device.attestations == attestations)
+    }
+
+    @Test func oneWhoseChallengeHasExpiredIsGivenUpWithItsKey() async throws {
+        let (server, device) = try made()
+        await server.change { $0.refusalOfKeys = .problem(503, "unavailable") }
+        await #expect(throws: ClipError.self) { try await session(server, device).attest() }
+        clock.advance(by: 300)
+        await server.change { $0.refusalOfKeys = nil }
+        #expect(try await session(server, device).attest())
+        #expect(device.attestations == 2 && device.keys == 2)
+    }
+
+    @Test func aKeyThatWasRevokedIsGivenUpForADay() async throws {
+        let (server, device) = try made()
+        let session = session(server, device)
+        try await session.attest()
+        await server.revoke()
+        clock.advance(by: 3_600)
+        #expect(try await session.attest() == false)
+        clock.advance(by: 86_399)
+        #expect(try await session.attest() == false)
+        #expect(device.keys == 1)
+        clock.advance(by: 1)
+        #expect(try await session.attest())
+        #expect(device.keys == 2)
+    }
+
+    @Test func aKeyThatTheDeviceHasLostIsReplaced() async throws {
+        let (server, device) = try made()
+        try await session(server, device).attest()
+        device.change { $0.losesKeys = true }
+        #expect(try await session(server, device).attest())
+        #expect(device.keys == 2 && device.attestations == 2)
+    }
+
+    @Test func aClockThatWasSetBackStopsNothingForLong() async throws {
+        var state = InstallAttestation()
+        state.refuse(at: clock.now)
+        #expect(!state.mayTry(at: clock.now) && state.mayTry(at: clock.now - 1))
+    }
+}
+
+/// A device whose App Attest is played, and can fail.
+private final class PlayedDevice: AppAttester {
+    struct State {
+        var authenticator: SoftwareAuthenticator
+        var isSupported = true
+        var failure: AttesterFailure?
+        /// All keys that there are now.
+        var losesKeys = false
+        var keys = 0
+        var attestations = 0
+        var attested: Set<String> = []
+    }
+
+    private let state: Mutex<State>
+    private let clock: ManualClock
+
+    init(root: SoftwareRoot, clock: ManualClock) throws {
+        state = Mutex(
+            State(authenticator: try SoftwareAuthenticator(root: root, appID: AttestingServer.appID())))
+        self.clock = clock
+    }
+
+    var keys: Int { state.withLock { $0.keys } }
+    /// How often Apple was asked.
+    var attestations: Int { state.withLock { $0.attestations } }
+    var isSupported: Bool { state.withLock { $0.isSupported } }
+
+    func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+    func generateKey() async throws(AttesterFailure) -> String {
+        state.withLock { state in
+            state.keys += 1
+            state.losesKeys = false
+            return Data(state.authenticator.generateKey()).base64EncodedString()
+        }
+    }
+
+    func attestKey(_ keyID: String, clientDataHash: Data) async throws(AttesterFailure) -> Data {
+        let now = clock.now
+        let made: Result<Data, AttesterFailure> = state.withLock { state in
+            state.attestations += 1
+            if let failure = state.failure { return .failure(failure) }
+            // Apple attests a key once.
+            guard state.attested.insert(keyID).inserted, let id = Data(base64Encoded: keyID),
+                let attestation = try? state.authenticator.attest(
+                    keyID: Array(id), clientDataHash: Array(clientDataHash), at: now)
+            else { return .failure(.other) }
+            return .success(Data(attestation))
+        }
+        return try made.get()
+    }
+
+    func generateAssertion(
+        _ keyID: String, clientDataHash: Data
+    ) async throws(AttesterFailure) -> Data {
+        let made: Result<Data, AttesterFailure> = state.withLock { state in
+            guard !state.losesKeys, let id = Data(base64Encoded: keyID),
+                let assertion = try? state.authenticator.assertion(
+                    keyID: Array(id), clientDataHash: Array(clientDataHash))
+            else { return .failure(.other) }
+            return .success(Data(assertion))
+        }
+        return try made.get()
+    }
+}
+
+/// A server's side of App Attest, by the verifiers and values of the real one.
+private actor AttestingServer {
+    struct Policy {
+        var offersAttestation = true
+        var isKnown = true
+        var requiresToken = false
+        var requiresSignature = false
+        /// What it says to whoever sends an attestation.
+        var refusalOfKeys: ScriptedTransport.Answer?
+    }
+
+    static func appID() throws -> AppID { try AppID("ABCDE12345.com.example.MyApp") }
+
+    private(set) var log: [String] = []
+    private(set) var confirmed = 0
+    private var policy: Policy
+    private let clock: ManualClock
+    private let verifier: AttestationVerifier
+    private let attestationPolicy: AttestationPolicy
+    private let clip: BundleID
+    private var keys: [String: (publicKey: [UInt8], counter: UInt32)] = [:]
+    /// Until when each is good, and for what.
+    private var challenges: [String: (end: Date, purpose: String)] = [:]
+    private var tokens: [String: Date] = [:]
+
+    init(root: SoftwareRoot, clock: ManualClock, _ policy: Policy) throws {
+        self.policy = policy
+        self.clock = clock
+        verifier = AttestationVerifier(root: try #require(AttestationRoot(pem: root.pem)))
+        attestationPolicy = AttestationPolicy(appIDs: [try Self.appID()])
+        clip = try BundleID(Sample.clip)
+    }
+
+    func change(_ change: @Sendable (inout Policy) -> Void) { change(&policy) }
+    func forgetTokens() { tokens = [:] }
+    func revoke() { keys = [:] }
+    func countUp(by count: UInt32) { for key in keys.keys { keys[key]?.counter += count } }
+
+    func answer(_ request: TransportRequest) async -> ScriptedTransport.Answer {
+        let name = request.url.lastPathComponent
+        let isAttestation = request.url.path.hasPrefix("/v1/attestation/")
+        let token = request.fields["Doorstep-Attestation"]
+        let signature = request.fields["Doorstep-Assertion"]
+        log.append(
+            name + (token != nil && !isAttestation ? " token" : "") + (signature == nil ? "" : " signed"))
+        guard policy.isKnown || !isAttestation else { return .problem(404, "not_found") }
+        switch name {
+        case "challenges":
+            guard request["clip"] == .string(Sample.clip) else { return .problem(422, "unknown_clip") }
+            guard let purpose = request["purpose"]?.stringValue, ["attestation", "token"].contains(purpose)
+            else { return .problem(400, "missing_field") }
+            return .json(
+                200,
+                [
+                    "challenge": .string(challenge(for: purpose)), "expiresIn": 300,
+                    "attest": .bool(policy.offersAttestation),
+                ])
+        case "keys":
+            if let refusal = policy.refusalOfKeys { return refusal }
+            return await attest(request)
+        case "tokens": return assert(request)
+        case "lookup":
+            if let refusal = refusal(of: token) { return refusal }
+            return .json(200, Sample.lookup())
+        default: return confirm(request, token: token, signature: signature)
+        }
+    }
+
+    private func challenge(for purpose: String) -> String {
+        let text = "challenge-\(challenges.count)"
+        challenges[text] = (clock.now + 300, purpose)
+        return text
+    }
+
+    private func isFresh(_ challenge: String, for purpose: String) -> Bool {
+        challenges[challenge].map { $0.end > clock.now && $0.purpose == purpose } ?? false
+    }
+
+    private func grant() -> ScriptedTransport.Answer {
+        let text = "token-\(log.count)"
+        tokens[text] = clock.now + 3_600
+        return .json(200, ["token": .string(text), "expiresIn": 3_600])
+    }
+
+    private func refusal(of token: String?) -> ScriptedTransport.Answer? {
+        guard let token else { return policy.requiresToken ? .problem(403, "attestation_required") : nil }
+        return tokens[token].map { $0 > clock.now } ?? false ? nil : .problem(403, "attestation_invalid")
+    }
+
+    private func attest(_ request: TransportRequest) async -> ScriptedTransport.Answer {
+        guard let keyID = request["keyID"]?.stringValue, let id = Data(base64Encoded: keyID),
+            let challenge = request["challenge"]?.stringValue, isFresh(challenge, for: "attestation"),
+            let attestation = request["attestation"]?.stringValue.flatMap({ Data(base64Encoded: $0) }),
+            let key = try? await verifier.verify(
+                Array(attestation), keyID: Array(id),
+                clientDataHash: ClientData.attestation(challenge: challenge).hash, policy: attestationPolicy,
+                at: clock.now)
+        else { return .problem(403, "attestation_refused") }
+        keys[keyID] = (key.publicKey, 0)
+        return grant()
+    }
+
+    private func assert(_ request: TransportRequest) -> ScriptedTransport.Answer {
+        guard let keyID = request["keyID"]?.stringValue, let challenge = request["challenge"]?.stringValue,
+            isFresh(challenge, for: "token"),
+            let assertion = request["assertion"]?.stringValue.flatMap({ Data(base64Encoded: $0) }),
+            let data = ClientData.token(clip: clip, challenge: challenge)
+        else { return .problem(403, "attestation_refused") }
+        return verify(Array(assertion), of: keyID, data) ?? grant()
+    }
+
+    private func confirm(
+        _ request: TransportRequest, token: String?, signature: String?
+    ) -> ScriptedTransport.Answer {
+        if let refusal = refusal(of: token) { return refusal }
+        let fields = ["Doorstep-Challenge": challenge(for: "request")]
+        if policy.requiresSignature {
+            guard let signature else { return .problem(403, "attestation_required", fields) }
+            guard let field = try? AssertionField(signature) else {
+                return .problem(403, "attestation_refused")
+            }
+            let challenge = String(decoding: field.challenge, as: UTF8.self)
+            guard isFresh(challenge, for: "request"),
+                let data = ClientData.request(
+                    method: request.method, target: request.target, challenge: challenge,
+                    body: Array(request.body ?? Data()))
+            else { return .problem(403, "attestation_refused") }
+            if let refusal = verify(
+                field.assertion, of: Data(field.keyID).base64EncodedString(), data, fields)
+            {
+                return refusal
+            }
+        }
+        confirmed += 1
+        return .json(200, ["outcome": "inRegion", "certain": true, "location": .null], fields)
+    }
+
+    /// Nil where it is good; its counter is taken then.
+    private func verify(
+        _ assertion: [UInt8], of keyID: String, _ data: ClientData, _ fields: [String: String] = [:]
+    ) -> ScriptedTransport.Answer? {
+        guard let key = keys[keyID], let verifier = AssertionVerifier(publicKey: key.publicKey) else {
+            return .problem(403, "attestation_refused")
+        }
+        do throws(AttestationRefusal) {
+            let verified = try verifier.verify(
+                assertion, clientDataHash: data.hash, after: key.counter, policy: attestationPolicy)
+            keys[keyID]?.counter = verified.counter
+            return nil
+        } catch {
+            return error.code == "counter"
+                ? .problem(409, "counter_not_greater", fields) : .problem(403, "attestation_refused")
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import AppAttest
+import AppAttestSimulator
+import AppSiteAssociation
+import Crypto
+import Foundation
+import JSON
+import NIOHTTP1
+import TestSupport
+import Testing
+
+/// A clip that asks for attested requests, by the binary and a software authenticator, over HTTP and in PostgreSQL.
+@Suite struct AttestationTests {
+    private static let clip = "com.example.MyApp.Clip"
+    private static let body: JSONValue = [
+        "url": .string(MainPathTests.order), "source": "nfc", "locationAccess": "allowed",
+        "coordinate": ["latitude": 37.33475, "longitude": -122.0089, "horizontalAccuracy": 12],
+    ]
+
+    /// Lends an installation whose server trusts a software authenticator, and that authenticator.
+    static func lend(
+        _ body: (Installation, SoftwareRoot) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let root = try SoftwareRoot(at: Date())
+        let file = folder.appendingPathComponent("root.pem").path
+        try root.pem.write(toFile: file, atomically: true, encoding: .utf8)
+        try await Installation.lend { installation in
+            var installation = installation
+            let keys = folder.appendingPathComponent("receipt-keys.json").path
+            installation.binary.environment["DOORSTEP_ATTEST_ROOT"] = file
+            installation.binary.environment["DOORSTEP_SIGNING_SECRET"] = String(repeating: "s", count: 32)
+            installation.binary.environment["DOORSTEP_RECEIPT_KEYS"] = keys
+            try await installation.binary.succeed("receipt-key", "create")
+            try await body(installation, root)
+        }
+    }
+
+    private static func challenge(
+        _ purpose: String, _ server: RunningServer, key: String
+    ) async throws -> String {
+        let answer = try await server.post(
+            "/v1/attestation/challenges", key: key, ["clip": .string(clip), "purpose": .string(purpose)])
+        #expect(answer.status == 200)
+        return try #require(answer["challenge"]?.stringValue)
+    }
+
+    private static func attest(
+        _ device: inout SoftwareAuthenticator, _ server: RunningServer, key: String
+    ) async throws -> (keyID: [UInt8], answer: RunningServer.Answer) {
+        let keyID = device.generateKey()
+        let challenge = try await challenge("attestation", server, key: key)
+        let attestation = try device.attest(
+            keyID: keyID, clientDataHash: Array(SHA256.hash(data: Array(challenge.utf8))), at: Date())
+        let answer = try await server.post(
+            "/v1/attestation/keys", key: key,
+            [
+                "clip": .string(clip), "keyID": .string(Data(keyID).base64EncodedString()),
+                "challenge": .string(challenge),
+                "attestation": .string(Data(attestation).base64EncodedString()),
+            ])
+        return (keyID, answer)
+    }
+
+    /// The field of a signed confirmation.
+    private static func signature(
+        _ device: inout SoftwareAuthenticator, _ keyID: [UInt8], _ challenge: String,
+        _ body: JSONValue = body
+    ) throws -> String {
+        let data = try #require(
+            ClientData.request(
+                method: "POST", target: "/v1/confirmations", challenge: challenge, body: body.serialized()))
+        let assertion = try device.assertion(keyID: keyID, clientDataHash: data.hash)
+        return [("key", keyID), ("challenge", Array(challenge.utf8)), ("assertion", assertion)]
+            .map { "\($0)=:\(Data($1).base64EncodedString()):" }.joined(separator: ", ")
+    }
+
+    private static func confirm(
+        _ server: RunningServer, key: String, _ fields: [String: String] = [:], _ body: JSONValue = body
+    ) async throws -> RunningServer.Answer {
+        try await server.send(
+            .POST, "/v1/confirmations", key: key, String(decoding: body.serialized(), as: UTF8.self),
+            type: "application/json", fields: fields)
+    }
+
+    private static func claims(_ answer: RunningServer.Answer) throws -> JSONObject {
+        let part = try #require(answer["receipt"]?.stringValue?.split(separator: ".").dropFirst().first)
+        let padded = part.replacing("-", with: "+").replacing("_", with: "/")
+        let data = try #require(
+            Data(base64Encoded: padded + String(repeating: "=", count: (4 - part.count % 4) % 4)))
+        return try #require(try JSONValue(parsing: data).objectValue)
+    }
+
+    /// From the command that asks for it to what is recorded: who has the shipped key alone gets nothing.
+    @Test func onlyTheGenuineClipConfirms() async throws {
+        try await Self.lend { installation, root in
+            let (binary, key) = (installation.binary, installation.publishable)
+            _ = try await RunningServer.lend(binary) { server in
+                #expect(server.log.text.contains("attestations of another root than Apple's are trusted"))
+                let ready = try await server.get("/readyz")
+                let fingerprint = try #require(AttestationRoot(pem: root.pem)?.fingerprint)
+                #expect(ready["attestationRoot"] == .string(fingerprint))
+                let before = try await Self.confirm(server, key: key)
+                #expect(before.status == 200)
+                #expect(try Self.claims(before)["attested"] == false)
+                #expect(try Self.claims(before)["attestation"] == "none")
+                try await binary.succeed(
+                    "clip", "attest", "--tenant", Installation.tenant, Self.clip, "--confirm",
+                    "require_signed", "--look-up", "require")
+                // The running server follows.
+                #expect(try await server.status(of: MainPathTests.order, key: key, becoming: 403) == 403)
+
+                var device = try SoftwareAuthenticator(
+                    root: root, appID: AppID("ABCDE12345.com.example.MyApp"))
+                let (keyID, attested) = try await Self.attest(&device, server, key: key)
+                #expect(attested.status == 201)
+                let token = try #require(attested["token"]?.stringValue)
+                let challenge = try await Self.challenge("request", server, key: key)
+                let signature = try Self.signature(&device, keyID, challenge)
+                let confirmed = try await Self.confirm(server, key: key, ["Doorstep-Assertion": signature])
+                #expect(confirmed.status == 200 && confirmed["outcome"] == "inRegion")
+                let claims = try Self.claims(confirmed)
+                #expect(claims["attested"] == true && claims["attestation"] == "request")
+                #expect(claims["environment"] == "production" && claims["evidence"] == "coordinate")
+
+                // Whatever else comes with the shipped key.
+                let other: JSONValue = [
+                    "url": .string(MainPathTests.order), "deviceResult": ["inRegion": true],
+                ]
+                var foreign = try SoftwareAuthenticator(
+                    root: try SoftwareRoot(at: Date()), appID: AppID("ABCDE12345.com.example.MyApp"))
+                let (foreignKey, refused) = try await Self.attest(&foreign, server, key: key)
+                #expect(refused.status == 403 && refused["code"] == "attestation_refused")
+                let tries: [([String: String], JSONValue, Int, String)] = [
+                    ([:], Self.body, 403, "attestation_required"),
+                    (["Doorstep-Attestation": token], Self.body, 403, "attestation_required"),
+                    (["Doorstep-Attestation": "\(token)x"], Self.body, 403, "attestation_invalid"),
+                    (["Doorstep-Assertion": signature], Self.body, 409, "counter_not_greater"),
+                    (["Doorstep-Assertion": signature], other, 403, "attestation_invalid"),
+                    (
+                        ["Doorstep-Assertion": try Self.signature(&foreign, foreignKey, challenge)],
+                        Self.body, 403, "attestation_invalid"
+                    ),
+                    (["Doorstep-Assertion": "key=:AA==:"], Self.body, 403, "attestation_invalid"),
+                ]
+                for (fields, body, status, code) in tries {
+                    let answer = try await Self.confirm(server, key: key, fields, body)
+                    #expect(answer.status == status && answer["code"] == .string(code), "\(code)")
+                    #expect(answer["receipt"] == nil)
+                }
+                // The tenant's own servers are not asked.
+                #expect(try await Self.confirm(server, key: installation.secret).status == 200)
+
+                let recorded = try await Self.recorded(3, binary)
+                #expect(recorded.compactMap(\.stringValue).sorted() == ["none", "none", "request"])
+            }
+        }
+    }
+
+    /// How well the confirmations were attested, once there are so many.
+    private static func recorded(_ count: Int, _ binary: DoorstepBinary) async throws -> [JSONValue] {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while true {
+            let listed = try await binary.succeed(
+                "confirmation", "list", "--tenant", Installation.tenant, "--format", "json"
+            ).json()
+            let grades = (listed.arrayValue ?? []).compactMap { $0.objectValue?["attestation"] }
+            if grades.count >= count || .now >= deadline { return grades }
+        }
+    }
+
+    /// Two servers of one database: what one has attested the other takes, and each assertion is good once on both.
+    @Test func serversShareKeysAndCounters() async throws {
+        try await Self.lend { installation, root in
+            let (binary, key) = (installation.binary, installation.publishable)
+            try await binary.succeed(
+                "clip", "attest", "--tenant", Installation.tenant, Self.clip, "--confirm", "require_signed")
+            _ = try await RunningServer.lend(binary) { one in
+                _ = try await RunningServer.lend(binary) { two in
+                    var device = try SoftwareAuthenticator(
+                        root: root, appID: AppID("ABCDE12345.com.example.MyApp"))
+                    let (keyID, attested) = try await Self.attest(&device, one, key: key)
+                    #expect(attested.status == 201)
+                    for _ in 0..<20 {
+                        let challenge = try await Self.challenge("request", two, key: key)
+                        let fields = [
+                            "Doorstep-Assertion": try Self.signature(&device, keyID, challenge)
+                        ]
+                        async let first = Self.confirm(one, key: key, fields)
+                        async let second = Self.confirm(two, key: key, fields)
+                        let statuses = try await [first.status, second.status].sorted()
+                        #expect(statuses == [200, 409])
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+public import PostgreSQL
+
+extension PoolConfiguration {
+    /// A pool's configuration for tests, which may wait beside many others for longer than a server should.
+    public static func forBusyMachines(
+        conninfo: String, maximumConnections: Int = 8, applicationName: String = ""
+    ) -> PoolConfiguration {
+        PoolConfiguration(
+            conninfo: conninfo, maximumConnections: maximumConnections, acquireTimeout: .seconds(600),
+            connectTimeout: .seconds(600), statementTimeout: .seconds(600), applicationName: applicationName)
+    }
+}

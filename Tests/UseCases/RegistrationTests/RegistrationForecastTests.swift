@@ -1,0 +1,52 @@
+import Cards
+import Registration
+import Testing
+
+struct RegistrationForecastTests {
+    /// Ten thousand experiences: 10,000 creations, 51 pages, and 3 requests an image.
+    @Test func firstApplyOfTenThousand() throws {
+        let content = try Registrations.content()
+        let image = try #require(Registrations.image)
+        let plan = try Registrations.plan(
+            (0..<10_000).map { try Registrations.desired("d\($0)", content) })
+        let shared = RegistrationForecast(plan, sizes: [image: 1_500_000], listed: 0)
+        #expect(shared.requests == 10_054)
+        #expect(shared.images == 1)
+        #expect(shared.megabytes == 1.5)
+        let own = RegistrationForecast(plan, sizes: [image: 1_500_000], sharesImages: false, listed: 0)
+        #expect(own.requests == 40_051)
+        #expect(own.images == 10_000)
+        #expect(own.megabytes == 15_000)
+        #expect(own.hours(requestsPerHour: 40_051) == 1)
+        #expect(own.hours(requestsPerHour: 0) == nil)
+        let uploaded = RegistrationForecast(plan, sizes: [:], uploaded: [image], listed: 0)
+        #expect(uploaded.requests == 10_051)
+        #expect(uploaded.imageBytes == 0)
+    }
+
+    @Test func eachStepHasItsRequests() throws {
+        let content = try Registrations.content()
+        let changed = try Registrations.content("New")
+        let other = try ImageDigest(String(repeating: "cd", count: 32))
+        var moved = try Registrations.desired("moved", content)
+        moved.formerURL = try Registrations.url("former")
+        let plan = try Registrations.plan(
+            [
+                moved, try Registrations.desired("texts", changed),
+                try Registrations.desired("image", Registrations.content(image: other)),
+                try Registrations.desired("adopted", content), try Registrations.desired("same", content),
+            ],
+            ["former", "texts", "image", "same", "left"].map {
+                try Registrations.created($0, content, id: $0)
+            },
+            ["former", "texts", "image", "same", "left", "adopted"].map {
+                Registrations.remote($0, content, id: $0)
+            },
+            policy: RegistrationPolicy(primaryLanguage: .english, adopts: true, allowedRemovals: 2))
+        let image = try #require(Registrations.image)
+        let forecast = RegistrationForecast(plan, sizes: [other: 2_000_000], uploaded: [image], listed: 6)
+        // Two of a replacement, two updates, one removal, three of an image, two listings.
+        #expect(forecast.requests == 2 + 2 + 1 + 3 + 2)
+        #expect(forecast.imageBytes == 2_000_000)
+    }
+}

@@ -1,0 +1,124 @@
+import Cards
+import Registration
+import Testing
+
+struct RemovalTests {
+    private let content: ExperienceContent
+    private let kept: [DesiredExperience]
+    private var allowing = RegistrationPolicy(primaryLanguage: .english, allowedRemovals: 1)
+
+    init() throws {
+        content = try Registrations.content()
+        kept = [try Registrations.desired("kept", content)]
+    }
+
+    private func rows(_ count: Int) throws -> ([AppliedExperience], [RemoteExperience]) {
+        let names = (0..<count).map { "r\($0)" } + ["kept"]
+        return (
+            try names.map { try Registrations.created($0, content, id: $0) },
+            names.map { Registrations.remote($0, content, id: $0) }
+        )
+    }
+
+    @Test func removesWhatIsOwnedAndNoLongerDesired() throws {
+        let (applied, remote) = try rows(1)
+        let plan = try Registrations.plan(kept, applied, remote, policy: allowing)
+        #expect(plan.step("r0") == .remove(id: "r0"))
+        #expect(plan.step("kept") == .inStep)
+        let unowned = try Registrations.plan(kept, Array(applied.dropFirst()), remote, policy: allowing)
+        #expect(unowned.step("r0") == .unmanaged(ids: ["r0"]))
+        #expect(unowned.isEmpty)
+    }
+
+    @Test func guardsHold() throws {
+        let (applied, remote) = try rows(1)
+        func step(
+            desired: [DesiredExperience]? = nil, extra: [AppliedExperience] = [], total: Int = 2,
+            allowed: Int = 1
+        ) throws -> RegistrationPlan.Step? {
+            var policy = allowing
+            policy.allowedRemovals = allowed
+            return try Registrations.plan(
+                desired ?? kept, applied + extra, remote, total: total, policy: policy
+            ).step("r0")
+        }
+        #expect(try step() == .remove(id: "r0"))
+        #expect(try step(allowed: 0) == .blocked([.tooManyRemovals(count: 1)]))
+        #expect(try step(total: 3) == .blocked([.incompleteListing]))
+        #expect(try step(desired: [], allowed: 2) == .blocked([.nothingDesired]))
+        let unsettled = AppliedExperience(try Registrations.url("u"), content, .creating(missingListings: 1))
+        #expect(try step(extra: [unsettled]) == .blocked([.unsettledCreation]))
+    }
+
+    @Test func whatIsNotListedIsNotRemoved() throws {
+        let (applied, remote) = try rows(1)
+        let plan = try Registrations.plan(kept, applied, Array(remote.dropFirst()), policy: allowing)
+        #expect(plan.step("r0") == .blocked([.unlisted(id: "r0")]))
+    }
+
+    @Test(arguments: [10, 11]) func aMassRemovalNamesItsCount(count: Int) throws {
+        let (applied, remote) = try rows(count)
+        func steps(_ mass: Int?) throws -> Set<Bool> {
+            var policy = allowing
+            policy.allowedRemovals = 100
+            policy.allowedMassRemoval = mass
+            let plan = try Registrations.plan(kept, applied, remote, policy: policy)
+            return Set(plan.rows.filter { $0.url != "https://example.com/kept" }.map(\.step.isChange))
+        }
+        #expect(try steps(nil) == [count == 10])
+        #expect(try steps(12) == [count == 10])
+        #expect(try steps(count) == [true])
+    }
+
+    @Test func oneInTwentyOfManyIsNoMassRemoval() throws {
+        let (applied, remote) = try rows(12)
+        var policy = allowing
+        policy.allowedRemovals = 100
+        for (count, isAllowed) in [(239, false), (240, true)] {
+            let desired = try (0..<count).map { try Registrations.desired("d\($0)", content) }
+            let plan = try Registrations.plan(
+                desired, applied.dropLast(), remote.dropLast(), policy: policy)
+            #expect(plan.step("r0")?.isChange == isAllowed)
+        }
+    }
+
+    @Test func aMovedExperienceIsReplaced() throws {
+        let (applied, remote) = try rows(1)
+        var moved = try Registrations.desired("new", content)
+        moved.formerURL = try Registrations.url("r0")
+        let plan = try Registrations.plan(kept + [moved], applied, remote, policy: allowing)
+        #expect(
+            plan.step("new") == .replace(id: "r0", formerURL: "https://example.com/r0", content))
+        #expect(plan.row("r0") == nil)
+
+        let guarded = try Registrations.plan(kept + [moved], applied, remote)
+        #expect(guarded.step("new") == .create(content))
+        #expect(guarded.step("r0") == .blocked([.tooManyRemovals(count: 1)]))
+
+        moved.obstacles = [.domainUnproved]
+        let waiting = try Registrations.plan(kept + [moved], applied, remote, policy: allowing)
+        #expect(waiting.step("r0") == .blocked([.successorNotSeen(url: "https://example.com/new")]))
+    }
+
+    /// The new experience was created, and the run ended before the former was removed.
+    @Test func theFormerIsRemovedOnceTheNewIsSeen() throws {
+        let (applied, remote) = try rows(1)
+        var moved = try Registrations.desired("new", content)
+        moved.formerURL = try Registrations.url("r0")
+        let created = applied + [try Registrations.created("new", content, id: "n")]
+        let unseen = try Registrations.plan(kept + [moved], created, remote, policy: allowing)
+        #expect(unseen.step("r0") == .blocked([.successorNotSeen(url: "https://example.com/new")]))
+        let seen = try Registrations.plan(
+            kept + [moved], created, remote + [Registrations.remote("new", content, id: "n")],
+            policy: allowing)
+        #expect(seen.step("r0") == .remove(id: "r0"))
+    }
+
+    @Test func aStaleListingBringsNothingBack() throws {
+        let (applied, remote) = try rows(1)
+        let plan = try Registrations.plan(
+            kept, Array(applied.dropFirst()), remote, removedIDs: ["r0"], policy: allowing)
+        #expect(plan.row("r0") == nil)
+        #expect(plan.isEmpty)
+    }
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import AppAttest
+
+@Suite struct AuthenticatorDataTests {
+    static let hash = [UInt8](repeating: 1, count: 32)
+    static let head = hash + [0x40, 0, 0, 0, 5]
+    static let coseKey: [UInt8] =
+        [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20] + [UInt8](repeating: 2, count: 32)
+        + [0x22, 0x58, 0x20] + [UInt8](repeating: 3, count: 32)
+    static let credential =
+        Array("appattestdevelop".utf8) + [0, 32] + [UInt8](repeating: 9, count: 32) + coseKey
+
+    /// A map of extensions with one entry.
+    static func extensions(_ name: String, _ value: [UInt8]) -> [UInt8] {
+        [0xA1, 0x78, UInt8(name.utf8.count)] + Array(name.utf8) + value
+    }
+
+    @Test func readsAnAttestation() throws {
+        let data = try AuthenticatorData(ofAttestation: Self.head + Self.credential)
+        #expect(data.rpIDHash == Self.hash)
+        #expect(data.counter == 5)
+        #expect(data.credential?.aaguid == AttestationEnvironment.development.aaguid)
+        #expect(data.credential?.id == [UInt8](repeating: 9, count: 32))
+        #expect(
+            data.credential?.publicKey
+                == [4] + [UInt8](repeating: 2, count: 32) + [UInt8](repeating: 3, count: 32))
+        #expect(data.category == nil)
+    }
+
+    @Test(arguments: UInt8.min...UInt8.max) func readsNoFlags(_ flags: UInt8) throws {
+        var bytes = Self.head + Self.extensions("apple_bundle_version_01", [0x61, 0x37])
+        bytes[32] = flags
+        #expect(try AuthenticatorData(ofAssertion: bytes).bundleVersion == "7")
+    }
+
+    @Test(
+        arguments: [
+            ("apple_validation_category_01", [0x44, 4, 0, 0, 0]), ("apple_validation_category_01", [4]),
+            ("apple_validation_category_01", [0x1A, 0, 0, 0, 4]), ("validationCategory", [4]),
+        ] as [(String, [UInt8])])
+    func readsCategories(_ name: String, _ value: [UInt8]) throws {
+        let data = try AuthenticatorData(ofAssertion: Self.head + Self.extensions(name, value))
+        #expect(data.category == ValidationCategory.appStore.rawValue)
+    }
+
+    @Test func passesOverUnknownNames() throws {
+        let data = try AuthenticatorData(
+            ofAssertion: Self.head + Self.extensions("apple_cd_hash_hash_01", [0x41, 1]))
+        #expect(data.category == nil)
+        #expect(data.bundleVersion == nil)
+    }
+
+    static let wrong: [(bytes: [UInt8], isAttestation: Bool, detail: AttestationRefusal.Format)] = [
+        ([], false, .authenticatorData), (Array(head.dropLast()), false, .authenticatorData),
+        (Array(head.prefix(32)), false, .authenticatorData), (head + [0], false, .extensions),
+        (head + [0x80], false, .extensions), (head + [0xA0, 0xA0], false, .trailingBytes),
+        (head + [0xA1], false, .truncated), (head + [0xBF, 0xFF], false, .indefiniteLength),
+        (head + extensions("apple_validation_category_01", [0x43, 4, 0, 0]), false, .extensions),
+        (head + extensions("apple_validation_category_01", [0x45, 4, 0, 0, 0, 0]), false, .extensions),
+        (head + extensions("apple_validation_category_01", [0x61, 0x34]), false, .extensions),
+        (head + extensions("apple_validation_category_01", [0x20]), false, .extensions),
+        (
+            head + extensions("apple_validation_category_01", [0x1B, 0, 0, 0, 1, 0, 0, 0, 4]), false,
+            .extensions
+        ),
+        (head + extensions("apple_bundle_version_01", [0x41, 0x31]), false, .extensions),
+        (head + extensions("apple_bundle_version_01", [1]), false, .extensions),
+        (head, true, .authenticatorData),
+        (head + credential.prefix(49), true, .authenticatorData),
+        (head + credential.prefix(50), true, .truncated),
+        (head + credential + [0], true, .extensions), (head + credential + [0xA0, 0], true, .trailingBytes),
+        (head + credential.dropLast(), true, .truncated),
+        (head + changed(17, to: 31), true, .authenticatorData),
+        (head + changed(16, to: 1), true, .authenticatorData),
+        (head + changed(52, to: 1), true, .credentialKey),
+        (head + changed(54, to: 0x27), true, .credentialKey),
+        (head + changed(56, to: 2), true, .credentialKey),
+        (head + changed(50, to: 0xA4), true, .credentialKey),
+        (head + changed(50, to: 0x85), true, .credentialKey),
+        (head + changed(55, to: 0x01), true, .duplicateKey),
+    ]
+
+    /// The credential with another byte.
+    private static func changed(_ index: Int, to byte: UInt8) -> [UInt8] {
+        var bytes = credential
+        bytes[index] = byte
+        return bytes
+    }
+
+    @Test(arguments: wrong.indices) func refuses(_ index: Int) {
+        let (bytes, isAttestation, detail) = Self.wrong[index]
+        #expect(throws: AttestationRefusal.format(detail)) {
+            isAttestation
+                ? try AuthenticatorData(ofAttestation: bytes) : try AuthenticatorData(ofAssertion: bytes)
+        }
+    }
+}
