@@ -208,6 +208,32 @@ struct Restaurants: Sendable {
             }
         }
     }
+
+    /// Kills one of the server's backends each time that less is left to do, until nothing is.
+    ///
+    /// By what was done, never by the time: backends can be killed faster than a machine makes them, and then nothing is ever
+    /// done.
+    /// - Parameter query: Counts what is left.
+    /// - Returns: How many were killed.
+    func killBackends(whileLeft query: Query) async throws -> Int {
+        try await stores.database.withSuperuser { pool in
+            var (killed, seen) = (0, Int.max)
+            while case let left = try await stores.count(query), left > 0 {
+                guard left < seen else { continue }
+                seen = left
+                killed += try await pool.withConnection {
+                    try await $0.execute(
+                        """
+                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                        WHERE datname = current_database() AND usename = 'doorstep_test_serve'
+                        ORDER BY random() LIMIT 1
+                        """
+                    ).count
+                }
+            }
+            return killed
+        }
+    }
 }
 
 extension PushToken {
