@@ -240,6 +240,15 @@ let package = Package(
         testSupport("PropertyTesting", []),
         .target(name: "CSteps", path: "Tests/CSteps"),
         testSupport("ProcessSupport", []),
+        testSupport(
+            "FuzzTargets",
+            [
+                "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Cards", "IPAddresses",
+                "Invocation", "JSON", "PostgreSQL", "Receipts", "Routing", "Tenancy",
+            ]),
+        .testTarget(
+            name: "FuzzTargetsTests", dependencies: ["FuzzTargets"], path: "Tests/FuzzTargetsTests",
+            resources: [.copy("Seeds")], swiftSettings: settings),
         testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL", "ProcessSupport"]),
         Floor.values.tests("TenancyTests", ["Tenancy"]),
         Floor.values.tests("IPAddressesTests", ["IPAddresses"]),
@@ -376,3 +385,11 @@ let package = Package(
             path: "Tests/EndToEndTests", swiftSettings: settings),
     ]
 )
+
+// libFuzzer brings the main function, so that without `--sanitize fuzzer` there is none: deploy/checks/fuzz asks for it.
+if Context.environment["DOORSTEP_FUZZER"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzzer", dependencies: ["FuzzTargets"], path: "Tests/Fuzzer",
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}

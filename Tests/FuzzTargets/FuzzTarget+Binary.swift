@@ -1,0 +1,35 @@
+import Cards
+import PostgreSQL
+
+@testable import Routing
+
+extension FuzzTarget {
+    /// Rows of three columns. Each field lies within its piece.
+    static let copy = FuzzTarget("copy", upTo: 4_096) { bytes in
+        var reader = BinaryCopyReader(columnCount: 3)
+        try? reader.read(bytes) { fields in
+            for field in fields { precondition(field.map { $0.upperBound <= bytes.count } != false) }
+        }
+    }
+
+    /// The rows of a routing table's file without its checksum, which nobody could guess.
+    static let table = FuzzTarget("table", upTo: 16_384) { bytes in
+        var (position, table, row) = (0, RoutingTable(), RoutingRow(bytes: bytes, fields: []))
+        do throws(RoutingError) {
+            for relation in RoutingRelation.allCases {
+                while try row.readTuple(at: &position, fieldCount: relation.columns.count) {
+                    try table.set(relation, row)
+                }
+            }
+        } catch {
+            return
+        }
+        table.compact()
+        precondition(position <= bytes.count)
+    }
+
+    static let image = FuzzTarget("image", upTo: 65_536) { bytes in
+        guard let image = try? HeaderImage(bytes) else { return }
+        precondition(image.byteCount == bytes.count)
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import FuzzTargets
+import Testing
+
+/// Each seed, and each input that once broke something, is read without stopping the process.
+@Suite struct SeedTests {
+    private static let folder = Bundle.module.url(forResource: "Seeds", withExtension: nil)
+
+    private static func seeds(of target: String) throws -> [URL] {
+        let folder = try #require(folder).appendingPathComponent(target)
+        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    }
+
+    @Test(arguments: FuzzTarget.all.map(\.name)) func isRead(name: String) async throws {
+        let target = try #require(FuzzTarget.all.first { $0.name == name })
+        let seeds = try Self.seeds(of: name)
+        #expect(!seeds.isEmpty)
+        for seed in seeds {
+            let bytes = Array(try Data(contentsOf: seed))
+            #expect(bytes.count <= target.maximumLength, "\(seed.lastPathComponent)")
+            switch target.body {
+            case .synchronous(let body): body(bytes)
+            case .asynchronous(let body): await body(bytes)
+            }
+        }
+    }
+
+    @Test func eachFolderIsATargets() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: #require(Self.folder).path)
+        #expect(Set(names) == Set(FuzzTarget.all.map(\.name)))
+    }
+}
