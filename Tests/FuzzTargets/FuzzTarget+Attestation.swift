@@ -72,7 +72,9 @@ extension FuzzTarget {
             environments: Set(AttestationEnvironment.allCases))
     }
     private static let verifier = made { AttestationVerifier(root: try .apple()) }
-    private static let keys = made { try present(AttestationKeys(secrets: ["a secret of the fuzzer's targets"])) }
+    private static let keys = made {
+        try present(AttestationKeys(secrets: ["a secret of the fuzzer's targets"]))
+    }
     /// The base point of P-256 (SEC 2 §2.4.2): whoever signs by it knows that its private key is 1.
     private static let key = made {
         try present(

@@ -368,6 +368,8 @@ extension APIServer.Settings {
     static var forBusyMachines: APIServer.Settings {
         var settings = APIServer.Settings()
         settings.bodyTimeout = .seconds(600)
+        settings.idleTimeout = .seconds(600)
+        settings.answerTimeout = .seconds(600)
         return settings
     }
 }

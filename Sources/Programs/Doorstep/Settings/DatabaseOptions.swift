@@ -28,9 +28,12 @@ struct DatabaseOptions: ParsableArguments {
     ) async throws -> Result {
         guard try isNamed || Settings.server.value() == nil else { throw CommandError.needsDatabase }
         return try await withConnectionString(trapsSignals: true, migrates: migrates) { conninfo in
-            try await Self.withPool(conninfo, 2, body)
+            try await Self.withPool(conninfo, 2, patience: Self.patienceOfCommands, body)
         }
     }
+
+    /// Nobody else waits for what a command waits for: better late on a busy machine than not at all.
+    private static let patienceOfCommands = Duration.seconds(30)
 
     /// Lends three pools, so that what waits for one does not wait for another.
     /// - Parameter onUnprepared: Called once for each that finds a pooler before its database.
@@ -51,13 +54,14 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     private static func withPool<Result: Sendable>(
-        _ conninfo: String, _ maximumConnections: Int, onUnprepared: @escaping @Sendable () -> Void = {},
+        _ conninfo: String, _ maximumConnections: Int, patience: Duration = .seconds(5),
+        onUnprepared: @escaping @Sendable () -> Void = {},
         _ body: (ConnectionPool) async throws -> Result
     ) async throws -> Result {
         try await ConnectionPool.withPool(
             PoolConfiguration(
-                conninfo: conninfo, maximumConnections: maximumConnections, applicationName: "doorstep",
-                onUnprepared: onUnprepared), body)
+                conninfo: conninfo, maximumConnections: maximumConnections, acquireTimeout: patience,
+                connectTimeout: patience, applicationName: "doorstep", onUnprepared: onUnprepared), body)
     }
 
     private func withConnectionString<Result: Sendable>(
@@ -66,7 +70,7 @@ struct DatabaseOptions: ParsableArguments {
         if let embeddedPostgres {
             return try await PrivateServer.lend(in: embeddedPostgres, trapsSignals: trapsSignals) { server in
                 if migrates {
-                    try await Self.withPool(server.conninfo, 1) { pool in
+                    try await Self.withPool(server.conninfo, 1, patience: Self.patienceOfCommands) { pool in
                         // Whether anything is pending is asked first: that takes no lock.
                         if try await !Schema.status(pool).isCurrent { _ = try await Schema.migrate(pool) }
                     }
