@@ -124,6 +124,7 @@ let package = Package(
         Floor.values.library(
             "AppAttest",
             ["AppSiteAssociation", "Encodings", "JSON", "Tenancy", crypto, swiftASN1, x509]),
+        Floor.values.library("QRCode"),
         Floor.values.library("RateLimiting"),
         Floor.values.library(
             "Receipts", ["AppAttest", "Encodings", "Invocation", "JSON", "Tenancy", crypto]),
@@ -252,6 +253,7 @@ let package = Package(
         testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL", "ProcessSupport"]),
         Floor.values.tests("TenancyTests", ["Tenancy"]),
         Floor.values.tests("IPAddressesTests", ["IPAddresses"]),
+        Floor.values.tests("QRCodeTests", ["PropertyTesting", "QRCode"]),
         Floor.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
         Floor.values.tests("JSONTests", ["JSON", "PropertyTesting"]),
         Floor.values.tests("EncodingsTests", ["Encodings"]),
