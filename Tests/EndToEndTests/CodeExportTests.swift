@@ -1,4 +1,5 @@
 import Foundation
+import QRCode
 import Testing
 
 /// The lists from which App Clip Codes are made, and printed.
@@ -133,6 +134,74 @@ import Testing
                 ["--format", "print", "--color-index", "1"],
             ] {
                 #expect(try await binary.run(generator + arguments).status == 64, "\(arguments)")
+            }
+        }
+    }
+
+    @Test func qrCodesAreAFolderOfImages() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            let parent = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(at: parent) }
+            let folder = parent.appending(path: "codes")
+            let export = ["code", "export", "--format", "qr", "--output", folder.path()] + Self.tenant
+            func made() throws -> [String: String] {
+                let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+                return try Dictionary(
+                    uniqueKeysWithValues: names.map {
+                        (
+                            $0,
+                            String(decoding: try Data(contentsOf: folder.appending(path: $0)), as: UTF8.self)
+                        )
+                    })
+            }
+
+            // Also what does not fit into an App Clip Code.
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--kind", "default", "--url", "https://shop1.example/~a")
+            let outcome = try await binary.run(export)
+            #expect(outcome.status == 0 && outcome.output.isEmpty)
+            #expect(outcome.errors == "3 codes in \(folder.path())\n")
+            #expect(
+                try made() == [
+                    "example.com_restaurants_restaurant%5Fa.svg":
+                        QRSymbol("https://example.com/restaurants/restaurant_a").svg,
+                    "example.com_restaurants_restaurant%5Fb.svg":
+                        QRSymbol("https://example.com/restaurants/restaurant_b").svg,
+                    "shop1.example_%7Ea.svg": QRSymbol("https://shop1.example/~a").svg,
+                ])
+
+            let again = try await binary.run(export)
+            #expect(again.status == 1 && again.errors == "Error: \(folder.path()) is there already\n")
+            #expect(try made().count == 3)
+            try FileManager.default.removeItem(at: folder)
+
+            try await binary.succeed(
+                "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
+                "--url", "https://appclip.example.com/shop", "--identifier-rule", "query:p")
+            let template = "https://appclip.example.com/shop?p={identifier}"
+            let located = try await binary.run(export + ["--locations", "--template", template])
+            #expect(located.status == 0, "\(located.errors)")
+            #expect(
+                try made()["restaurant%5Fa.svg"]
+                    == QRSymbol("https://appclip.example.com/shop?p=restaurant_a").svg)
+            try FileManager.default.removeItem(at: folder)
+
+            let long = "\(template)&q=\(String(repeating: "x", count: 300))"
+            let refused = try await binary.run(export + ["--locations", "--template", long])
+            #expect(refused.status == 1)
+            #expect(
+                refused.errors.hasPrefix(
+                    "row 1: the text has 350 bytes; a QR code has at most 331\n"), "\(refused.errors)")
+            #expect(refused.errors.hasSuffix("nothing was written: 2 rows cannot be QR codes\n"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path()).isEmpty)
+
+            for arguments in [
+                ["code", "export", "--format", "qr"] + Self.tenant, export + ["--color-index", "1"],
+            ] {
+                #expect(try await binary.run(arguments).status == 64, "\(arguments)")
             }
         }
     }

@@ -1,10 +1,16 @@
 import Administration
 import Foundation
 import Invocation
+import QRCode
 import Routing
 
 /// The codes to be made, and what is wrong with some of them.
 struct CodeList: Sendable {
+    enum Kind: String {
+        case appClip = "App Clip Codes"
+        case qr = "QR codes"
+    }
+
     private struct Entry {
         /// From 1.
         let number: Int
@@ -16,6 +22,8 @@ struct CodeList: Sendable {
         let names: PrintMappingFile.Row
         /// Nil for those of all the list.
         var colors: GeneratorBatchFile.Colors?
+        /// Of QR codes alone.
+        let symbol: QRSymbol?
     }
 
     private var entries: [Entry] = []
@@ -24,14 +32,16 @@ struct CodeList: Sendable {
     private var count = 0
     /// What tells where a URL leads, whoever signed it.
     private let table: TenantTable
+    private let kind: Kind
 
-    init(_ table: TenantTable) {
+    init(_ table: TenantTable, _ kind: Kind) {
         self.table = table
+        self.kind = kind
     }
 
-    /// Adds an experience's own URL; Apple makes the links of others than advanced ones.
+    /// Adds an experience's own URL; in App Clip Codes, those of advanced ones alone. A QR code leads to any. [Apple]
     mutating func append(_ experience: Experience) {
-        guard experience.kind == .advanced else { return }
+        guard experience.kind == .advanced || kind == .qr else { return }
         let text = experience.url.canonical
         append(named: String(text.dropFirst("https://".count))) { () throws(InvocationURLError) in
             try AppClipCodeURL(text)
@@ -70,8 +80,11 @@ struct CodeList: Sendable {
         count += 1
         // Beyond that there will be no file; only how many there are is of interest.
         guard count <= PrintMappingFile.maximumRows else { return }
-        do throws(InvocationURLError) {
-            entries.append(Entry(number: count, row: Row(names: .init(named: name, url: try url()))))
+        do {
+            let url = try url()
+            let symbol = kind == .qr ? try QRSymbol(url.text) : nil
+            let row = Row(names: .init(named: name, url: url), symbol: symbol)
+            entries.append(Entry(number: count, row: row))
         } catch {
             reasons[count] = "\(error)"
         }
@@ -99,7 +112,7 @@ struct CodeList: Sendable {
         }
         guard problems.isEmpty else {
             problems.report { "row \($0.line): \($0.reason)" }
-            throw CommandError.codesRefused(problems.count)
+            throw CommandError.codesRefused(problems.count, kind)
         }
         return rows
     }

@@ -30,7 +30,7 @@ enum CommandError: Error, CustomStringConvertible {
     case exposedFile(String)
     case noReceiptKeys
     case notConfirmed
-    case codesRefused(Int)
+    case codesRefused(Int, CodeList.Kind)
     case nothingToExport
     case importRefused(ImportProblems)
     case invalidOption(String, String)
@@ -87,8 +87,8 @@ enum CommandError: Error, CustomStringConvertible {
             "\(path) holds secrets, and others may read or change it: 'chmod 600' it"
         case .noReceiptKeys:
             "name the file of the keys for receipts: --receipt-keys or DOORSTEP_RECEIPT_KEYS"
-        case .codesRefused(let count):
-            "nothing was written: \(count) \(count == 1 ? "row" : "rows") cannot be App Clip Codes"
+        case .codesRefused(let count, let kind):
+            "nothing was written: \(count) \(count == 1 ? "row" : "rows") cannot be \(kind.rawValue)"
         case .nothingToExport:
             "the tenant has nothing that a code could be made of"
         case .notConfirmed:

@@ -4,25 +4,32 @@ import Foundation
 public import Invocation
 import JSON
 import Persistence
+import Platform
 import PostgreSQL
+import QRCode
 import Routing
 import Tenancy
 
 extension CodeCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write the list from which a tenant's App Clip Codes are made, or printed.",
+            abstract:
+                "Write the list from which a tenant's App Clip Codes are made, or printed, or its QR codes.",
             discussion: """
                 For Apple's generator (--format generator), for App Store Connect (--format app-store-connect: a URL a \
                 line) or for a printing service (--format print), at most 10,000 codes [Apple]: one for each advanced experience, or one for each location with a URL of the template's. \
                 A URL that cannot be in a code, or that leads to another location than its own, is refused by its row; \
                 then nothing is written. Whether the others fit is known to Apple's generator alone.
+
+                QR codes (--format qr) are made here: a new folder of SVG files, of which one is made for each experience of any \
+                kind, or for each location. They hold at most 331 bytes.
                 """)
 
         enum Format: String, ExpressibleByArgument, CaseIterable {
             case generator
             case print
             case appStoreConnect = "app-store-connect"
+            case qr
         }
 
         enum Subject: EnumerableFlag {
@@ -32,7 +39,10 @@ extension CodeCommand {
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var file: ExportFile
-        @Option(help: "Who reads the list: Apple's generator, App Store Connect, or a printing service.")
+        @Option(
+            help:
+                "Who reads the list: Apple's generator, App Store Connect, or a printing service; or qr for QR codes."
+        )
         var format: Format
         @Flag(help: "What codes are made for.") var subject = Subject.experiences
         @Option(
@@ -58,6 +68,9 @@ extension CodeCommand {
         var logo = GeneratorBatchFile.Logo.badge
 
         func validate() throws {
+            guard format != .qr || file.output != "-" else {
+                throw ValidationError("--format qr writes a folder: name it by --output")
+            }
             guard (template != nil) == (subject == .locations) else {
                 throw ValidationError("--locations and --template go together")
             }
@@ -80,7 +93,7 @@ extension CodeCommand {
             let list = try await tenant.withPool { pool, store, tenant in
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)
                 return try await store.withCatalogue(of: tenant.slug) { catalogue in
-                    var list = CodeList(table)
+                    var list = CodeList(table, format == .qr ? .qr : .appClip)
                     if let template {
                         if let colorColumn,
                             try await !catalogue.furtherLocationColumns().contains(colorColumn)
@@ -98,37 +111,69 @@ extension CodeCommand {
                     return list
                 }
             }
-            let rows = try list.checkedRows { rows in
-                format == .appStoreConnect
-                    ? AppStoreConnectFile.problems(of: rows.map(\.url)) : PrintMappingFile.problems(of: rows)
+            let rows = try list.checkedRows(problems)
+            switch format {
+            case .print:
+                try await write(PrintMappingFile(rows.map(\.names)).csv)
+            case .appStoreConnect:
+                try await write(AppStoreConnectFile(rows.map(\.names.url)).csv)
+            case .generator:
+                try await write(batch(of: rows).csv)
+            case .qr:
+                try writeImages(of: rows)
             }
-            let csv = try text(of: rows)
-            try await file.writing { try $0(Array(csv.utf8)) }
             file.note(rows.count, "code")
         }
 
-        private func text(of rows: [CodeList.Row]) throws(CodeFileError) -> String {
+        private func problems(of rows: [PrintMappingFile.Row]) -> [CodeFileError] {
             switch format {
-            case .print:
-                return try PrintMappingFile(rows.map(\.names)).csv
+            case .print, .generator:
+                PrintMappingFile.problems(of: rows)
             case .appStoreConnect:
-                return try AppStoreConnectFile(rows.map(\.names.url)).csv
-            case .generator:
-                let colors =
-                    try colorIndex.map { index throws(CodeFileError) in
-                        try GeneratorBatchFile.Colors(index: index)
-                    }
-                    ?? GeneratorBatchFile.Colors(
-                        foreground: foreground ?? .black, background: background ?? .white)
-                let batch = try GeneratorBatchFile(
-                    rows.map { row in
-                        GeneratorBatchFile.Row(
-                            fileName: row.names.fileName, url: row.names.url, colors: row.colors ?? colors,
-                            type: type, logo: logo)
-                    })
-                warn(of: batch)
-                return batch.csv
+                AppStoreConnectFile.problems(of: rows.map(\.url))
+            case .qr:
+                // They are files too, but what does not fit into an App Clip Code may be in them.
+                PrintMappingFile.problems(of: rows).filter {
+                    if case .unfitURL = $0 { false } else { true }
+                }
             }
+        }
+
+        private func write(_ csv: String) async throws {
+            try await file.writing { try $0(Array(csv.utf8)) }
+        }
+
+        /// Writes a folder of SVG images, whole or not at all.
+        private func writeImages(of rows: [CodeList.Row]) throws {
+            do {
+                var folder = try UnfinishedFolder(for: file.output)
+                for row in rows {
+                    guard let symbol = row.symbol else { continue }
+                    try folder.write(symbol.svg.utf8, to: row.names.fileName)
+                }
+                try folder.putInPlace()
+            } catch let error as POSIXError where [.ENOTEMPTY, .EEXIST, .ENOTDIR].contains(error.code) {
+                throw CommandError.fileExists(file.output)
+            } catch {
+                throw CommandError.unwritableFile(file.output)
+            }
+        }
+
+        private func batch(of rows: [CodeList.Row]) throws(CodeFileError) -> GeneratorBatchFile {
+            let colors =
+                try colorIndex.map { index throws(CodeFileError) in
+                    try GeneratorBatchFile.Colors(index: index)
+                }
+                ?? GeneratorBatchFile.Colors(
+                    foreground: foreground ?? .black, background: background ?? .white)
+            let batch = try GeneratorBatchFile(
+                rows.map { row in
+                    GeneratorBatchFile.Row(
+                        fileName: row.names.fileName, url: row.names.url, colors: row.colors ?? colors,
+                        type: type, logo: logo)
+                })
+            warn(of: batch)
+            return batch
         }
 
         /// Says of how many codes it is not known whether they can be scanned.
