@@ -113,6 +113,7 @@ let package = Package(
     ],
     targets: [
         Floor.values.library("Tenancy", ["Encodings"]),
+        Floor.values.library("HTML"),
         Floor.values.library("IPAddresses"),
         Floor.values.library("Encodings"),
         Floor.values.library("JSON", ["Encodings"]),
@@ -206,7 +207,7 @@ let package = Package(
             "HTTPAPI",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation", "COpenAPI",
-                "Encodings", "Geodesy",
+                "Encodings", "Geodesy", "HTML",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
                 "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
                 logging,
@@ -252,6 +253,7 @@ let package = Package(
             resources: [.copy("Seeds")], swiftSettings: settings),
         testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL", "ProcessSupport"]),
         Floor.values.tests("TenancyTests", ["Tenancy"]),
+        Floor.values.tests("HTMLTests", ["HTML", "PropertyTesting"]),
         Floor.values.tests("IPAddressesTests", ["IPAddresses"]),
         Floor.values.tests("QRCodeTests", ["PropertyTesting", "QRCode"]),
         Floor.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
@@ -368,7 +370,8 @@ let package = Package(
             [
                 "APNsClient", "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator",
                 "AppSiteAssociation", "Attestation", "CSteps", "DomainProof", "Encodings",
-                "Geodesy", "HTTPAPI", "IPAddresses", "Invocation", "JSON", "Locations", "Notifications",
+                "Geodesy", "HTML", "HTTPAPI", "IPAddresses", "Invocation", "JSON", "Locations",
+                "Notifications",
                 "PostgreSQL",
                 "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "Routing", "RoutingSupport",
                 "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging,

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HTML
 import HTTPTypes
 
 /// The pages that say what happened and what to do, one for each ``ProblemType``, and the list of them.
@@ -29,88 +30,71 @@ enum ProblemPages {
     }
 
     private static let pages = ProblemType.byCode.mapValues { type in
-        page(
-            title: type.title,
-            """
-            <h1>\(markup(type.title))</h1>
-            <p><code>\(markup(type.code))</code>, with status \(statuses(of: type))</p>
-            <h2>What happened</h2>
-            <p>\(markup(type.cause))</p>
-            <h2>What to do</h2>
-            <p>\(markup(type.remedy))</p>
-            <p><a href="/problems">All problems</a></p>
-            """)
+        page(title: type.title) { main in
+            main.element(.h1) { write(type.title, to: &$0) }
+            main.element(.p) { p in
+                p.element(.code, text: type.code)
+                p.text(", with status \(statuses(of: type))")
+            }
+            main.element(.h2, text: "What happened")
+            main.element(.p) { write(type.cause, to: &$0) }
+            main.element(.h2, text: "What to do")
+            main.element(.p) { write(type.remedy, to: &$0) }
+            main.element(.p) { $0.element(.a, .href(HTMLLink("/problems")), text: "All problems") }
+        }
     }
 
-    private static let index = page(
-        title: "Problems",
-        """
-        <h1>Problems</h1>
-        <p>The codes of the errors that this server answers with. Each has a page.</p>
-        <dl>
-        \(ProblemType.all.map(entry).joined(separator: "\n"))
-        </dl>
-        """)
-
-    private static func entry(of type: ProblemType) -> String {
-        """
-        <dt><a href="\(markup(type.path))"><code>\(markup(type.code))</code></a> \(statuses(of: type))</dt>
-        <dd>\(markup(type.title))</dd>
-        """
+    private static let index = page(title: "Problems") { main in
+        main.element(.h1, text: "Problems")
+        main.element(.p, text: "The codes of the errors that this server answers with. Each has a page.")
+        main.element(.dl) { list in
+            for type in ProblemType.all {
+                list.element(.dt) { dt in
+                    dt.element(.a, HTMLLink(path: type.path).map { .href($0) }) {
+                        $0.element(.code, text: type.code)
+                    }
+                    dt.text(" \(statuses(of: type))")
+                }
+                list.element(.dd) { write(type.title, to: &$0) }
+            }
+        }
     }
 
     private static func statuses(of type: ProblemType) -> String {
         type.statuses.map { "\($0.code)" }.joined(separator: " or ")
     }
 
-    private static func page(title: String, _ body: String) -> [UInt8] {
-        Array(
-            """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width">
-            <title>\(markup(title)) – Doorstep</title>
-            <style>\(style)</style>
-            </head>
-            <body>
-            \(body)
-            </body>
-            </html>
-
-            """.utf8)
+    private static func page(title: String, _ content: (inout HTMLWriter) -> Void) -> [UInt8] {
+        HTMLWriter.page(language: "en") { head in
+            head.void(.meta, .name("viewport"), .content("width=device-width"))
+            head.element(.title, text: "\(title) – Doorstep")
+            head.style(style)
+        } body: {
+            content(&$0)
+        }
     }
 
-    private static let style =
-        "body{font:1rem/1.5 system-ui,sans-serif;max-width:42rem;margin:2rem auto;padding:0 1rem}"
-        + ":root{color-scheme:light dark}h1{line-height:1.2}dt{margin-top:1rem}code{overflow-wrap:anywhere}"
+    private static let style: StaticString = """
+        body{font:1rem/1.5 system-ui,sans-serif;max-width:42rem;margin:2rem auto;padding:0 1rem}\
+        :root{color-scheme:light dark}h1{line-height:1.2}dt{margin-top:1rem}code{overflow-wrap:anywhere}
+        """
 
     private static let contentSecurityPolicy: String = {
-        let hash = Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
+        let hash = Data(SHA256.hash(data: Data("\(style)".utf8))).base64EncodedString()
         return """
             default-src 'none'; style-src 'sha256-\(hash)'; base-uri 'none'; form-action 'none'; \
             frame-ancestors 'none'
             """
     }()
 
-    /// A text as HTML: what stands between backticks as code.
-    static func markup(_ text: String) -> String {
-        var escaped = ""
-        var isCode = false
-        for character in text {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            case "`":
-                isCode.toggle()
-                escaped += isCode ? "<code>" : "</code>"
-            default: escaped.append(character)
+    /// Writes a text, what stands between backticks as code.
+    static func write(_ text: String, to html: inout HTMLWriter) {
+        for (index, part) in text.split(separator: "`", omittingEmptySubsequences: false).enumerated() {
+            if index.isMultiple(of: 2) {
+                html.text(String(part))
+            } else {
+                html.element(.code, text: String(part))
             }
         }
-        return escaped
     }
 }

@@ -1,0 +1,118 @@
+/// HTML written piece by piece, in which what comes from elsewhere cannot be anything but text.
+///
+/// Elements are closed where their content ends. Text and values of attributes are escaped; what is written as it is must
+/// stand in the source. There is no way to write an event's attribute, a style's, a script within the page, or a link that
+/// nobody looked at. Takes time linear in the bytes.
+public struct HTMLWriter: ~Copyable {
+    /// What has been written, UTF-8.
+    public private(set) var bytes: [UInt8] = []
+
+    public init(capacity: Int = 4_096) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// A whole page.
+    /// - Parameter language: of its text, as BCP 47 has it.
+    public static func page(
+        language: String, head: (inout HTMLWriter) -> Void, body: (inout HTMLWriter) -> Void
+    ) -> [UInt8] {
+        var writer = HTMLWriter()
+        writer.raw("<!doctype html>")
+        writer.element(.html, .lang(language)) { html in
+            html.element(.head) { page in
+                page.void(.meta, .charset)
+                head(&page)
+            }
+            html.element(.body) { body(&$0) }
+        }
+        return writer.bytes
+    }
+
+    /// Writes an element with what it holds.
+    /// - Parameter attributes: nil ones are left out.
+    public mutating func element(
+        _ tag: HTMLTag, _ attributes: HTMLAttribute?..., content: (inout HTMLWriter) -> Void
+    ) {
+        open(tag.name, attributes)
+        content(&self)
+        close(tag)
+    }
+
+    /// Writes an element that holds text alone.
+    public mutating func element(_ tag: HTMLTag, _ attributes: HTMLAttribute?..., text: String = "") {
+        open(tag.name, attributes)
+        self.text(text)
+        close(tag)
+    }
+
+    /// Writes an element that has no content and no end, such as `<br>`.
+    public mutating func void(_ tag: HTMLVoidTag, _ attributes: HTMLAttribute?...) {
+        open(tag.name, attributes)
+    }
+
+    /// Writes a text, which stays one whatever stands in it.
+    public mutating func text(_ text: String) {
+        escape(text)
+    }
+
+    /// Writes what stands in the source of the program, as it is.
+    public mutating func raw(_ text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    }
+
+    /// Writes a style sheet that stands in the source; a policy names its hash.
+    public mutating func style(_ sheet: StaticString) {
+        raw("<style>")
+        raw(sheet)
+        raw("</style>")
+    }
+
+    private mutating func open(_ name: StaticString, _ attributes: [HTMLAttribute?]) {
+        raw("<")
+        raw(name)
+        for case let attribute? in attributes {
+            raw(" ")
+            raw(attribute.name)
+            guard let value = attribute.value else { continue }
+            raw("=\"")
+            escape(value)
+            raw("\"")
+        }
+        raw(">")
+    }
+
+    private mutating func close(_ tag: HTMLTag) {
+        raw("</")
+        raw(tag.name)
+        raw(">")
+    }
+
+    /// The same in text and between quotes. Control characters, which HTML does not have, are U+FFFD (Infra §4.5, HTML
+    /// §13.2.3.5).
+    private mutating func escape(_ text: String) {
+        var text = text
+        text.withUTF8 { text in
+            var start = 0
+            for (index, byte) in text.enumerated() {
+                guard let escaped = Self.escaped(byte) else { continue }
+                bytes.append(contentsOf: text[start..<index])
+                raw(escaped)
+                start = index + 1
+            }
+            bytes.append(contentsOf: text[start...])
+        }
+    }
+
+    private static func escaped(_ byte: UInt8) -> StaticString? {
+        switch byte {
+        case UInt8(ascii: "&"): "&amp;"
+        case UInt8(ascii: "<"): "&lt;"
+        case UInt8(ascii: ">"): "&gt;"
+        case UInt8(ascii: "\""): "&quot;"
+        case UInt8(ascii: "'"): "&#39;"
+        case 0x09, 0x0A, 0x0D: nil
+        case 0..<0x20, 0x7F: "\u{FFFD}"
+        default: nil
+        }
+    }
+}
