@@ -221,7 +221,7 @@ let package = Package(
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
                 "AppSiteAssociation", "AppStoreConnectSimulator", "Attestation", "DomainProof",
-                "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPAPI", "IPAddresses",
+                "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML", "HTTPAPI", "IPAddresses",
                 "Invocation", "JSON", "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform",
                 "PostgreSQL",
                 "QRCode", "RateLimiting", "Receipts", "Routing", "ServerClient", "Tenancy", "WebhookClient",

@@ -189,6 +189,30 @@ import Testing
                     == QRSymbol("https://appclip.example.com/shop?p=restaurant_a").svg)
             try FileManager.default.removeItem(at: folder)
 
+            // Whatever a place is called, it is text.
+            let name = #"</title><script>alert("1")</script>"#
+            try await binary.succeed(
+                "location", "update", "--tenant", Installation.tenant, "restaurant_b", "--name", name)
+            let sheet = try await binary.run(
+                ["code", "export", "--format", "qr", "--sheet", "--locations", "--template", template]
+                    + Self.tenant)
+            #expect(sheet.status == 0, "\(sheet.errors)")
+            #expect(sheet.output.hasPrefix("<!doctype html><html lang=\"en\">"))
+            #expect(sheet.output.contains("<title>QR codes</title>"))
+            #expect(sheet.output.matches(of: /<figure>/).count == 2 && !sheet.output.contains("<script"))
+            for (place, label) in [
+                ("restaurant_a", "Restaurant A"),
+                ("restaurant_b", "&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;"),
+            ] {
+                let url = "https://appclip.example.com/shop?p=\(place)"
+                #expect(
+                    sheet.output.contains(
+                        """
+                        <path d="\(try QRSymbol(url).path)"></path></svg><figcaption><strong><bdi>\(label)</bdi>\
+                        </strong><bdi>\(url)</bdi></figcaption></figure>
+                        """), "\(place)")
+            }
+
             let long = "\(template)&q=\(String(repeating: "x", count: 300))"
             let refused = try await binary.run(export + ["--locations", "--template", long])
             #expect(refused.status == 1)
@@ -200,6 +224,7 @@ import Testing
 
             for arguments in [
                 ["code", "export", "--format", "qr"] + Self.tenant, export + ["--color-index", "1"],
+                ["code", "export", "--format", "print", "--sheet"] + Self.tenant,
             ] {
                 #expect(try await binary.run(arguments).status == 64, "\(arguments)")
             }

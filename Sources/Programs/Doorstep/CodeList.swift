@@ -22,6 +22,8 @@ struct CodeList: Sendable {
         let names: PrintMappingFile.Row
         /// Nil for those of all the list.
         var colors: GeneratorBatchFile.Colors?
+        /// What stands below a printed code, such as the location's name.
+        let label: String?
         /// Of QR codes alone.
         let symbol: QRSymbol?
     }
@@ -43,17 +45,19 @@ struct CodeList: Sendable {
     mutating func append(_ experience: Experience) {
         guard experience.kind == .advanced || kind == .qr else { return }
         let text = experience.url.canonical
-        append(named: String(text.dropFirst("https://".count))) { () throws(InvocationURLError) in
+        append(named: String(text.dropFirst("https://".count)), label: nil) { () throws(InvocationURLError) in
             try AppClipCodeURL(text)
         }
     }
 
     /// Adds a location's URL, which must lead to it: a code is printed once.
-    /// - Parameter colors: what the location says of its code's colors; empty for those of all the list.
+    /// - Parameters:
+    ///   - name: the location's.
+    ///   - colors: what the location says of its code's colors; empty for those of all the list.
     mutating func append(
-        _ identifier: LocationIdentifier, by template: CodeTemplate, colors: String = ""
+        _ identifier: LocationIdentifier, name: String, by template: CodeTemplate, colors: String = ""
     ) {
-        append(named: identifier.text) { () throws(InvocationURLError) in
+        append(named: identifier.text, label: name) { () throws(InvocationURLError) in
             try template.url(for: identifier)
         }
         guard let last = entries.last, last.number == count,
@@ -75,7 +79,7 @@ struct CodeList: Sendable {
     }
 
     private mutating func append(
-        named name: String, _ url: () throws(InvocationURLError) -> AppClipCodeURL
+        named name: String, label: String?, _ url: () throws(InvocationURLError) -> AppClipCodeURL
     ) {
         count += 1
         // Beyond that there will be no file; only how many there are is of interest.
@@ -83,7 +87,7 @@ struct CodeList: Sendable {
         do {
             let url = try url()
             let symbol = kind == .qr ? try QRSymbol(url.text) : nil
-            let row = Row(names: .init(named: name, url: url), symbol: symbol)
+            let row = Row(names: .init(named: name, url: url), label: label, symbol: symbol)
             entries.append(Entry(number: count, row: row))
         } catch {
             reasons[count] = "\(error)"

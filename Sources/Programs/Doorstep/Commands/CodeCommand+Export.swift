@@ -22,7 +22,7 @@ extension CodeCommand {
                 then nothing is written. Whether the others fit is known to Apple's generator alone.
 
                 QR codes (--format qr) are made here: a new folder of SVG files, of which one is made for each experience of any \
-                kind, or for each location. They hold at most 331 bytes.
+                kind, or for each location; or with --sheet one page of HTML to print and cut. They hold at most 331 bytes.
                 """)
 
         enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -44,6 +44,8 @@ extension CodeCommand {
                 "Who reads the list: Apple's generator, App Store Connect, or a printing service; or qr for QR codes."
         )
         var format: Format
+        @Flag(help: "One page of QR codes with names and URLs to print, instead of a folder.") var sheet =
+            false
         @Flag(help: "What codes are made for.") var subject = Subject.experiences
         @Option(
             help: "The locations' URL, such as https://appclip.example.com/shop/{identifier}.")
@@ -68,8 +70,11 @@ extension CodeCommand {
         var logo = GeneratorBatchFile.Logo.badge
 
         func validate() throws {
-            guard format != .qr || file.output != "-" else {
-                throw ValidationError("--format qr writes a folder: name it by --output")
+            guard format == .qr || !sheet else {
+                throw ValidationError("--sheet goes with --format qr")
+            }
+            guard format != .qr || sheet || file.output != "-" else {
+                throw ValidationError("--format qr writes a folder: name it by --output, or add --sheet")
             }
             guard (template != nil) == (subject == .locations) else {
                 throw ValidationError("--locations and --template go together")
@@ -103,7 +108,9 @@ extension CodeCommand {
                         }
                         try await catalogue.eachLocation { location in
                             let colors = colorColumn.flatMap { location.furtherFields[$0]?.stringValue }
-                            list.append(location.identifier, by: template, colors: colors ?? "")
+                            list.append(
+                                location.identifier, name: location.name.text, by: template,
+                                colors: colors ?? "")
                         }
                     } else {
                         try await catalogue.eachExperience { list.append($0.experience) }
@@ -119,6 +126,9 @@ extension CodeCommand {
                 try await write(AppStoreConnectFile(rows.map(\.names.url)).csv)
             case .generator:
                 try await write(batch(of: rows).csv)
+            case .qr where sheet:
+                let page = page(of: rows)
+                try await file.writing { try $0(page) }
             case .qr:
                 try writeImages(of: rows)
             }
@@ -141,6 +151,13 @@ extension CodeCommand {
 
         private func write(_ csv: String) async throws {
             try await file.writing { try $0(Array(csv.utf8)) }
+        }
+
+        private func page(of rows: [CodeList.Row]) -> [UInt8] {
+            let codes = rows.compactMap { row in
+                row.symbol.map { QRSheet.Code(symbol: $0, label: row.label, url: row.names.url.text) }
+            }
+            return QRSheet(codes: codes).html
         }
 
         /// Writes a folder of SVG images, whole or not at all.

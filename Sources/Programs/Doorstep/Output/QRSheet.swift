@@ -1,0 +1,53 @@
+import HTML
+import QRCode
+
+/// QR codes to be printed and cut out, each with its name and URL: one page of HTML, of as many sheets of paper as it takes.
+struct QRSheet {
+    struct Code {
+        let symbol: QRSymbol
+        /// Nil where there is none but the URL.
+        let label: String?
+        let url: String
+    }
+
+    let codes: [Code]
+
+    var html: [UInt8] {
+        HTMLWriter.page(language: "en") { head in
+            head.void(.meta, .name("viewport"), .content("width=device-width"))
+            head.element(.title, text: "QR codes")
+            head.style(Self.style)
+        } body: { body in
+            body.element(.main) { main in
+                for code in codes { Self.write(code, to: &main) }
+            }
+        }
+    }
+
+    private static func write(_ code: Code, to html: inout HTMLWriter) {
+        let size = code.symbol.outerSize
+        html.element(.figure) { figure in
+            figure.element(
+                .svg, .role("img"), .ariaLabel("QR code"), .viewBox(width: size, height: size),
+                .shapeRendering("crispEdges")
+            ) { svg in
+                svg.element(.rect, .width(size), .height(size), .fill("#fff"))
+                svg.element(.path, .d(code.symbol.path))
+            }
+            figure.element(.figcaption) { caption in
+                if let label = code.label {
+                    caption.element(.strong) { $0.element(.bdi, text: label) }
+                }
+                caption.element(.bdi, text: code.url)
+            }
+        }
+    }
+
+    /// On paper and screen alike: black on white, a code never on two sheets.
+    private static let style: StaticString = """
+        @page{margin:12mm}body{margin:0;font:3mm/1.3 system-ui,sans-serif;color:#000;background:#fff}\
+        main{display:grid;grid-template-columns:repeat(auto-fill,minmax(50mm,1fr));gap:8mm}\
+        figure{margin:0;break-inside:avoid;text-align:center}figcaption{overflow-wrap:anywhere}\
+        strong{display:block}
+        """
+}
