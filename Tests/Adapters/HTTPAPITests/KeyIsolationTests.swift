@@ -304,6 +304,7 @@ import Testing
     /// Those that need no key, of which `TenantIsolationTests` says what they tell.
     private static let openRoutes: Set = [
         "GET /.well-known/apple-app-site-association", "GET /livez", "GET /readyz", "GET /metrics",
+        "GET /tls/allowed",
         "GET /openapi.json", "GET /problems", "GET /problems/{code}", "GET /.well-known/jwks.json",
     ]
 

@@ -25,8 +25,41 @@ import Testing
                     #expect(answer.headers.map(\.name) == unknown.headers.map(\.name))
                 }
             }
+            for path in ["/tls/allowed?host=localhost", "//tls//allowed/?host=localhost"] {
+                #expect(try await client.send(.get, path, key: nil).code == "not_found")
+            }
             #expect(try await client.send(.get, "/openapi.json", key: nil).status == 200)
             #expect(try await client.send(.get, "/v1/lookup", key: nil).status == 401)
+        }
+    }
+
+    @Test func aProxyGetsCertificatesForProvedHostsAlone() async throws {
+        let api = TestAPI()
+        try api.proveHost()
+        try await ExchangeTests.serve(api, fromMemory: true) { port in
+            for query in [
+                "host=localhost", "host=LocalHost", "host=localhost.", "host=localhost:443",
+                "domain=localhost",
+                "host=%6Cocalhost", "host=localhost&domain=example.com",
+            ] {
+                let answer = try await ExchangeTests.send(
+                    ["GET /tls/allowed?\(query) HTTP/1.1\r\nHost: other\r\nConnection: close\r\n\r\n"],
+                    to: port)
+                #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(query): \(answer)")
+                #expect(answer.hasSuffix(#"{"host":"localhost"}"#), "\(query): \(answer)")
+            }
+            for query in [
+                "host=example.com", "host=a.localhost", "host=", "", "host=localhost%00",
+                "domain=example.com",
+                "host=example.com&domain=localhost", "host=" + String(repeating: "a", count: 300),
+            ] {
+                try await Self.expect("404", of: "/tls/allowed?\(query)", host: "other", at: port)
+            }
+            for query in ["name=localhost", "host=localhost&host=localhost", "host=%ZZ"] {
+                try await Self.expect("400", of: "/tls/allowed?\(query)", host: "other", at: port)
+            }
+            try api.proveHost(false)
+            try await Self.expect("404", of: "/tls/allowed?host=localhost", host: "other", at: port)
         }
     }
 
@@ -75,7 +108,7 @@ import Testing
                 if ports.count == 2 { break }
             }
             let (everyone, monitors) = (try #require(ports[.api]), try #require(ports[.operations]))
-            for path in Self.paths {
+            for path in Self.paths + ["/tls/allowed?host=localhost"] {
                 // Whatever the host.
                 for host in ["localhost", "example.com"] {
                     try await Self.expect("200", of: path, host: host, at: monitors)

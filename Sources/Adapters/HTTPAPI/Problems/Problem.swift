@@ -92,7 +92,7 @@ extension Problem {
     static let bodyTooSlow = Problem(.requestTimeout, "request_timeout", "the body did not arrive in time")
     static let notAnObject = Problem(.badRequest, "invalid_json", "the body must be a JSON object")
     static let notFound = Problem(.notFound, "not_found", "there is nothing at this path")
-    static let unknownHost = Problem(.notFound, "unknown_host", "nobody has proved the request's host")
+    static let unknownHost = Problem(.notFound, "unknown_host", "nobody has proved the host")
     static let unknownClip = Problem(
         .unprocessableContent, "unknown_clip", "the tenant has no such clip")
     static let internalError = Problem(

@@ -201,7 +201,10 @@ struct ProblemType: Sendable {
             remedy: "Use one of those that the field `Allow` names."),
         ProblemType(
             "unknown_host", .notFound, title: "Nobody has proved this host",
-            cause: "The association file was asked for at a host that no tenant has proved.",
+            cause: """
+                No tenant has proved the host at which the association file was asked for, or the one that a proxy wants a \
+                certificate for.
+                """,
             remedy: """
                 Claim the domain with `doorstep domain create`, set its TXT record or its file, and run \
                 `doorstep domain verify`. A proof that is gone lapses.

@@ -4,7 +4,8 @@ import HTTPTypes
 import JSON
 import Routing
 
-/// What monitors ask: whether the server lives, whether it can serve, and how it does.
+/// What monitors ask: whether the server lives, whether it can serve, and how it does; and what a proxy asks before it gets a
+/// certificate.
 struct OperationsRoutes: Sendable {
     private let table: LiveRoutingTable
     private let foreignAttestationRoot: String?
@@ -20,13 +21,13 @@ struct OperationsRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.get, "/livez", .open(livez)), Route(.get, "/readyz", .open(readyz)),
-            Route(.get, "/metrics", .open(metrics)),
+            Route(.get, "/metrics", .open(metrics)), Route(.get, "/tls/allowed", .open(allowedHost)),
         ]
     }
 
     /// Keeps these from hosts that tenants have proved.
     var hiding: ProvedHostMiddleware {
-        ProvedHostMiddleware(hiddenPaths: Set(routes.map(\.path)), table: table)
+        ProvedHostMiddleware(hiding: routes.map(\.path), table: table)
     }
 
     /// Answers as long as the process does.
@@ -55,5 +56,17 @@ struct OperationsRoutes: Sendable {
 
     private func metrics(_ request: APIRequest) -> Answer {
         Answer(uncached: Array(exposition().utf8), as: "text/plain; version=0.0.4; charset=utf-8")
+    }
+
+    /// 200 for a host that a tenant has proved, so that a proxy gets certificates for no others; without a host, for none.
+    ///
+    /// Caddy names the host `domain`.
+    private func allowedHost(_ request: APIRequest) throws(Problem) -> Answer {
+        guard let state = table.current else { throw .unavailable }
+        let parameters = try QueryParameters(request.query.utf8.span, named: "host", "domain")
+        guard let asked = parameters.optional("host") ?? parameters.optional("domain"),
+            let host = SiteAssociationRoutes.host(asked), state.table.isProved(host: host)
+        else { throw .unknownHost }
+        return Answer(uncached: JSONValue.object(["host": .string(host)]).serialized())
     }
 }

@@ -58,7 +58,7 @@ enum Settings {
     static let operationsPort = Setting<Int, Void>(
         "operations-port", "DOORSTEP_OPERATIONS_PORT", in: 0...65_535,
         """
-        Answer /livez, /readyz and /metrics at this port, in plain HTTP, and no longer at the other; 0 for any
+        Answer /livez, /readyz, /metrics and /tls/allowed at this port, in plain HTTP, and no longer at the other; 0 for any
         """)
     static let operationsHost = Setting<String, Void>(
         "operations-host", "DOORSTEP_OPERATIONS_HOST", otherwise: "that of --host",
