@@ -20,17 +20,11 @@ public struct QRSymbol: Sendable, Hashable {
         let unmasked = Self.place(Self.codewords(of: bytes, version), layout)
         // Format and version information come after the choice, as the standard's steps have it (7.1): they are
         // light in it.
-        let choices = (mask.map { [$0] } ?? QRMask.all).map {
-            (mask: $0, grid: unmasked.masked(by: $0, sparing: layout.reserved))
+        let choices = (mask.map { [$0] } ?? QRMask.all).map { mask in
+            let grid = unmasked.masked(by: mask, sparing: layout.reserved)
+            return (mask: mask, grid: grid, penalty: grid.penalty)
         }
-        var best = choices[0]
-        if choices.count > 1 {
-            var least = best.grid.penalty
-            for choice in choices.dropFirst() {
-                let penalty = choice.grid.penalty
-                if penalty < least { (best, least) = (choice, penalty) }
-            }
-        }
+        let best = choices.dropFirst().reduce(choices[0]) { $1.penalty < $0.penalty ? $1 : $0 }
         self.mask = best.mask
         var grid = best.grid
         Self.write(Self.formatInformation(best.mask), to: &grid, layout.formatPlaces, 15)

@@ -25,7 +25,10 @@ import Testing
                     #expect(answer.headers.map(\.name) == unknown.headers.map(\.name))
                 }
             }
-            for path in ["/tls/allowed?host=localhost", "//tls//allowed/?host=localhost"] {
+            for path in [
+                "/tls/allowed?host=localhost", "//tls//allowed/?host=localhost",
+                "/tls/%61llowed?host=localhost", "/%6Civez",
+            ] {
                 #expect(try await client.send(.get, path, key: nil).code == "not_found")
             }
             #expect(try await client.send(.get, "/openapi.json", key: nil).status == 200)
