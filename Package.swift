@@ -234,7 +234,7 @@ let package = Package(
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Encodings", "Geodesy",
                 "Invocation", "JSON", "Locations", "Notifications", "Persistence", "Platform", "PostgreSQL",
-                "Routing", "Tenancy", argumentParser, crypto, logging,
+                "QRCode", "Routing", "Tenancy", argumentParser, crypto, logging,
             ]),
 
         Floor.client.library("DoorstepClient", hasGuide: true),

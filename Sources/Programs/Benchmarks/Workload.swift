@@ -4,6 +4,7 @@ import Invocation
 import JSON
 import Locations
 import Notifications
+import QRCode
 import Routing
 import Tenancy
 
@@ -25,7 +26,7 @@ extension Workload {
     static func all() throws -> [Workload] {
         try [
             canonicalise(), match(), distance(), containment(), confirm(), compose(), parse(), read(),
-            write(),
+            write(), draw(),
         ]
     }
 
@@ -104,6 +105,14 @@ extension Workload {
         return Workload("compose") { _ in
             try NotificationComposer.compose(request, for: restaurant.experience, at: now)
         }
+    }
+
+    // MARK: QR codes
+
+    /// With its image; of 55 bytes, version 4.
+    private static func draw() -> Workload {
+        let text = "https://example.com/restaurants/restaurant_a/order/1234"
+        return Workload("draw a QR code") { _ in try QRSymbol(text).svg }
     }
 
     // MARK: JSON
