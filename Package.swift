@@ -147,7 +147,7 @@ let package = Package(
         Floor.useCases.library(
             "Administration",
             [
-                "AppAttest", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation", "JSON",
+                "AppAttest", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "Invocation", "JSON",
                 "RateLimiting", "Routing",
                 "Tenancy",
             ],
@@ -178,7 +178,7 @@ let package = Package(
             "Persistence",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation",
-                "Encodings", "Geodesy", "Invocation",
+                "Cards", "Encodings", "Geodesy", "Invocation",
                 "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting", "Receipts",
                 "Routing", "Tenancy", crypto,
             ],
@@ -220,7 +220,7 @@ let package = Package(
             "Doorstep",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
-                "AppSiteAssociation", "AppStoreConnectSimulator", "Attestation", "DomainProof",
+                "AppSiteAssociation", "AppStoreConnectSimulator", "Attestation", "Cards", "DomainProof",
                 "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML", "HTTPAPI", "IPAddresses",
                 "Invocation", "JSON", "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform",
                 "PostgreSQL",
@@ -300,8 +300,8 @@ let package = Package(
         Floor.useCases.tests(
             "AdministrationTests",
             [
-                "Administration", "AppSiteAssociation", "Geodesy", "Invocation", "JSON", "PropertyTesting",
-                "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
+                "Administration", "AppSiteAssociation", "Cards", "Geodesy", "Invocation", "JSON",
+                "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport", "Tenancy",
             ]),
         Floor.useCases.tests(
             "RegistrationTests",
@@ -342,7 +342,7 @@ let package = Package(
             "PersistenceTests",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator", "AppSiteAssociation",
-                "Attestation", "EmbeddedPostgreSQL", "Geodesy",
+                "Attestation", "Cards", "EmbeddedPostgreSQL", "Geodesy",
                 "Invocation", "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL",
                 "PropertyTesting", "RateLimiting", "Receipts", "Routing", "RoutingSupport", "Tenancy",
                 "TestSupport", crypto,

@@ -663,6 +663,41 @@ ALTER TABLE doorstep.audit_log ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDE
 );
 
 --
+-- Name: card_image_bytes; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.card_image_bytes (
+    tenant_id uuid NOT NULL,
+    sha256 text NOT NULL COLLATE pg_catalog."C",
+    bytes bytea NOT NULL,
+    CONSTRAINT card_image_bytes_sha256 CHECK ((encode(sha256(bytes), 'hex'::text) = sha256))
+);
+ALTER TABLE ONLY doorstep.card_image_bytes ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY doorstep.card_image_bytes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.card_image_bytes OWNER TO doorstep_owner;
+
+--
+-- Name: card_images; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.card_images (
+    tenant_id uuid NOT NULL,
+    sha256 text NOT NULL COLLATE pg_catalog."C",
+    media_type text NOT NULL COLLATE pg_catalog."C",
+    byte_count integer NOT NULL,
+    added_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT card_images_byte_count_range CHECK (((byte_count >= 1) AND (byte_count <= 10485760))),
+    CONSTRAINT card_images_media_type CHECK ((media_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text]))),
+    CONSTRAINT card_images_sha256_form CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE ONLY doorstep.card_images FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.card_images OWNER TO doorstep_owner;
+
+--
 -- Name: change_horizon; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -735,11 +770,21 @@ CREATE TABLE doorstep.clips (
     multi_business boolean DEFAULT false NOT NULL,
     app_id_prefix text COLLATE pg_catalog."C",
     attestation jsonb,
+    app_store_id text COLLATE pg_catalog."C",
+    android_url text COLLATE pg_catalog."C",
+    site_name text,
+    card jsonb,
+    card_image text COLLATE pg_catalog."C",
+    CONSTRAINT clips_android_url_form CHECK ((starts_with(android_url, 'https://'::text) AND (octet_length(android_url) <= 2048))),
     CONSTRAINT clips_app_id_prefix_form CHECK ((app_id_prefix ~ '^[A-Z0-9]{10}$'::text)),
+    CONSTRAINT clips_app_store_id_form CHECK ((app_store_id ~ '^[1-9][0-9]{0,18}$'::text)),
     CONSTRAINT clips_attestation_is_object CHECK ((jsonb_typeof(attestation) = 'object'::text)),
     CONSTRAINT clips_attestation_length CHECK ((octet_length((attestation)::text) <= 1024)),
     CONSTRAINT clips_bundle_id_form CHECK (((bundle_id ~ '^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$'::text) AND (octet_length(bundle_id) <= 155))),
+    CONSTRAINT clips_card_is_object CHECK (((jsonb_typeof(card) = 'object'::text) AND (card <> '{}'::jsonb) AND (NOT (card ? 'image'::text)))),
+    CONSTRAINT clips_card_length CHECK ((octet_length((card)::text) <= 65536)),
     CONSTRAINT clips_parent_is_prefix CHECK (starts_with(bundle_id, (parent_bundle_id || '.'::text))),
+    CONSTRAINT clips_site_name_length CHECK (((char_length(site_name) >= 1) AND (char_length(site_name) <= 128))),
     CONSTRAINT clips_team_id_form CHECK ((team_id ~ '^[A-Z0-9]{10}$'::text))
 );
 
@@ -870,6 +915,10 @@ CREATE TABLE doorstep.experiences (
     identifier_rule text COLLATE pg_catalog."C",
     title text,
     subtitle text,
+    card jsonb,
+    card_image text COLLATE pg_catalog."C",
+    CONSTRAINT experiences_card_is_object CHECK (((jsonb_typeof(card) = 'object'::text) AND (card <> '{}'::jsonb) AND (NOT (card ? 'image'::text)))),
+    CONSTRAINT experiences_card_length CHECK ((octet_length((card)::text) <= 65536)),
     CONSTRAINT experiences_identifier_rule_form CHECK ((identifier_rule ~ '^(path:[1-9][0-9]*|query:.+|hash:.+|coordinates:[^,]+,[^,]+(,[^,]+)?)$'::text)),
     CONSTRAINT experiences_kind CHECK ((kind = ANY (ARRAY['advanced'::text, 'default'::text, 'demo'::text]))),
     CONSTRAINT experiences_one_binding CHECK ((num_nonnulls(location_identifier, identifier_rule) <= 1)),
@@ -960,6 +1009,10 @@ CREATE TABLE doorstep.locations (
     radius double precision NOT NULL,
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     details jsonb,
+    card jsonb,
+    card_image text COLLATE pg_catalog."C",
+    CONSTRAINT locations_card_is_object CHECK (((jsonb_typeof(card) = 'object'::text) AND (card <> '{}'::jsonb) AND (NOT (card ? 'image'::text)))),
+    CONSTRAINT locations_card_length CHECK ((octet_length((card)::text) <= 65536)),
     CONSTRAINT locations_details_are_texts CHECK (((jsonb_typeof(details) = 'object'::text) AND (details <> '{}'::jsonb) AND (NOT jsonb_path_exists(details, 'strict $.*?(@.type() != "string" || @ == "")'::jsonpath, '{}'::jsonb, true)))),
     CONSTRAINT locations_details_length CHECK ((((octet_length((details)::text) + 1) - (2 * jsonb_array_length(jsonb_path_query_array(details, '$.*'::jsonpath)))) <= 4096)),
     CONSTRAINT locations_identifier_length CHECK (((char_length(identifier) >= 1) AND (char_length(identifier) <= 128))),
@@ -1183,6 +1236,20 @@ ALTER TABLE ONLY doorstep.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (tenant_id, entry_id);
 
 --
+-- Name: card_image_bytes card_image_bytes_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.card_image_bytes
+    ADD CONSTRAINT card_image_bytes_pkey PRIMARY KEY (tenant_id, sha256);
+
+--
+-- Name: card_images card_images_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.card_images
+    ADD CONSTRAINT card_images_pkey PRIMARY KEY (tenant_id, sha256);
+
+--
 -- Name: change_horizon change_horizon_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1361,6 +1428,12 @@ CREATE INDEX audit_log_at ON doorstep.audit_log USING btree (at);
 CREATE INDEX changes_xid ON doorstep.changes USING btree (xid);
 
 --
+-- Name: clips_card_image; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX clips_card_image ON doorstep.clips USING btree (tenant_id, card_image) WHERE (card_image IS NOT NULL);
+
+--
 -- Name: deliveries_due; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1377,6 +1450,12 @@ CREATE INDEX deliveries_tenant ON ONLY doorstep.deliveries USING btree (tenant_i
 --
 
 CREATE UNIQUE INDEX domains_proved_host ON doorstep.domains USING btree (host) WHERE (proved_at IS NOT NULL);
+
+--
+-- Name: experiences_card_image; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX experiences_card_image ON doorstep.experiences USING btree (tenant_id, card_image) WHERE (card_image IS NOT NULL);
 
 --
 -- Name: experiences_location; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -1419,6 +1498,12 @@ CREATE INDEX launches_location ON doorstep.launches USING btree (tenant_id, loca
 --
 
 CREATE INDEX launches_url ON doorstep.launches USING btree (tenant_id, url, instance_id) WHERE (url IS NOT NULL);
+
+--
+-- Name: locations_card_image; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX locations_card_image ON doorstep.locations USING btree (tenant_id, card_image) WHERE (card_image IS NOT NULL);
 
 --
 -- Name: notifications_location; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -1487,6 +1572,12 @@ CREATE TRIGGER delete_notifications AFTER DELETE ON doorstep.tenants FOR EACH RO
 CREATE TRIGGER record_delete AFTER DELETE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
 --
+-- Name: card_images record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.card_images REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
 -- Name: clips record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1533,6 +1624,12 @@ CREATE TRIGGER record_delete AFTER DELETE ON doorstep.webhooks REFERENCING OLD T
 --
 
 CREATE TRIGGER record_insert AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: card_images record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.card_images REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
 --
 -- Name: clips record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -1851,11 +1948,32 @@ ALTER TABLE ONLY doorstep.audience_cursors
     ADD CONSTRAINT audience_cursors_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: card_image_bytes card_image_bytes_tenant_id_sha256_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.card_image_bytes
+    ADD CONSTRAINT card_image_bytes_tenant_id_sha256_fkey FOREIGN KEY (tenant_id, sha256) REFERENCES doorstep.card_images(tenant_id, sha256) ON DELETE CASCADE;
+
+--
+-- Name: card_images card_images_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.card_images
+    ADD CONSTRAINT card_images_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
 -- Name: channels channels_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE ONLY doorstep.channels
     ADD CONSTRAINT channels_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.clips(tenant_id, bundle_id);
+
+--
+-- Name: clips clips_card_image; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.clips
+    ADD CONSTRAINT clips_card_image FOREIGN KEY (tenant_id, card_image) REFERENCES doorstep.card_images(tenant_id, sha256);
 
 --
 -- Name: clips clips_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1870,6 +1988,13 @@ ALTER TABLE ONLY doorstep.clips
 
 ALTER TABLE ONLY doorstep.domains
     ADD CONSTRAINT domains_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: experiences experiences_card_image; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.experiences
+    ADD CONSTRAINT experiences_card_image FOREIGN KEY (tenant_id, card_image) REFERENCES doorstep.card_images(tenant_id, sha256);
 
 --
 -- Name: experiences experiences_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1912,6 +2037,13 @@ ALTER TABLE ONLY doorstep.instances
 
 ALTER TABLE ONLY doorstep.launches
     ADD CONSTRAINT launches_tenant_id_instance_id_fkey FOREIGN KEY (tenant_id, instance_id) REFERENCES doorstep.instances(tenant_id, instance_id) ON DELETE CASCADE;
+
+--
+-- Name: locations locations_card_image; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.locations
+    ADD CONSTRAINT locations_card_image FOREIGN KEY (tenant_id, card_image) REFERENCES doorstep.card_images(tenant_id, sha256);
 
 --
 -- Name: locations locations_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1977,6 +2109,18 @@ ALTER TABLE doorstep.audience_cursors ENABLE ROW LEVEL SECURITY;
 --
 
 ALTER TABLE doorstep.audit_log ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: card_image_bytes; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.card_image_bytes ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: card_images; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.card_images ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: changes; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -2211,6 +2355,18 @@ CREATE POLICY tenant_isolation ON doorstep.audience_cursors USING ((tenant_id = 
 --
 
 CREATE POLICY tenant_isolation ON doorstep.audit_log USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: card_image_bytes tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.card_image_bytes USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: card_images tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.card_images USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: changes tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -2623,6 +2779,20 @@ GRANT SELECT ON TABLE doorstep.audit_log TO doorstep_admin;
 GRANT SELECT ON TABLE doorstep.audit_log TO doorstep_manager;
 
 --
+-- Name: TABLE card_image_bytes; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.card_image_bytes TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.card_image_bytes TO doorstep_manager;
+
+--
+-- Name: TABLE card_images; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.card_images TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.card_images TO doorstep_manager;
+
+--
 -- Name: TABLE change_horizon; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2703,6 +2873,41 @@ GRANT UPDATE(app_id_prefix) ON TABLE doorstep.clips TO doorstep_manager;
 GRANT UPDATE(attestation) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT UPDATE(attestation) ON TABLE doorstep.clips TO doorstep_manager;
 GRANT SELECT(attestation) ON TABLE doorstep.clips TO doorstep_router;
+
+--
+-- Name: COLUMN clips.app_store_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(app_store_id) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT UPDATE(app_store_id) ON TABLE doorstep.clips TO doorstep_manager;
+
+--
+-- Name: COLUMN clips.android_url; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(android_url) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT UPDATE(android_url) ON TABLE doorstep.clips TO doorstep_manager;
+
+--
+-- Name: COLUMN clips.site_name; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(site_name) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT UPDATE(site_name) ON TABLE doorstep.clips TO doorstep_manager;
+
+--
+-- Name: COLUMN clips.card; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(card) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT UPDATE(card) ON TABLE doorstep.clips TO doorstep_manager;
+
+--
+-- Name: COLUMN clips.card_image; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(card_image) ON TABLE doorstep.clips TO doorstep_admin;
+GRANT UPDATE(card_image) ON TABLE doorstep.clips TO doorstep_manager;
 
 --
 -- Name: TABLE confirmations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2913,6 +3118,20 @@ GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_admin;
 GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_manager;
 
 --
+-- Name: COLUMN experiences.card; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(card) ON TABLE doorstep.experiences TO doorstep_admin;
+GRANT UPDATE(card) ON TABLE doorstep.experiences TO doorstep_manager;
+
+--
+-- Name: COLUMN experiences.card_image; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(card_image) ON TABLE doorstep.experiences TO doorstep_admin;
+GRANT UPDATE(card_image) ON TABLE doorstep.experiences TO doorstep_manager;
+
+--
 -- Name: TABLE idempotency_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3082,6 +3301,20 @@ GRANT UPDATE(metadata) ON TABLE doorstep.locations TO doorstep_manager;
 GRANT UPDATE(details) ON TABLE doorstep.locations TO doorstep_admin;
 GRANT UPDATE(details) ON TABLE doorstep.locations TO doorstep_manager;
 GRANT SELECT(details) ON TABLE doorstep.locations TO doorstep_router;
+
+--
+-- Name: COLUMN locations.card; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(card) ON TABLE doorstep.locations TO doorstep_admin;
+GRANT UPDATE(card) ON TABLE doorstep.locations TO doorstep_manager;
+
+--
+-- Name: COLUMN locations.card_image; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(card_image) ON TABLE doorstep.locations TO doorstep_admin;
+GRANT UPDATE(card_image) ON TABLE doorstep.locations TO doorstep_manager;
 
 --
 -- Name: TABLE notifications; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -1,6 +1,7 @@
 public import Administration
 import AppAttest
 import AppSiteAssociation
+import Cards
 import JSON
 import PostgreSQL
 import Tenancy
@@ -38,9 +39,11 @@ extension Clip: StoredItem {
     func insertion(into tenant: TenantID) -> Query {
         """
         INSERT INTO doorstep.clips
-            (tenant_id, bundle_id, parent_bundle_id, team_id, app_id_prefix, multi_business, attestation)
+            (tenant_id, bundle_id, parent_bundle_id, team_id, app_id_prefix, multi_business, attestation,
+            app_store_id, android_url, site_name, card, card_image)
         VALUES (\(tenant.uuid), \(bundleID.text), \(parentBundleID.text), \(teamID.text), \(ownAppIDPrefix?.text),
-            \(isMultiBusiness), \(storedAttestation)::jsonb)
+            \(isMultiBusiness), \(storedAttestation)::jsonb, \(links.appStoreID), \(links.androidURL),
+            \(links.siteName?.text), \(card.stored.json)::jsonb, \(card.stored.image))
         ON CONFLICT (tenant_id, bundle_id) DO NOTHING
         """
     }
@@ -49,10 +52,14 @@ extension Clip: StoredItem {
         """
         UPDATE doorstep.clips
         SET team_id = \(teamID.text), app_id_prefix = \(ownAppIDPrefix?.text), multi_business = \(isMultiBusiness),
-            attestation = \(storedAttestation)::jsonb
+            attestation = \(storedAttestation)::jsonb, app_store_id = \(links.appStoreID),
+            android_url = \(links.androidURL), site_name = \(links.siteName?.text),
+            card = \(card.stored.json)::jsonb, card_image = \(card.stored.image)
         WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(bundleID.text)
         """
     }
+
+    func refusal(_ error: PostgreSQLError) -> any Error { card.refusal(error, in: "clips") ?? error }
 
     static let canBeReferredTo = true
 
@@ -68,19 +75,30 @@ extension Clip: StoredItem {
             ], cascade: cascade)
     }
 
-    fileprivate static let columns = "bundle_id, team_id, app_id_prefix, multi_business, attestation::text"
+    fileprivate static let columns = """
+        bundle_id, team_id, app_id_prefix, multi_business, attestation::text, app_store_id, android_url, site_name, \
+        \(Card.storedColumns)
+        """
 
     /// Takes ``columns``.
     init(row: Row) throws {
-        let (bundleID, teamID, prefix, isMultiBusiness, attestation) = try row.decode(
-            String.self, String.self, String?.self, Bool.self, String?.self)
+        let (
+            bundleID, teamID, prefix, isMultiBusiness, attestation, appStoreID, androidURL, siteName, card,
+            image
+        ) = try row.decode(
+            String.self, String.self, String?.self, Bool.self, String?.self, String?.self, String?.self,
+            String?.self, JSONText?.self, String?.self)
         self = try PersistenceError.reading("clips") {
             try Clip(
                 bundleID: BundleID(bundleID), teamID: TeamID(teamID),
                 appIDPrefix: prefix.map { try AppIDPrefix($0) }, isMultiBusiness: isMultiBusiness,
                 attestation: attestation.map { text in
                     try ClipAttestation(JSONObjectReader(JSONValue(parsing: Array(text.utf8))))
-                })
+                },
+                links: ClipLinks(
+                    appStoreID: appStoreID, androidURL: androidURL,
+                    siteName: siteName.map { try DisplayName($0) }),
+                card: Card(stored: card, image: image))
         }
     }
 

@@ -49,7 +49,7 @@ extension PostgresAdministrationStore {
     static let relations = [
         "experiences", "short_codes", "locations", "domains", "push_tokens", "launches", "instances",
         "channels", "audience_cursors", "deliveries", "notifications", "idempotency_keys", "webhook_messages",
-        "webhooks", "clips",
+        "webhooks", "clips", "card_image_bytes", "card_images",
         "api_keys", "confirmations", "tenants",
     ]
 }
@@ -124,8 +124,7 @@ private struct ArchiveLoad {
     private mutating func addClips() async throws {
         var count = 0
         while let (clip, _) = try archive.next(\.clip) {
-            let added = try await transaction.execute(clip.insertion(into: transaction.tenant))
-            guard added.affectedRows == 1 else { throw AdministrationError.clipExists(clip.bundleID) }
+            guard try await transaction.add(clip) else { throw AdministrationError.clipExists(clip.bundleID) }
             count += 1
         }
         counts.append(RowCount(relation: "clips", count: count))

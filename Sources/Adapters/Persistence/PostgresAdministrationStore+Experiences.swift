@@ -1,4 +1,5 @@
 public import Administration
+import Cards
 import Invocation
 import PostgreSQL
 public import Tenancy
@@ -40,10 +41,10 @@ extension ExperienceRecord: StoredItem {
     func insertion(into tenant: TenantID) -> Query {
         """
         INSERT INTO doorstep.experiences (tenant_id, kind, url, bundle_id, location_identifier,
-            identifier_rule, title, subtitle)
+            identifier_rule, title, subtitle, card, card_image)
         VALUES (\(tenant.uuid), \(experience.kind.rawValue), \(experience.url.canonical),
             \(experience.clip.text), \(experience.binding.location?.text), \(experience.binding.rule?.description),
-            \(title), \(subtitle))
+            \(title), \(subtitle), \(storedCard.json)::jsonb, \(storedCard.image))
         ON CONFLICT (tenant_id, kind, url) DO NOTHING
         """
     }
@@ -52,14 +53,19 @@ extension ExperienceRecord: StoredItem {
         """
         UPDATE doorstep.experiences
         SET bundle_id = \(experience.clip.text), location_identifier = \(experience.binding.location?.text),
-            identifier_rule = \(experience.binding.rule?.description), title = \(title), subtitle = \(subtitle)
+            identifier_rule = \(experience.binding.rule?.description), title = \(title), subtitle = \(subtitle),
+            card = \(storedCard.json)::jsonb, card_image = \(storedCard.image)
         WHERE tenant_id = \(tenant.uuid) AND kind = \(experience.kind.rawValue)
             AND url = \(experience.url.canonical)
         """
     }
 
+    private var storedCard: (json: String?, image: String?) { (card ?? Card()).stored }
+
     func refusal(_ error: PostgreSQLError) -> any Error {
-        if error.isUniqueViolation("experiences_one_default_per_clip") {
+        if let refusal = card?.refusal(error, in: Self.relation) {
+            refusal
+        } else if error.isUniqueViolation("experiences_one_default_per_clip") {
             AdministrationError.secondDefaultExperience(experience.clip)
         } else if error.isForeignKeyViolation("experiences_tenant_id_bundle_id_fkey") {
             AdministrationError.unknownClip(experience.clip)
@@ -83,16 +89,18 @@ extension ExperienceRecord: StoredItem {
     }
 
     static let columns =
-        "url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle"
+        "url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle, \(Card.storedColumns)"
 
-    /// Takes the columns url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle.
+    /// Takes ``columns``.
     init(row: Row) throws {
-        let (url, kind, clip, location, rule, title, subtitle) = try row.decode(
-            String.self, String.self, String.self, String?.self, String?.self, String?.self, String?.self)
+        let (url, kind, clip, location, rule, title, subtitle, card, image) = try row.decode(
+            String.self, String.self, String.self, String?.self, String?.self, String?.self, String?.self,
+            JSONText?.self, String?.self)
         let experience = try Experience(
             storedURL: url, kind: kind, clip: clip, location: location, rule: rule)
         self = try PersistenceError.reading("experiences") {
-            try ExperienceRecord(experience, title: title, subtitle: subtitle)
+            try ExperienceRecord(
+                experience, title: title, subtitle: subtitle, card: Card(stored: card, image: image))
         }
     }
 }
@@ -113,13 +121,15 @@ extension ExperienceRecord: StagedItem {
     static let relation = "experiences"
     static let keyColumns = ["kind", "url"]
     static let keyField = "url"
-    static let changeableColumns = [
-        (column: "bundle_id", type: #"text COLLATE "C""#, field: "clip"),
-        (column: "location_identifier", type: #"text COLLATE "C""#, field: "location"),
-        (column: "identifier_rule", type: #"text COLLATE "C""#, field: "identifierRule"),
-        (column: "title", type: "text", field: "title"),
-        (column: "subtitle", type: "text", field: "subtitle"),
-    ]
+    static let changeableColumns =
+        [
+            (column: "bundle_id", type: #"text COLLATE "C""#, field: "clip"),
+            (column: "location_identifier", type: #"text COLLATE "C""#, field: "location"),
+            (column: "identifier_rule", type: #"text COLLATE "C""#, field: "identifierRule"),
+            (column: "title", type: "text", field: "title"),
+            (column: "subtitle", type: "text", field: "subtitle"),
+        ] + Card.stagedColumns
+    static let hasCard = true
 
     static func key(from columns: [String]) throws -> ExperienceID {
         guard columns.count == 2, let kind = ExperienceKind(rawValue: columns[0]) else {
@@ -132,7 +142,7 @@ extension ExperienceRecord: StagedItem {
         [
             experience.kind.rawValue, experience.url.canonical, experience.clip.text,
             experience.binding.location?.text, experience.binding.rule?.description, title, subtitle,
-        ]
+        ] + Card.staged(card)
     }
 
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query] {
@@ -165,6 +175,7 @@ extension ExperienceRecord: StagedItem {
                     AND (NOT \(prunes) OR (e.kind, e.url) IN (SELECT kind, url FROM pg_temp.staged)))
             ON CONFLICT DO NOTHING
             """,
+            Card.unknownImages(of: tenant),
         ]
     }
 }

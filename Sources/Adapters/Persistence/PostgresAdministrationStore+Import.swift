@@ -93,7 +93,12 @@ extension TenantTransaction {
     /// - Parameter removed: how many were removed before.
     @discardableResult
     func merge<Item: StagedItem>(_: Item.Type, _ count: Int, removed: Int = 0) async throws -> ImportCounts {
-        let (added, changed) = try await execute(Item.merge(into: tenant)).one().decode(Int.self, Int.self)
+        var (added, changed) = (0, 0)
+        for query in Item.merges(into: tenant) {
+            let (new, old) = try await execute(query).one().decode(Int.self, Int.self)
+            added += new
+            changed += old
+        }
         return ImportCounts(
             added: added, changed: changed, removed: removed, unchanged: count - added - changed)
     }

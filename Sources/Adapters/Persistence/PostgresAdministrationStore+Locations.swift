@@ -1,4 +1,5 @@
 public import Administration
+import Cards
 import Foundation
 import Geodesy
 public import Invocation
@@ -52,6 +53,10 @@ extension LocationRecord: StoredItem {
         """
     }
 
+    func refusal(_ error: PostgreSQLError) -> any Error {
+        card?.refusal(error, in: Self.relation) ?? error
+    }
+
     static let canBeReferredTo = true
 
     static func delete(
@@ -70,20 +75,28 @@ extension LocationRecord {
 
     /// Takes ``columnList``.
     init(row: Row) throws {
-        let (identifier, name, latitude, longitude, radius, metadata, details) = try row.decode(
-            String.self, String.self, Double.self, Double.self, Double.self, JSONText.self, JSONText?.self)
+        let (identifier, name, latitude, longitude, radius, metadata, details, card, image) =
+            try row.decode(
+                String.self, String.self, Double.self, Double.self, Double.self, JSONText.self,
+                JSONText?.self, JSONText?.self, String?.self)
         self = try PersistenceError.reading("locations") {
             LocationRecord(
                 identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
                 region: try CircularRegion(
                     center: Coordinate(latitude: latitude, longitude: longitude),
                     radius: Distance(meters: radius)),
-                metadata: try metadata.members, details: try LocationDetails(details?.members ?? [:]))
+                metadata: try metadata.members, details: try LocationDetails(details?.members ?? [:]),
+                card: try Card(stored: card, image: image))
         }
     }
 
+    /// The row's columns by their names.
     fileprivate var jsonText: JSONText {
-        JSONText(String(decoding: JSONValue.object(json).serialized(), as: UTF8.self))
+        var columns = json
+        let stored = (card ?? Card()).stored
+        columns["card"] = stored.json.flatMap { try? JSONValue(parsing: $0.utf8) }
+        columns["card_image"] = stored.image.map(JSONValue.string)
+        return JSONText(String(decoding: JSONValue.object(columns).serialized(), as: UTF8.self))
     }
 }
 
@@ -99,10 +112,12 @@ extension LocationRecord: StagedItem {
     static let relation = "locations"
     static let keyColumns = ["identifier"]
     static let keyField = "identifier"
-    static let changeableColumns = [
-        ("name", "text"), ("latitude", "double precision"), ("longitude", "double precision"),
-        ("radius", "double precision"), ("metadata", "jsonb"), ("details", "jsonb"),
-    ].map { (column: $0.0, type: $0.1, field: $0.0) }
+    static let changeableColumns =
+        [
+            ("name", "text"), ("latitude", "double precision"), ("longitude", "double precision"),
+            ("radius", "double precision"), ("metadata", "jsonb"), ("details", "jsonb"),
+        ].map { (column: $0.0, type: $0.1, field: $0.0) } + Card.stagedColumns
+    static let hasCard = true
     static var reference: Reference? { experiences }
 
     static func key(from columns: [String]) throws -> LocationIdentifier {
@@ -115,8 +130,10 @@ extension LocationRecord: StagedItem {
             region.center.longitude.description, region.radius.meters.description,
             String(decoding: JSONValue.object(metadata).serialized(), as: UTF8.self),
             details.isEmpty ? nil : String(decoding: details.json, as: UTF8.self),
-        ]
+        ] + Card.staged(card)
     }
+
+    static func problems(of tenant: TenantID, prunes: Bool) -> [Query] { [Card.unknownImages(of: tenant)] }
 }
 
 // MARK: - History

@@ -177,7 +177,7 @@ extension TenantTransaction {
 extension PostgreSQLError {
     /// Whether a row was refused because its tenant was deleted in the meantime.
     var isOfTenantThatIsGone: Bool {
-        ["clips", "domains", "locations", "short_codes", "api_keys", "webhooks"].contains {
+        ["card_images", "clips", "domains", "locations", "short_codes", "api_keys", "webhooks"].contains {
             isForeignKeyViolation("\($0)_tenant_id_fkey")
         }
     }

@@ -1,4 +1,5 @@
 import Administration
+import Cards
 import Foundation
 import Geodesy
 import Invocation
@@ -27,15 +28,44 @@ struct PostgresCatalogueReader: CatalogueReader {
     }
 
     func furtherLocationColumns() async throws -> [String] {
-        try await transaction.execute(
+        let columns = try await transaction.execute(
             """
-            SELECT DISTINCT key COLLATE "C" AS key
+            SELECT DISTINCT key COLLATE "C", is_metadata
             FROM doorstep.locations, LATERAL (
-                SELECT jsonb_object_keys(metadata) UNION ALL SELECT 'details.' || jsonb_object_keys(details)
-            ) AS k (key)
-            WHERE tenant_id = \(tenant.id.uuid) ORDER BY key
+                SELECT jsonb_object_keys(metadata), true
+                UNION ALL SELECT 'details.' || jsonb_object_keys(details), false
+            ) AS k (key, is_metadata)
+            WHERE tenant_id = \(tenant.id.uuid)
             """
-        ).map { try $0.decode(String.self) }
+        ).map { row in
+            let (name, isMetadata) = try row.decode(String.self, Bool.self)
+            return isMetadata ? LocationRecord.column(ofMetadata: name) : name
+        }
+        return (columns + (try await cardColumns(of: LocationRecord.relation))).sorted {
+            $0.utf8.lexicographicallyPrecedes($1.utf8)
+        }
+    }
+
+    func furtherExperienceColumns() async throws -> [String] {
+        try await cardColumns(of: ExperienceRecord.relation).sorted {
+            $0.utf8.lexicographicallyPrecedes($1.utf8)
+        }
+    }
+
+    /// Those of all cards of a relation, in any order.
+    private func cardColumns(of relation: String) async throws -> Set<String> {
+        var columns: Set<String> = []
+        try await eachRow(
+            """
+            DECLARE catalogue NO SCROLL CURSOR FOR
+            SELECT \(unsafeSQL: Card.storedColumns) FROM doorstep.\(identifier: relation)
+            WHERE tenant_id = \(tenant.id.uuid) AND num_nonnulls(card, card_image) > 0
+            """
+        ) { row in
+            let (json, image) = try row.decode(JSONText?.self, String?.self)
+            columns.formUnion(try Card(stored: json, image: image).furtherFields.keys)
+        }
+        return columns
     }
 
     func eachLocation(_ body: (LocationRecord) throws -> Void) async throws {
@@ -52,7 +82,7 @@ struct PostgresCatalogueReader: CatalogueReader {
         try await eachRow(
             """
             DECLARE catalogue NO SCROLL CURSOR FOR
-            SELECT url, kind, bundle_id, location_identifier, identifier_rule, title, subtitle
+            SELECT \(unsafeSQL: ExperienceRecord.columns)
             FROM doorstep.experiences WHERE tenant_id = \(tenant.id.uuid) ORDER BY url, kind
             """
         ) { try body(ExperienceRecord(row: $0)) }

@@ -11,6 +11,7 @@ public enum Schema {
         Migration(version: 5, name: "webhooks", sql: text(PackageResources._005_webhooks_sql)),
         Migration(version: 6, name: "events", sql: text(PackageResources._006_events_sql)),
         Migration(version: 7, name: "attestation", sql: text(PackageResources._007_attestation_sql)),
+        Migration(version: 8, name: "cards", sql: text(PackageResources._008_cards_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -1,4 +1,5 @@
 import Administration
+import Cards
 import PostgreSQL
 import Tenancy
 
@@ -12,6 +13,8 @@ protocol StagedItem: StoredItem, WrittenItem {
     static var keyField: String { get }
     /// The other columns, with their types, and what their members in JSON are called.
     static var changeableColumns: [(column: String, type: String, field: String)] { get }
+    /// Whether the columns of a card are among the changeable ones: they stay as they are where a row says nothing of its card.
+    static var hasCard: Bool { get }
     /// Whatever refers to an item, by the first column of its key.
     static var reference: Reference? { get }
     /// Each adds line and reason of rows that cannot be merged to `pg_temp.refused`, where they are not there yet.
@@ -26,6 +29,7 @@ protocol StagedItem: StoredItem, WrittenItem {
 
 extension StagedItem {
     static var reference: Reference? { nil }
+    static var hasCard: Bool { false }
     static func problems(of tenant: TenantID, prunes: Bool) -> [Query] { [] }
 
     /// The columns of an item, the key's first.
@@ -80,32 +84,60 @@ extension StagedItem {
         """
     }
 
-    /// Adds and changes rows, and gives how many were added and how many changed.
-    static func merge(into tenant: TenantID) -> Query {
-        """
-        WITH merged AS (
-        INSERT INTO doorstep.\(identifier: relation) AS t (tenant_id, \(unsafeSQL: columnList))
-        SELECT \(tenant.uuid), \(unsafeSQL: columnList) FROM pg_temp.staged
-        ON CONFLICT (tenant_id, \(unsafeSQL: keyList())) DO UPDATE
-        SET (\(unsafeSQL: changeable())) = ROW (\(unsafeSQL: changeable("excluded.")))
-        WHERE (\(unsafeSQL: changeable("t."))) IS DISTINCT FROM (\(unsafeSQL: changeable("excluded.")))
-        RETURNING xmax = 0 AS is_new)
-        SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
-        """
+    /// Add and change rows, and give how many were added and how many changed: those that say what their card is, and those that
+    /// do not.
+    static func merges(into tenant: TenantID) -> [Query] {
+        guard hasCard else { return [merge(into: tenant, changeableColumns.map(\.column), where: "true")] }
+        let cards = Set(Card.stagedColumns.map(\.column))
+        let columns = changeableColumns.map(\.column)
+        return [
+            merge(into: tenant, columns.filter { !cards.contains($0) }, where: "card IS NULL"),
+            merge(into: tenant, columns, where: "card IS NOT NULL"),
+        ]
+    }
+
+    private static func merge(into tenant: TenantID, _ columns: [String], where condition: String) -> Query {
+        let (all, staged) = (
+            (keyColumns + columns).joined(separator: ", "),
+            (keyColumns + columns.map(Self.staged)).joined(separator: ", ")
+        )
+        let list = { (prefix: String) in columns.map { prefix + $0 }.joined(separator: ", ") }
+        return """
+            WITH merged AS (
+            INSERT INTO doorstep.\(identifier: relation) AS t (tenant_id, \(unsafeSQL: all))
+            SELECT \(tenant.uuid), \(unsafeSQL: staged) FROM pg_temp.staged AS s WHERE \(unsafeSQL: condition)
+            ON CONFLICT (tenant_id, \(unsafeSQL: keyList())) DO UPDATE
+            SET (\(unsafeSQL: list(""))) = ROW (\(unsafeSQL: list("excluded.")))
+            WHERE (\(unsafeSQL: list("t."))) IS DISTINCT FROM (\(unsafeSQL: list("excluded.")))
+            RETURNING xmax = 0 AS is_new)
+            SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
+            """
+    }
+
+    /// What a column is to hold of a staged row: of a card that says nothing, nothing.
+    private static func staged(_ column: String) -> String {
+        column == "card" && hasCard ? "nullif(s.card, '{}')" : "s.\(column)"
+    }
+
+    /// Whether a column is to be changed.
+    private static func differs(_ column: String) -> String {
+        let differs = "\(staged(column)) IS DISTINCT FROM t.\(column)"
+        return hasCard && Card.stagedColumns.contains { $0.column == column }
+            ? "s.card IS NOT NULL AND \(differs)" : differs
     }
 
     /// What becomes of which items, of each kind the first by their keys, and how many there are.
     static func plan(for tenant: TenantID, prunes: Bool) -> Query {
         let fields = changeableColumns.map {
-            "CASE WHEN s.\($0.column) IS DISTINCT FROM t.\($0.column) THEN '\($0.field)' END"
+            "CASE WHEN \(differs($0.column)) THEN '\($0.field)' END"
         }.joined(separator: ", ")
+        let isChanged = changeableColumns.map { "(\(differs($0.column)))" }.joined(separator: " OR ")
         return """
             WITH compared AS (
                 SELECT ARRAY[\(unsafeSQL: keyList())]::text[] AS key,
                     CASE WHEN s.line IS NULL THEN CASE WHEN \(prunes) THEN 'removed' END
                         WHEN t.tenant_id IS NULL THEN 'added'
-                        WHEN (\(unsafeSQL: changeable("s."))) IS DISTINCT FROM (\(unsafeSQL: changeable("t.")))
-                        THEN 'changed' END AS action,
+                        WHEN \(unsafeSQL: isChanged) THEN 'changed' END AS action,
                     array_remove(ARRAY[\(unsafeSQL: fields)], NULL) AS fields
                 FROM pg_temp.staged s FULL JOIN (
                     SELECT tenant_id, \(unsafeSQL: columnList) FROM doorstep.\(identifier: relation)

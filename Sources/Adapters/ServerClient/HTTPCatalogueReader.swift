@@ -11,6 +11,7 @@ final class HTTPCatalogueReader: CatalogueReader {
     private let server: RemoteServer
     /// Those that were told of, which nobody has to look up again.
     private let locationColumns = Mutex<Set<String>?>(nil)
+    private let experienceColumns = Mutex<Set<String>?>(nil)
 
     init(_ server: RemoteServer, _ tenant: Tenant) {
         self.server = server
@@ -28,6 +29,13 @@ final class HTTPCatalogueReader: CatalogueReader {
         return columns.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
+    func furtherExperienceColumns() async throws -> [String] {
+        var columns: Set<String> = []
+        try await eachExperience { columns.formUnion($0.furtherFields.keys) }
+        experienceColumns.withLock { [columns] in $0 = columns }
+        return columns.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
     /// - Throws: ``ServerError/contended`` for a column that has come since they were told of: it would be lost.
     func eachLocation(_ body: (LocationRecord) throws -> Void) async throws {
         let known = locationColumns.withLock { $0 }
@@ -40,7 +48,9 @@ final class HTTPCatalogueReader: CatalogueReader {
         }
     }
 
+    /// - Throws: as ``eachLocation(_:)`` does.
     func eachExperience(_ body: (ExperienceRecord) throws -> Void) async throws {
+        let known = experienceColumns.withLock { $0 }
         // Of a kind they come by URL: the kinds are merged.
         var lists: [(next: ExperienceRecord, rest: Pages<ExperienceRecord>)] = []
         for kind in ExperienceKind.allCases.map(\.rawValue).sorted() {
@@ -50,6 +60,9 @@ final class HTTPCatalogueReader: CatalogueReader {
         while let index = lists.indices.min(by: {
             lists[$0].next.urlBytes.lexicographicallyPrecedes(lists[$1].next.urlBytes)
         }) {
+            guard known?.isSuperset(of: lists[index].next.furtherFields.keys) != false else {
+                throw ServerError.contended
+            }
             try body(lists[index].next)
             if let next = try await lists[index].rest.next() {
                 lists[index].next = next

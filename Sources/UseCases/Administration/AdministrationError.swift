@@ -1,3 +1,4 @@
+public import Cards
 public import Invocation
 public import Tenancy
 
@@ -9,6 +10,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case invalidShortCode
     case unmatchableURL
     case clipWithoutParent
+    case invalidAppStoreID
+    case invalidAndroidURL
     case tenantExists(TenantSlug)
     case tenantIDTaken(TenantID)
     case unknownTenant(TenantSlug)
@@ -19,6 +22,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     case secondDefaultExperience(BundleID)
     case locationExists(LocationIdentifier)
     case unknownLocation(LocationIdentifier)
+    case unknownImage(ImageDigest)
     case shortCodeExists(String)
     case unknownShortCode(String)
     /// What was to be deleted, and what refers to it.
@@ -58,6 +62,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .invalidShortCode: "invalid_short_code"
         case .unmatchableURL: "unmatchable_url"
         case .clipWithoutParent: "clip_without_parent"
+        case .invalidAppStoreID: "invalid_app_store_id"
+        case .invalidAndroidURL: "invalid_android_url"
         case .tenantExists: "tenant_exists"
         case .tenantIDTaken: "tenant_id_taken"
         case .unknownTenant: "unknown_tenant"
@@ -68,6 +74,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .secondDefaultExperience: "second_default_experience"
         case .locationExists: "location_exists"
         case .unknownLocation: "unknown_location"
+        case .unknownImage: "unknown_image"
         case .shortCodeExists: "short_code_exists"
         case .unknownShortCode: "unknown_short_code"
         case .inUse, .removalsInUse: "in_use"
@@ -98,6 +105,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .unmatchableURL: "the URL must be https, with a domain name for a host and without a port"
         case .clipWithoutParent:
             "a clip's bundle ID is its app's with a component added, such as com.example.MyApp.Clip"
+        case .invalidAppStoreID: "an app's number in the App Store is 1 to 19 digits, such as 1234567890"
+        case .invalidAndroidURL: "the URL for Android is an https URL of at most 2048 bytes"
         case .tenantExists(let slug): "there is a tenant '\(slug)' already"
         case .tenantIDTaken(let id): "there is a tenant of the ID \(id) already"
         case .unknownTenant(let slug): "there is no tenant '\(slug)'"
@@ -108,6 +117,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .secondDefaultExperience(let bundleID): "the clip \(bundleID) has a default experience already"
         case .locationExists(let identifier): "the tenant has a location '\(identifier)' already"
         case .unknownLocation(let identifier): "the tenant has no location '\(identifier)'"
+        case .unknownImage(let digest): "the tenant has no image \(digest)"
         case .shortCodeExists(let code): "the tenant has a short code '\(code)' already"
         case .unknownShortCode(let code): "the tenant has no short code '\(code)'"
         case .inUse(let subject, let referents):

@@ -18,13 +18,15 @@ extension CatalogueReader {
         return count
     }
 
-    /// Writes all experiences as CSV; returns how many.
+    /// Writes all experiences as CSV, their cards after all else; returns how many.
     public func exportExperiences(to sink: @escaping ([UInt8]) throws -> Void) async throws -> Int {
+        let columns = try await furtherExperienceColumns()
         var writer = CSVWriter(sink)
         var count = 0
-        try writer.append(ExperienceRecord.columns)
+        try writer.append(ExperienceRecord.columns + columns)
         try await eachExperience { record in
-            try writer.append(record.fields)
+            let further = record.furtherFields
+            try writer.append(record.fields + columns.map { further[$0] ?? "" })
             count += 1
         }
         try writer.finish()

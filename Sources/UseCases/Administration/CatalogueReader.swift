@@ -10,6 +10,8 @@ public protocol CatalogueReader: Sendable {
     func domains() async throws -> [DomainRecord]
     /// The names that any location's ``LocationRecord/furtherFields`` have, by their bytes.
     func furtherLocationColumns() async throws -> [String]
+    /// The columns that any experience's ``ExperienceRecord/furtherFields`` have, by their bytes.
+    func furtherExperienceColumns() async throws -> [String]
     /// By identifier.
     func eachLocation(_ body: (LocationRecord) throws -> Void) async throws
     /// By URL, then kind.

@@ -11,7 +11,9 @@ extension Clip: WrittenItem {
     public static func existing(_ key: BundleID) -> AdministrationError { .clipExists(key) }
     public static let collection = "clips"
     public static var defaults: JSONObject { ["multiBusiness": false] }
-    public static var omitted: Set<String> { ["attestation"] }
+    public static var omitted: Set<String> {
+        ["androidURL", "appStoreID", "attestation", "card", "siteName"]
+    }
     public var key: BundleID { bundleID }
 
     /// The App IDs' prefix follows the team, unless it is one of its own.
@@ -28,6 +30,10 @@ extension Clip: WrittenItem {
             "multiBusiness": .bool(isMultiBusiness),
         ]
         if let attestation { members["attestation"] = .object(attestation.json) }
+        members["appStoreID"] = links.appStoreID.map(JSONValue.string)
+        members["androidURL"] = links.androidURL.map(JSONValue.string)
+        members["siteName"] = (links.siteName?.text).map(JSONValue.string)
+        card.add(to: &members)
         return members
     }
 
@@ -43,15 +49,32 @@ extension Clip: WrittenItem {
         let attestation = try fields.optionalObject("attestation").map { fields throws(JSONFieldError) in
             try ClipAttestation(fields)
         }
+        let links = try ClipLinks(&fields)
+        let card = try fields.card()
         let parent = try fields.optionalString("parentBundleID")
         self = try RowRefusal.naming("bundleID") { () throws(AdministrationError) in
             try Clip(
                 bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix,
                 isMultiBusiness: isMultiBusiness,
-                attestation: attestation)
+                attestation: attestation, links: links, card: card)
         }
         guard parent == nil || parent == parentBundleID.text else {
             throw RowRefusal("parentBundleID", "not what the bundle ID begins with")
+        }
+    }
+}
+
+extension ClipLinks {
+    fileprivate init(_ fields: inout JSONObjectReader) throws {
+        let (appStoreID, androidURL) = (
+            try fields.optionalString("appStoreID"), try fields.optionalString("androidURL")
+        )
+        let siteName = try fields.optionalString("siteName").map { text in
+            try RowRefusal.naming("siteName") { () throws(AdministrationError) in try DisplayName(text) }
+        }
+        self = try RowRefusal.naming({ $0 == .invalidAppStoreID ? "appStoreID" : "androidURL" }) {
+            () throws(AdministrationError) in
+            try ClipLinks(appStoreID: appStoreID, androidURL: androidURL, siteName: siteName)
         }
     }
 }

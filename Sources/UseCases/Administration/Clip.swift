@@ -1,5 +1,6 @@
 public import AppAttest
 public import AppSiteAssociation
+public import Cards
 public import Tenancy
 
 /// An App Clip of a tenant.
@@ -13,13 +14,16 @@ public struct Clip: Sendable, Hashable {
     /// Whether the clip serves many businesses, so that each notification must name one.
     public let isMultiBusiness: Bool
     /// What its requests must bring of App Attest; nil for nothing.
-    public let attestation: ClipAttestation?
+    public var attestation: ClipAttestation?
+    public var links: ClipLinks
+    /// What Apple's card of its experiences says where neither they nor their locations do.
+    public var card: Card
 
     /// Takes the parent to be all but the last component of the clip's bundle ID.
     /// - Parameter appIDPrefix: nil for the team's ID, which all but old apps have.
     public init(
         bundleID: BundleID, teamID: TeamID, appIDPrefix: AppIDPrefix? = nil, isMultiBusiness: Bool,
-        attestation: ClipAttestation? = nil
+        attestation: ClipAttestation? = nil, links: ClipLinks = .none, card: Card = Card()
     ) throws(AdministrationError) {
         guard let parent = bundleID.parent else { throw .clipWithoutParent }
         self.bundleID = bundleID
@@ -28,6 +32,8 @@ public struct Clip: Sendable, Hashable {
         self.appIDPrefix = appIDPrefix ?? AppIDPrefix(teamID)
         self.isMultiBusiness = isMultiBusiness
         self.attestation = attestation
+        self.links = links
+        self.card = card
     }
 
     /// What an association file calls the clip.

@@ -16,6 +16,7 @@ extension ExperienceRecord: WrittenItem {
     public static func existing(_ key: ExperienceID) -> AdministrationError { .experienceExists }
     public static let collection = "experiences"
     public static var defaults: JSONObject { ["kind": .string(ExperienceKind.advanced.rawValue)] }
+    public static var omitted: Set<String> { ["card"] }
     public static let filters: [String: @Sendable (String) -> String?] = [
         "kind": { ExperienceKind(rawValue: $0)?.rawValue }, "url": { try? URLPrefix($0).canonical },
         "clip": { try? BundleID($0).text }, "location": { try? LocationIdentifier($0).text },
@@ -29,7 +30,7 @@ extension ExperienceRecord: WrittenItem {
         return members
     }
 
-    /// What there is not, is null.
+    /// What there is not, is null; a card that says nothing is left out.
     public var json: JSONObject {
         var json: JSONObject = [
             "id": .string(key.text), "url": .string(experience.url.canonical),
@@ -43,6 +44,7 @@ extension ExperienceRecord: WrittenItem {
         case .location(let identifier): json["location"] = .string(identifier.text)
         case .rule(let rule): json["identifierRule"] = .string(rule.description)
         }
+        card?.add(to: &json)
         return json
     }
 
@@ -68,9 +70,10 @@ extension ExperienceRecord: WrittenItem {
             try Experience(url: prefix, kind: kind, clip: bundleID, binding: binding)
         }
         let (title, subtitle) = (try fields.optionalString("title"), try fields.optionalString("subtitle"))
+        let card = try fields.card()
         self = try RowRefusal.naming({ $0 == .invalidTitle ? "title" : "subtitle" }) {
             () throws(AdministrationError) in
-            try ExperienceRecord(experience, title: title, subtitle: subtitle)
+            try ExperienceRecord(experience, title: title, subtitle: subtitle, card: card)
         }
         guard try fields.optionalString("id").map({ $0 == key.text }) != false else {
             throw RowRefusal("id", "not what kind and URL make")

@@ -3,7 +3,7 @@ import Tenancy
 
 extension ExperienceRecord: ImportableRow {
     /// `clip` is a bundle ID. Read where they are there: `kind` (empty means `advanced`), `location` or
-    /// `identifier_rule`, `title`, `subtitle`.
+    /// `identifier_rule`, `title`, `subtitle`, and the card's.
     public static let requiredColumns = ["clip", "url"]
 
     public static func read(_ fields: CSVFields) throws(RowRefusal) -> ExperienceRecord {
@@ -18,16 +18,18 @@ extension ExperienceRecord: ImportableRow {
         let experience = try RowRefusal.naming("url") { () throws(ExperienceError) in
             try Experience(url: url, kind: kind, clip: clip, binding: binding)
         }
+        let card = try fields.card()
         return try RowRefusal.naming({ $0 == .invalidTitle ? "title" : "subtitle" }) {
             () throws(AdministrationError) in
             try ExperienceRecord(
-                experience, title: fields["title"].nonEmpty, subtitle: fields["subtitle"].nonEmpty)
+                experience, title: fields["title"].nonEmpty, subtitle: fields["subtitle"].nonEmpty, card: card
+            )
         }
     }
 }
 
 extension ExperienceRecord {
-    /// The columns of an export, all that an import reads.
+    /// The columns that an export begins with; those of cards follow.
     static let columns = ["clip", "url", "kind", "location", "identifier_rule", "title", "subtitle"]
 
     /// The values of ``columns``; what there is none of is empty.
@@ -43,6 +45,9 @@ extension ExperienceRecord {
             title ?? "", subtitle ?? "",
         ]
     }
+
+    /// What stands in the columns after ``columns``, by their names: the card.
+    public var furtherFields: [String: String] { card?.furtherFields ?? [:] }
 }
 
 extension LocationBinding {

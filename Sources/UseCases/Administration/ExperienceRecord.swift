@@ -1,27 +1,29 @@
+public import Cards
 public import Invocation
 
-/// An experience with the texts of its card.
+/// An experience with what its card says.
 public struct ExperienceRecord: Sendable, Hashable {
     public let experience: Experience
-    /// At most 30 characters [Apple].
+    /// The card's text in its default language, before that of ``card``; at most 30 characters [Apple].
     public let title: String?
     /// At most 56 characters [Apple].
     public let subtitle: String?
+    /// What else the card says of itself, before its location and its clip are asked; nil where that is not said, as in a row of a
+    /// table: then what there is stays.
+    public var card: Card?
 
     /// - Throws: `AdministrationError.invalidTitle` or `.invalidSubtitle` for an empty or too long text.
     public init(
-        _ experience: Experience, title: String? = nil, subtitle: String? = nil
+        _ experience: Experience, title: String? = nil, subtitle: String? = nil, card: Card? = Card()
     ) throws(AdministrationError) {
-        guard Self.fits(title, 30) else { throw .invalidTitle }
-        guard Self.fits(subtitle, 56) else { throw .invalidSubtitle }
+        do throws(CardError) {
+            _ = try CardText(title: title, subtitle: subtitle)
+        } catch {
+            throw error == .invalidTitle ? .invalidTitle : .invalidSubtitle
+        }
         self.experience = experience
         self.title = title
         self.subtitle = subtitle
-    }
-
-    private static func fits(_ text: String?, _ limit: Int) -> Bool {
-        guard let scalars = text?.unicodeScalars else { return true }
-        return (1...limit).contains(scalars.count)
-            && scalars.allSatisfy { $0.properties.generalCategory != .control }
+        self.card = card
     }
 }

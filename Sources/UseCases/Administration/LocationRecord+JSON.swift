@@ -11,10 +11,10 @@ extension LocationRecord: WrittenItem {
     public static func existing(_ key: LocationIdentifier) -> AdministrationError { .locationExists(key) }
     public static let collection = "locations"
     public static var defaults: JSONObject { ["metadata": [:]] }
-    public static var omitted: Set<String> { ["details"] }
+    public static var omitted: Set<String> { ["card", "details"] }
     public var key: LocationIdentifier { identifier }
 
-    /// Names and values are those of the columns of the table; details are left out where there are none.
+    /// Names and values are those of the columns of the table; details and card are left out where there are none.
     public var json: JSONObject {
         var json: JSONObject = [
             "identifier": .string(identifier.text), "name": .string(name.text),
@@ -23,6 +23,7 @@ extension LocationRecord: WrittenItem {
             "radius": JSONValue(finite: region.radius.meters), "metadata": .object(metadata),
         ]
         if !details.isEmpty { json["details"] = .object(details.texts) }
+        card?.add(to: &json)
         return json
     }
 
@@ -34,6 +35,7 @@ extension LocationRecord: WrittenItem {
         let radius = try fields.requiredDouble("radius")
         let metadata = try fields.requiredMembers("metadata")
         let details = try fields.optionalMembers("details") ?? [:]
+        let card = try fields.card()
         self.init(
             identifier: try RowRefusal.naming("identifier") { () throws(ExperienceError) in
                 try LocationIdentifier(identifier)
@@ -46,7 +48,7 @@ extension LocationRecord: WrittenItem {
             }, metadata: try Self.checked(metadata),
             details: try RowRefusal.naming("details") { () throws(LocationDetailsError) in
                 try LocationDetails(details)
-            })
+            }, card: card)
     }
 
     /// Metadata as an import of CSV writes it, so that it can be exported as CSV again: texts.

@@ -1,3 +1,4 @@
+public import Cards
 public import Geodesy
 public import Invocation
 public import JSON
@@ -12,15 +13,19 @@ public struct LocationRecord: Sendable, Hashable {
     public let metadata: JSONObject
     /// What lookups give back of it.
     public let details: LocationDetails
+    /// What Apple's card of its experiences says where they do not; nil where that is not said, as in a row of a table: then what
+    /// there is stays.
+    public var card: Card?
 
     public init(
         identifier: LocationIdentifier, name: DisplayName, region: CircularRegion, metadata: JSONObject,
-        details: LocationDetails = .none
+        details: LocationDetails = .none, card: Card? = Card()
     ) {
         self.identifier = identifier
         self.name = name
         self.region = region
         self.metadata = metadata
         self.details = details
+        self.card = card
     }
 }

@@ -16,8 +16,8 @@ public struct ExperienceContent: Sendable, Hashable {
     ///
     /// What is nil has no path: it is not managed.
     public var fields: [String: JSONValue] {
-        var fields: [String: JSONValue] = ["isPoweredBy": .bool(isPoweredBy)]
-        Self.add(card.json, at: "", to: &fields)
+        var fields = card.fields
+        fields["isPoweredBy"] = .bool(isPoweredBy)
         return fields
     }
 
@@ -42,17 +42,6 @@ public struct ExperienceContent: Sendable, Hashable {
                 default: .conflict
                 }
             return FieldChange(path: path, old: old, new: desired, cause: cause)
-        }
-    }
-
-    private static func add(_ object: JSONObject, at path: String, to fields: inout [String: JSONValue]) {
-        for (key, value) in object {
-            let path = JSONPath.member(key, of: path)
-            if case .object(let members) = value {
-                add(members, at: path, to: &fields)
-            } else {
-                fields[path] = value
-            }
         }
     }
 }

@@ -22,7 +22,8 @@ extension Card {
         return json
     }
 
-    /// Reads what ``json`` writes; texts may be named by any tag of BCP 47 that is one of Apple's languages.
+    /// Reads what ``json`` writes; texts may be named by any tag of BCP 47 that is one of Apple's languages. A
+    /// text and a place that say nothing are none.
     /// - Throws: for a member that is unknown (`unknown_field`), of another type or not to be taken (`invalid_field`), by its path.
     public init(_ reader: JSONObjectReader) throws(JSONFieldError) {
         var fields = reader
@@ -37,7 +38,10 @@ extension Card {
                 throw .invalid(path: fields.path(of: "image"), reason: "must be 64 hexadecimal digits")
             }
         }
-        if let place = try fields.optionalObject("place") { self.place = try Place(place) }
+        if let place = try fields.optionalObject("place") {
+            let place = try Place(place)
+            if place != Place() { self.place = place }
+        }
         if let texts = try fields.optionalMembers("texts") {
             let languages = JSONObjectReader(texts, key: "texts", of: fields)
             for (tag, value) in texts {
@@ -46,10 +50,11 @@ extension Card {
                 do {
                     let language = try CardLanguage(tag: tag)
                     guard self.texts[language] == nil else { throw CardError.sameLanguage(language) }
-                    self.texts[language] = try CardText(
+                    let text = try CardText(
                         title: try members.optionalString("title"),
                         subtitle: try members.optionalString("subtitle"))
                     try members.finish()
+                    if text != CardText.none { self.texts[language] = text }
                 } catch let error as CardError {
                     throw .invalid(path: path, reason: "cannot be taken: \(error)")
                 } catch let error as JSONFieldError {
@@ -60,5 +65,8 @@ extension Card {
             }
         }
         try fields.finish()
+        guard JSONValue.object(json).serialized().count <= Self.maximumLength else {
+            throw .invalid(path: fields.path, reason: "must have at most \(Self.maximumLength) bytes as JSON")
+        }
     }
 }

@@ -22,6 +22,12 @@ public struct Card: Sendable, Hashable {
         self.place = place
     }
 
+    /// Bytes of a card as JSON; all that a card in 32 languages has room for in practice. [ours]
+    public static let maximumLength = 16_384
+
+    /// Whether it says nothing.
+    public var isEmpty: Bool { self == Card() }
+
     /// What it says itself, and what it does not as the other does: texts and place member by member.
     public func inheriting(_ other: Card) -> Card {
         Card(

@@ -17,6 +17,9 @@ public struct CardText: Sendable, Hashable {
         self.init(checkedTitle: title, subtitle: subtitle)
     }
 
+    /// Says nothing.
+    static let none = CardText(checkedTitle: nil, subtitle: nil)
+
     private init(checkedTitle title: String?, subtitle: String?) {
         self.title = title
         self.subtitle = subtitle

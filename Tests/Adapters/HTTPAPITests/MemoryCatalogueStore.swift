@@ -90,7 +90,9 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
             if let refusal = state.refusal { throw refusal }
             let present = state.items[tenant] ?? [:]
             let removed = options.prunes ? present.keys.filter { sent[$0] == nil } : []
-            let changed = sent.filter { present[$0.key] != nil && present[$0.key] != $0.value }.keys
+            let changed = sent.filter { name, item in
+                present[name].map { $0.json != item.json } ?? false
+            }.keys
             let added = sent.keys.filter { present[$0] == nil }
             let counts = ImportCounts(
                 added: added.count, changed: changed.count, removed: removed.count,

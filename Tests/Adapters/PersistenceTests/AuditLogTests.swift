@@ -18,7 +18,10 @@ import Testing
     }
 
     /// What operators write.
-    private static let audited = SampleRows.tables.filter { $0.login == .admin }
+    private static let audited = SampleRows.tables.filter {
+        // The files of images are what their digests say.
+        $0.login == .admin && $0.name != "card_image_bytes"
+    }
 
     private static func entries(_ transaction: Transaction) async throws -> [Entry] {
         try await transaction.execute(
@@ -48,7 +51,9 @@ import Testing
                 }
             }
             let expected = Self.audited.flatMap { table in
-                ["insert", "update", "delete"].map { "doorstep.\(table.name) record_\($0)" }
+                (table.change == nil ? ["insert", "delete"] : ["insert", "update", "delete"]).map {
+                    "doorstep.\(table.name) record_\($0)"
+                }
             }
             #expect(Set(triggers) == Set(expected))
         }
@@ -88,7 +93,7 @@ import Testing
                         let first = try await row(table)
                         try await expectOne("insert", table, before: nil, after: first)
 
-                        let change = try #require(table.change)
+                        guard let change = table.change else { continue }
                         let update = "UPDATE doorstep.\(table.name) SET \(change) WHERE \(table.key)"
                         try await transaction.execute(script: update)
                         let second = try await row(table)
@@ -105,7 +110,7 @@ import Testing
                             script: "DELETE FROM doorstep.\(table.name) WHERE \(table.key)")
                         try await expectOne("delete", table, before: last, after: nil)
                     }
-                    #expect(seen == Self.audited.count * 3)
+                    #expect(seen == Self.audited.reduce(0) { $0 + ($1.change == nil ? 2 : 3) })
                 }
             }
         }

@@ -52,6 +52,27 @@ import Testing
         "clips_attestation_length": (
             "clips", [["attestation": "jsonb_build_object('a', repeat('x', 1024))"]]
         ),
+        "clips_app_store_id_form": (
+            "clips", ["''", "'0'", "'1a'", "'12345678901234567890'"].map { ["app_store_id": $0] }
+        ),
+        "clips_android_url_form": (
+            "clips",
+            ["'http://a'", "'https://' || repeat('a', 2041)"].map { ["android_url": $0] }
+        ),
+        "clips_site_name_length": ("clips", [["site_name": "''"], ["site_name": "repeat('é', 129)"]]),
+        "clips_card_is_object": ("clips", cardsThatAreNone), "clips_card_length": ("clips", longCards),
+        "locations_card_is_object": ("locations", cardsThatAreNone),
+        "locations_card_length": ("locations", longCards),
+        "experiences_card_is_object": ("experiences", cardsThatAreNone),
+        "experiences_card_length": ("experiences", longCards),
+        "card_images_sha256_form": (
+            "card_images", ["''", "repeat('A', 64)", "repeat('a', 63)"].map { ["sha256": $0] }
+        ),
+        "card_images_media_type": ("card_images", [["media_type": "'image/gif'"]]),
+        "card_images_byte_count_range": (
+            "card_images", [["byte_count": "0"], ["byte_count": "10485761"]]
+        ),
+        "card_image_bytes_sha256": ("card_image_bytes", [["bytes": "'\\x02'"]]),
         "attest_keys_key_id_length": (
             "attest_keys", ["sha224('a')", "sha384('a')"].map { ["key_id": $0] }
         ),
@@ -317,6 +338,11 @@ import Testing
             ]
         ),
     ]
+
+    private static let cardsThatAreNone = ["'[]'", "'{}'", "'null'", "'{\"image\": \"a\"}'"].map {
+        ["card": $0]
+    }
+    private static let longCards = [["card": "jsonb_build_object('a', repeat('x', 65536))"]]
 
     private static func outOfRange(_ limit: String) -> [[String: String]] {
         [("0", "1"), ("1", "0"), ("-1", "1"), ("1000001", "1"), ("1", "1000001")].map {

@@ -7,6 +7,8 @@ enum Grants {
         doorstep_admin DELETE api_keys
         doorstep_admin DELETE attest_keys
         doorstep_admin DELETE audience_cursors
+        doorstep_admin DELETE card_image_bytes
+        doorstep_admin DELETE card_images
         doorstep_admin DELETE channels
         doorstep_admin DELETE clips
         doorstep_admin DELETE confirmations
@@ -24,6 +26,8 @@ enum Grants {
         doorstep_admin DELETE webhook_messages
         doorstep_admin DELETE webhooks
         doorstep_admin INSERT api_keys
+        doorstep_admin INSERT card_image_bytes
+        doorstep_admin INSERT card_images
         doorstep_admin INSERT clips
         doorstep_admin INSERT domains
         doorstep_admin INSERT experiences
@@ -35,6 +39,8 @@ enum Grants {
         doorstep_admin SELECT attest_keys
         doorstep_admin SELECT audience_cursors
         doorstep_admin SELECT audit_log
+        doorstep_admin SELECT card_image_bytes
+        doorstep_admin SELECT card_images
         doorstep_admin SELECT channels
         doorstep_admin SELECT clips
         doorstep_admin SELECT confirmations
@@ -53,11 +59,11 @@ enum Grants {
         doorstep_admin SELECT webhook_messages
         doorstep_admin SELECT webhooks
         doorstep_admin UPDATE api_keys (expires_at, revoked_at, successor_id)
-        doorstep_admin UPDATE clips (app_id_prefix, attestation, multi_business, parent_bundle_id, team_id)
+        doorstep_admin UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
         doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, proved_at)
-        doorstep_admin UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
-        doorstep_admin UPDATE locations (details, latitude, longitude, metadata, name, radius)
+        doorstep_admin UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)
+        doorstep_admin UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE short_codes (url)
         doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, key_burst, key_rate, name, new_instance_burst, new_instance_rate, suspended_at)
         doorstep_admin UPDATE webhook_messages (attempt, due_at, queued_at, state)
@@ -111,6 +117,8 @@ enum Grants {
         doorstep_app UPDATE webhook_messages (attempt, attempts, due_at, state)
         doorstep_app UPDATE webhooks (disabled_at, disabled_reason, failing_since)
         doorstep_app USAGE doorstep
+        doorstep_manager DELETE card_image_bytes
+        doorstep_manager DELETE card_images
         doorstep_manager DELETE channels
         doorstep_manager DELETE clips
         doorstep_manager DELETE domains
@@ -121,6 +129,8 @@ enum Grants {
         doorstep_manager DELETE webhook_messages
         doorstep_manager DELETE webhooks
         doorstep_manager INSERT api_keys
+        doorstep_manager INSERT card_image_bytes
+        doorstep_manager INSERT card_images
         doorstep_manager INSERT clips
         doorstep_manager INSERT domains
         doorstep_manager INSERT experiences
@@ -130,6 +140,8 @@ enum Grants {
         doorstep_manager INSERT webhooks
         doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, locations, revoked_at, scopes, successor_id, tenant_id)
         doorstep_manager SELECT audit_log
+        doorstep_manager SELECT card_image_bytes
+        doorstep_manager SELECT card_images
         doorstep_manager SELECT channels
         doorstep_manager SELECT clips
         doorstep_manager SELECT confirmations
@@ -146,10 +158,10 @@ enum Grants {
         doorstep_manager SELECT webhook_messages
         doorstep_manager SELECT webhooks
         doorstep_manager UPDATE api_keys (expires_at, revoked_at, successor_id)
-        doorstep_manager UPDATE clips (app_id_prefix, attestation, multi_business, parent_bundle_id, team_id)
+        doorstep_manager UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
         doorstep_manager UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, proved_at)
-        doorstep_manager UPDATE experiences (bundle_id, identifier_rule, location_identifier, subtitle, title)
-        doorstep_manager UPDATE locations (details, latitude, longitude, metadata, name, radius)
+        doorstep_manager UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)
+        doorstep_manager UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
         doorstep_manager UPDATE short_codes (url)
         doorstep_manager UPDATE tenants (collapse_policy, name)
         doorstep_manager UPDATE webhook_messages (attempt, due_at, queued_at, state)

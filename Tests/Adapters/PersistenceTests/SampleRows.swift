@@ -22,6 +22,16 @@ enum SampleRows {
             name: "tenants", login: .admin, row: ["slug": "'t' || left('$tenant', 8)", "name": "'Tenant'"],
             change: "name = 'Other'", key: "true"),
         Table(
+            name: "card_images", login: .admin,
+            row: [
+                "sha256": "encode(sha256('\\x01'), 'hex')", "media_type": "'image/png'", "byte_count": "1",
+            ],
+            change: nil, key: "byte_count = 1"),
+        Table(
+            name: "card_image_bytes", login: .admin,
+            row: ["sha256": "encode(sha256('\\x01'), 'hex')", "bytes": "'\\x01'"], change: nil,
+            key: "bytes = '\\x01'"),
+        Table(
             name: "clips", login: .admin,
             row: [
                 "bundle_id": "'com.example.App.Clip'", "parent_bundle_id": "'com.example.App'",

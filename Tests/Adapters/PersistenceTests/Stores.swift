@@ -1,4 +1,5 @@
 import Administration
+import Cards
 import Foundation
 import Geodesy
 import Invocation
@@ -126,14 +127,14 @@ extension LocationRecord {
     static func sample(
         _ identifier: String, name: String = "A place", latitude: Double = 37.334722,
         longitude: Double = -122.008889, radius: Double = 100, metadata: JSONObject = [:],
-        details: JSONObject = [:]
+        details: JSONObject = [:], card: Card? = Card()
     ) throws -> LocationRecord {
         try LocationRecord(
             identifier: LocationIdentifier(identifier), name: DisplayName(name),
             region: CircularRegion(
                 center: Coordinate(latitude: latitude, longitude: longitude), radius: Distance(meters: radius)
             ),
-            metadata: metadata, details: LocationDetails(details))
+            metadata: metadata, details: LocationDetails(details), card: card)
     }
 }
 

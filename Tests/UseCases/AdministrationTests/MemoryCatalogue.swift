@@ -33,6 +33,12 @@ struct MemoryCatalogue: CatalogueReader {
         return names.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
+    func furtherExperienceColumns() -> [String] {
+        Set(experiences.flatMap(\.furtherFields.keys)).sorted {
+            $0.utf8.lexicographicallyPrecedes($1.utf8)
+        }
+    }
+
     func eachLocation(_ body: (LocationRecord) throws -> Void) throws { try locations.forEach(body) }
     func eachExperience(_ body: (ExperienceRecord) throws -> Void) throws { try experiences.forEach(body) }
     func eachShortCode(_ body: (ShortCode) throws -> Void) throws { try codes.forEach(body) }

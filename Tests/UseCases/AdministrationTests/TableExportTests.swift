@@ -35,7 +35,9 @@ import Testing
             ))
         #expect(first.text.hasSuffix("\r\nplain,A place,1,2,100,,,,,,\r\n"))
         let records = try await read(first.bytes, as: LocationRecord.self)
-        #expect(records == catalogue.locations)
+        // Where all of a card's columns are empty nothing is said of it.
+        #expect(records.allSatisfy { $0.card == nil })
+        #expect(records.map(\.json) == catalogue.locations.map(\.json))
         catalogue.locations = records
         let second = Written()
         _ = try await catalogue.exportLocations(to: second.append)
@@ -51,7 +53,8 @@ import Testing
                 "clip,url,kind,location,identifier_rule,title,subtitle\r\n"
                     + "com.example.MyApp.Clip,https://example.com/a,advanced,a,,\"A, b\",\"A, b, \"\"now\"\"\"\r\n"
             ))
-        #expect(try await read(first.bytes, as: ExperienceRecord.self) == catalogue.experiences)
+        let records = try await read(first.bytes, as: ExperienceRecord.self)
+        #expect(records.map(\.json) == catalogue.experiences.map(\.json))
     }
 
     /// Any fields, of the bytes that mean something and some that do not.

@@ -329,6 +329,10 @@ struct ProblemType: Sendable {
             cause: "The tenant has no location of this identifier, which is compared byte by byte.",
             remedy: "Create it with `PUT /v1/locations/{identifier}`, or correct the identifier."),
         ProblemType(
+            "unknown_image", .unprocessableContent, title: "The image is unknown",
+            cause: "The tenant has no image of this SHA-256.",
+            remedy: "Add it before the cards that name it, or correct the digest."),
+        ProblemType(
             "unknown_experience", .notFound, title: "The experience is unknown",
             cause: "The tenant has no experience of this ID, which is made of its kind and its URL.",
             remedy: "`GET /v1/experiences?url=` finds it by its URL."),

@@ -2,6 +2,7 @@ import Administration
 import AppAttest
 import AppSiteAssociation
 import ArgumentParser
+import Cards
 import JSON
 import Tenancy
 
@@ -28,11 +29,14 @@ struct ClipCommand: AsyncParsableCommand {
         var appIDPrefix: AppIDPrefix?
         @Flag(name: .customLong("multi-business"), help: "The clip serves many businesses.")
         var isMultiBusiness = false
+        @OptionGroup var links: LinkOptions
+        @OptionGroup var card: CardOptions
 
         func run() async throws {
             let clip = try Clip(
-                bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix, isMultiBusiness: isMultiBusiness
-            )
+                bundleID: bundleID, teamID: teamID, appIDPrefix: appIDPrefix,
+                isMultiBusiness: isMultiBusiness,
+                links: links.changing(.none), card: await card.patch()(Card()))
             try await tenant.withItems(\.clips) { try await $0.create(clip) }
             output.print(clip.json, line: "Created clip \(bundleID)")
         }
@@ -79,19 +83,24 @@ struct ClipCommand: AsyncParsableCommand {
             name: .customLong("multi-business"), inversion: .prefixedNo,
             help: "Whether the clip serves many businesses.")
         var isMultiBusiness: Bool?
+        @OptionGroup var links: LinkOptions
+        @OptionGroup var card: CardOptions
 
         func validate() throws {
-            try requireChange(teamID != nil, appIDPrefix != nil, isMultiBusiness != nil)
+            try requireChange(
+                teamID != nil, appIDPrefix != nil, isMultiBusiness != nil, links.isGiven, card.isGiven)
         }
 
         func run() async throws {
+            let patch = try await card.patch()
             let clip = try await tenant.withItems(\.clips) { clips in
                 try await clips.update(bundleID) { clip in
                     try Clip(
                         bundleID: bundleID, teamID: teamID ?? clip.teamID,
                         appIDPrefix: appIDPrefix ?? clip.ownAppIDPrefix,
                         isMultiBusiness: isMultiBusiness ?? clip.isMultiBusiness,
-                        attestation: clip.attestation)
+                        attestation: clip.attestation, links: links.changing(clip.links),
+                        card: patch(clip.card))
                 }
             }
             output.print(clip.json, line: "Updated clip \(bundleID)")
@@ -143,10 +152,9 @@ struct ClipCommand: AsyncParsableCommand {
         func run() async throws {
             let clip = try await tenant.withItems(\.clips) { clips in
                 try await clips.update(bundleID) { clip in
-                    try Clip(
-                        bundleID: bundleID, teamID: clip.teamID, appIDPrefix: clip.ownAppIDPrefix,
-                        isMultiBusiness: clip.isMultiBusiness,
-                        attestation: none ? nil : changed(clip.attestation ?? ClipAttestation()))
+                    var clip = clip
+                    clip.attestation = none ? nil : changed(clip.attestation ?? ClipAttestation())
+                    return clip
                 }
             }
             output.print(clip.json, line: "Updated clip \(bundleID)")
@@ -180,5 +188,33 @@ struct ClipCommand: AsyncParsableCommand {
             }
             output.printDeletion(of: "clip", bundleID.text, counts)
         }
+    }
+}
+
+/// Where people get a clip's app; empty for what is not to be said any more.
+struct LinkOptions: ParsableArguments {
+    @Option(
+        name: .customLong("app-store-id"),
+        help: "The app's number in the App Store, such as 1234567890; empty for none.")
+    var appStoreID: String?
+    @Option(name: .customLong("android-url"), help: "Where people with Android are led; empty for nowhere.")
+    var androidURL: String?
+    @Option(name: .customLong("site-name"), help: "What the site calls itself; empty for nothing.")
+    var siteName: String?
+
+    var isGiven: Bool { appStoreID != nil || androidURL != nil || siteName != nil }
+
+    func changing(_ links: ClipLinks) throws -> ClipLinks {
+        let name = siteName.given(or: links.siteName?.text)
+        return try ClipLinks(
+            appStoreID: appStoreID.given(or: links.appStoreID),
+            androidURL: androidURL.given(or: links.androidURL), siteName: name.map { try DisplayName($0) })
+    }
+}
+
+extension String? {
+    /// What an option gives, where empty stands for nothing, or what there was.
+    func given(or old: String?) -> String? {
+        map { $0.isEmpty ? nil : $0 } ?? old
     }
 }

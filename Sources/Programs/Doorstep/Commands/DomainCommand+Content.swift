@@ -76,15 +76,9 @@ extension DomainCommand {
 extension InputFile {
     /// Reads a file as large as any association file may be, so that one with much white space is taken too.
     func associationContent() async throws -> AssociationContent {
-        try await reading { source in
-            var bytes: [UInt8] = []
-            while let more = try source() {
-                bytes += more
-                guard bytes.count <= SiteAssociation.maximumSize else {
-                    throw AssociationContentError.tooLarge(bytes.count)
-                }
-            }
-            return try AssociationContent(parsing: bytes)
-        }
+        try AssociationContent(
+            parsing: await bytes(limit: SiteAssociation.maximumSize) {
+                AssociationContentError.tooLarge($0)
+            })
     }
 }

@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import Cards
 import Invocation
 import JSON
 import Tenancy
@@ -17,12 +18,13 @@ extension ExperienceCommand {
         @OptionGroup var binding: BindingOptions
         @Option(help: "The card's title, at most 30 characters.") var title: String?
         @Option(help: "The card's subtitle, at most 56 characters.") var subtitle: String?
+        @OptionGroup var card: CardOptions
 
         func run() async throws {
             let record = try ExperienceRecord(
                 Experience(
                     url: URLPrefix(url), kind: kind, clip: clip, binding: binding.given() ?? .unbound),
-                title: title, subtitle: subtitle)
+                title: title, subtitle: subtitle, card: await card.patch()(Card()))
             try await tenant.withItems(\.experiences) { try await $0.create(record) }
             output.print(
                 record.json, line: "Created \(kind.rawValue) experience \(record.experience.url)")
@@ -56,9 +58,11 @@ extension ExperienceCommand {
         @Flag(help: "The experience is for no one location any more.") var unbound = false
         @Option(help: "The card's title, at most 30 characters; empty for none.") var title: String?
         @Option(help: "The card's subtitle, at most 56 characters; empty for none.") var subtitle: String?
+        @OptionGroup var card: CardOptions
 
         func validate() throws {
-            try requireChange(clip != nil, binding.isGiven, unbound, title != nil, subtitle != nil)
+            try requireChange(
+                clip != nil, binding.isGiven, unbound, title != nil, subtitle != nil, card.isGiven)
             guard !(unbound && binding.isGiven) else {
                 throw ValidationError("--unbound goes with neither --location nor --identifier-rule")
             }
@@ -67,6 +71,7 @@ extension ExperienceCommand {
         func run() async throws {
             let id = try experience.id()
             let given: LocationBinding? = try unbound ? .unbound : binding.given()
+            let patch = try await card.patch()
             let record = try await tenant.withItems(\.experiences) { experiences in
                 try await experiences.update(id) { record in
                     let old = record.experience
@@ -74,17 +79,13 @@ extension ExperienceCommand {
                         Experience(
                             url: old.url, kind: old.kind, clip: clip ?? old.clip,
                             binding: given ?? old.binding),
-                        title: Self.text(title, or: record.title),
-                        subtitle: Self.text(subtitle, or: record.subtitle))
+                        title: title.given(or: record.title), subtitle: subtitle.given(or: record.subtitle),
+                        card: patch(record.card ?? Card()))
                 }
             }
             output.print(
                 record.json,
                 line: "Updated \(experience.kind.rawValue) experience \(record.experience.url)")
-        }
-
-        private static func text(_ given: String?, or old: String?) -> String? {
-            given.map { $0.isEmpty ? nil : $0 } ?? old
         }
     }
 

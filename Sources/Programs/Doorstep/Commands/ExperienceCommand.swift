@@ -22,7 +22,7 @@ struct ExperienceCommand: AsyncParsableCommand {
             abstract: "Import experiences: all rows or none.",
             discussion: """
                 The first line names the columns: clip, url; and where they are wanted kind, location or \
-                identifier_rule, title, subtitle. An experience that is there already is changed to what the file says.
+                identifier_rule, title, subtitle, and card.PATH for what Apple's card says. An experience that is there already is changed to what the file says.
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -46,8 +46,8 @@ struct ExperienceCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write all of a tenant's experiences as CSV, which an import takes.",
             discussion: """
-                By URL, then kind: clip, url, kind, location, identifier_rule, title, subtitle. Imported and exported \
-                again, the file is the same byte by byte.
+                By URL, then kind: clip, url, kind, location, identifier_rule, title, subtitle, then what cards say. Imported \
+                and exported again, the file is the same byte by byte.
                 """)
 
         @OptionGroup var tenant: TenantOptions

@@ -26,6 +26,19 @@ struct InputFile {
         }
     }
 
+    /// All of a file that may have so many bytes.
+    /// - Parameter refusal: of a longer one, given how much of it was read.
+    func bytes(limit: Int, _ refusal: @Sendable (Int) -> any Error) async throws -> [UInt8] {
+        try await reading { source in
+            var bytes: [UInt8] = []
+            while let more = try source() {
+                bytes += more
+                guard bytes.count <= limit else { throw refusal(bytes.count) }
+            }
+            return bytes
+        }
+    }
+
     private func open() throws(CommandError) -> FileHandle {
         if path == "-" { return .standardInput }
         guard let handle = FileHandle(forReadingAtPath: path) else { throw .unreadableFile(path) }

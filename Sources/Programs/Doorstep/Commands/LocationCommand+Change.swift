@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import Cards
 import Geodesy
 import Invocation
 import JSON
@@ -23,6 +24,7 @@ extension LocationCommand {
         @Option(
             help: ArgumentHelp("What lookups give back of it; can be repeated.", valueName: "name=text"))
         var detail: [NamedText] = []
+        @OptionGroup var card: CardOptions
 
         func run() async throws {
             let record = try LocationRecord(
@@ -31,7 +33,7 @@ extension LocationCommand {
                     center: Coordinate(latitude: latitude, longitude: longitude),
                     radius: Distance(meters: radius)),
                 metadata: metadata.map(\.entry).merged(into: [:]),
-                details: LocationDetails(detail.merged(into: [:])))
+                details: LocationDetails(detail.merged(into: [:])), card: await card.patch()(Card()))
             try await tenant.withItems(\.locations) { try await $0.create(record) }
             output.print(record.json, line: "Created location \(identifier)")
         }
@@ -71,14 +73,16 @@ extension LocationCommand {
                 "What lookups give back of it, or without a text do not; can be repeated.",
                 valueName: "name=text"))
         var detail: [NamedText] = []
+        @OptionGroup var card: CardOptions
 
         func validate() throws {
             try requireChange(
                 name != nil, latitude != nil, longitude != nil, radius != nil, !metadata.isEmpty,
-                !detail.isEmpty)
+                !detail.isEmpty, card.isGiven)
         }
 
         func run() async throws {
+            let patch = try await card.patch()
             let record = try await tenant.withItems(\.locations) { locations in
                 try await locations.update(identifier) { record in
                     let (center, radius) = (record.region.center, radius.map { Distance(meters: $0) })
@@ -90,7 +94,8 @@ extension LocationCommand {
                                 longitude: longitude ?? center.longitude),
                             radius: radius ?? record.region.radius),
                         metadata: metadata.map(\.entry).merged(into: record.metadata),
-                        details: LocationDetails(detail.merged(into: record.details.texts)))
+                        details: LocationDetails(detail.merged(into: record.details.texts)),
+                        card: patch(record.card ?? Card()))
                 }
             }
             output.print(record.json, line: "Updated location \(identifier)")

@@ -25,7 +25,8 @@ struct LocationCommand: AsyncParsableCommand {
             discussion: """
                 The first line names the columns: identifier, name, latitude, longitude, radius (metres, at most \
                 500). Columns details.NAME are texts that lookups give back, at most 4,096 bytes of a location as \
-                JSON; others are kept as metadata. A location that is there already is changed to what the file says.
+                JSON, columns card.PATH say what Apple's card says; others are kept as metadata. A location that is there \
+                already is changed to what the file says; where that says nothing of its card, it keeps it.
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -69,8 +70,8 @@ struct LocationCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write all of a tenant's locations as CSV, which an import takes.",
             discussion: """
-                By identifier: identifier, name, latitude, longitude, radius, then the columns of details and \
-                metadata by name. Imported and exported again, the file is the same byte by byte.
+                By identifier: identifier, name, latitude, longitude, radius, then the columns of details, \
+                metadata and cards by name. Imported and exported again, the file is the same byte by byte.
                 """)
 
         @OptionGroup var tenant: TenantOptions

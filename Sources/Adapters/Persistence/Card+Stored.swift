@@ -1,0 +1,61 @@
+import Administration
+import Cards
+import JSON
+import PostgreSQL
+import Tenancy
+
+// A card in its two columns: `card`, the JSON without the image, NULL where it says nothing else; and `card_image`, by which the
+// database holds it to the images that there are.
+
+extension Card {
+    static let storedColumns = "card, card_image"
+
+    /// Reads ``storedColumns``.
+    init(stored json: JSONText?, image: String?) throws {
+        self = try PersistenceError.reading("card") {
+            var card = Card()
+            if let json { card = try Card(JSONObjectReader(JSONValue(parsing: json.text.utf8))) }
+            card.image = try image.map { try ImageDigest($0) }
+            return card
+        }
+    }
+
+    /// What ``storedColumns`` hold; of what says nothing there is none.
+    var stored: (json: String?, image: String?) {
+        let text = textWithoutImage
+        return (text == "{}" ? nil : text, image?.description)
+    }
+
+    private var textWithoutImage: String {
+        var card = self
+        card.image = nil
+        return String(decoding: JSONValue.object(card.json).serialized(), as: UTF8.self)
+    }
+
+    /// As columns of rows that are staged: with one whose card is not said nothing is to be done.
+    static let stagedColumns = [
+        (column: "card", type: "jsonb", field: "card"),
+        (column: "card_image", type: #"text COLLATE "C""#, field: "card.image"),
+    ]
+
+    static func staged(_ card: Card?) -> [String?] {
+        [card?.textWithoutImage, card?.image?.description]
+    }
+
+    /// Refuses staged rows whose image the tenant does not have.
+    static func unknownImages(of tenant: TenantID) -> Query {
+        """
+        INSERT INTO pg_temp.refused
+        SELECT line, 'card.image: the tenant has no image ' || card_image FROM pg_temp.staged s
+        WHERE card_image IS NOT NULL AND NOT EXISTS (SELECT FROM doorstep.card_images i
+            WHERE i.tenant_id = \(tenant.uuid) AND i.sha256 = s.card_image)
+        ON CONFLICT DO NOTHING
+        """
+    }
+
+    /// What the database refuses of a row for its image; nil for any other error.
+    func refusal(_ error: PostgreSQLError, in relation: String) -> AdministrationError? {
+        guard let image, error.isForeignKeyViolation("\(relation)_card_image") else { return nil }
+        return .unknownImage(image)
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import Cards
+import JSON
+
+/// What Apple's card is to say of a clip, a location or an experience.
+struct CardOptions: ParsableArguments {
+    @Option(
+        name: .customLong("card"),
+        help: ArgumentHelp(
+            "What Apple's card says: a file with a JSON object, as the API has it; - for standard input.",
+            discussion: """
+                defaultLanguage, action, businessCategory, image, texts and place; what it does not say is inherited, \
+                an experience's from its location and that's from the clip. To change a card it is a merge patch \
+                (RFC 7396): what it does not name stays, null takes away.
+                """,
+            valueName: "file"), completion: .file())
+    var file: String?
+
+    var isGiven: Bool { file != nil }
+
+    /// What a card becomes by what is given; the patch is read once, before anything is changed.
+    func patch() async throws -> @Sendable (Card) throws -> Card {
+        guard let file else { return { $0 } }
+        let bytes = try await InputFile(path: file).bytes(limit: Card.maximumLength) { _ in
+            CommandError.invalidOption("--card", "the file has more than \(Card.maximumLength) bytes")
+        }
+        let patch = try JSONValue(parsing: bytes)
+        guard patch.objectValue != nil else {
+            throw CommandError.notAnObject(file)
+        }
+        return { try Card(JSONObjectReader(JSONValue.object($0.json).merging(patch), path: "card")) }
+    }
+}

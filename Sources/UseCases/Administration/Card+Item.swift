@@ -1,0 +1,101 @@
+public import Cards
+import JSON
+
+// The card of a clip, a location or an experience: as JSON, where it is left out when it says nothing, and as columns of a
+// table, where a row says nothing of a card whose cells are all empty.
+
+extension Card {
+    /// What the columns of a card begin with; the path in its JSON follows.
+    static let columnPrefix = "card."
+
+    /// The texts of the columns by their names; what the card does not say has none.
+    ///
+    /// A list of one text is that text, any other is JSON.
+    public var furtherFields: [String: String] {
+        var columns: [String: String] = [:]
+        for (path, value) in fields {
+            let text =
+                switch value {
+                case .string(let text): text
+                case .array(let values)
+                where values.count == 1 && values[0].stringValue?.isBracketed == false:
+                    values[0].stringValue ?? ""
+                default: String(decoding: value.serialized(), as: UTF8.self)
+                }
+            columns[Self.columnPrefix + path] = text
+        }
+        return columns
+    }
+
+    /// Reads the columns of a row that begin with ``columnPrefix``, the empty ones left out; nil where that leaves none.
+    init?(columns: [(name: String, text: String)]) throws(RowRefusal) {
+        guard !columns.isEmpty else { return nil }
+        var fields: [(path: String, value: JSONValue)] = []
+        for (name, text) in columns {
+            let path = String(decoding: name.utf8.dropFirst(Self.columnPrefix.utf8.count), as: UTF8.self)
+            fields.append((path, try Self.value(of: text, in: name, as: CardField(path: path))))
+        }
+        do throws(JSONFieldError) {
+            try self.init(fields: fields, path: "card")
+        } catch {
+            throw RowRefusal(error.path, error.reason)
+        }
+    }
+
+    private static func value(
+        of text: String, in column: String, as field: CardField
+    ) throws(RowRefusal) -> JSONValue {
+        switch field {
+        case .text: return .string(text)
+        case .number:
+            let number = try CSVFields.number(text, in: column)
+            guard number.isFinite else { throw RowRefusal(column, "not a number") }
+            return JSONValue(finite: number)
+        case .texts:
+            guard text.isBracketed else { return .array([.string(text)]) }
+            guard let value = try? JSONValue(parsing: text.utf8), case .array = value else {
+                throw RowRefusal(column, "begins as a list and is no array of JSON")
+            }
+            return value
+        }
+    }
+
+    /// Adds it to the members of what has it, unless it says nothing.
+    func add(to members: inout JSONObject) {
+        if !isEmpty { members["card"] = .object(json) }
+    }
+}
+
+extension JSONObjectReader {
+    /// What an item says of its card, which is nothing where it is left out.
+    mutating func card() throws -> Card {
+        guard let reader = try optionalObject("card") else { return Card() }
+        do throws(JSONFieldError) {
+            return try Card(reader)
+        } catch {
+            // What could be read and breaks a rule is refused as such, as of all items.
+            switch error {
+            case .invalid, .missing: throw RowRefusal(error.path, error.reason)
+            case .wrongType, .unknown: throw error
+            }
+        }
+    }
+}
+
+extension CSVFields {
+    /// What a row says of its card; nil where all of that is empty.
+    func card() throws(RowRefusal) -> Card? {
+        var columns: [(name: String, text: String)] = []
+        try forEachOther { name, text throws(RowRefusal) in
+            if name.isOfCard { columns.append((name, text)) }
+        }
+        return try Card(columns: columns)
+    }
+}
+
+extension String {
+    /// Whether a column of this name is one of a card's.
+    var isOfCard: Bool { utf8.starts(with: Card.columnPrefix.utf8) }
+
+    fileprivate var isBracketed: Bool { utf8.first == UInt8(ascii: "[") }
+}

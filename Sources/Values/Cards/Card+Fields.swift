@@ -1,0 +1,80 @@
+public import JSON
+
+/// What one path of a card's JSON holds, for who writes cards as a table.
+public enum CardField: Sendable, Hashable {
+    case text
+    case texts
+    /// In degrees.
+    case number
+
+    /// A path that no card has is a text's: whoever reads the card refuses it by its name.
+    public init(path: String) {
+        self =
+            switch path {
+            case "place.names", "place.categories", "place.mainAddress.structuredAddress.streetAddress":
+                .texts
+            case "place.displayPoint.coordinates.latitude", "place.displayPoint.coordinates.longitude":
+                .number
+            default: .text
+            }
+    }
+}
+
+extension Card {
+    /// Each value by its path, such as `texts.EN.title` or `place.mainAddress.fullAddress`; a list is one value.
+    ///
+    /// What is nil has no path.
+    public var fields: [String: JSONValue] {
+        var fields: [String: JSONValue] = [:]
+        Self.add(json, at: "", to: &fields)
+        return fields
+    }
+
+    private static func add(_ object: JSONObject, at path: String, to fields: inout [String: JSONValue]) {
+        for (key, value) in object {
+            let path = JSONPath.member(key, of: path)
+            if case .object(let members) = value {
+                add(members, at: path, to: &fields)
+            } else {
+                fields[path] = value
+            }
+        }
+    }
+
+    /// Makes a card of values by their paths.
+    /// - Parameter path: where the card stands, for errors.
+    /// - Throws: for a path that no card has, and a value that is not to be taken, by its path.
+    public init(fields: some Sequence<(path: String, value: JSONValue)>, path: String) throws(JSONFieldError)
+    {
+        var json: JSONObject = [:]
+        for (field, value) in fields {
+            // No path has more parts; what is left together in the last one is no member's name.
+            let keys = field.split(separator: ".", maxSplits: 5, omittingEmptySubsequences: false)
+            guard Self.set(value, at: keys[...], in: &json) else {
+                throw .invalid(path: "\(path).\(field)", reason: "is said together with what stands in it")
+            }
+        }
+        try self.init(JSONObjectReader(json, path: path))
+    }
+
+    /// Whether there was room for the value: neither it nor one around it was there.
+    private static func set(
+        _ value: JSONValue, at keys: ArraySlice<Substring>, in object: inout JSONObject
+    ) -> Bool {
+        guard let first = keys.first.map(String.init) else { return false }
+        let rest = keys.dropFirst()
+        guard !rest.isEmpty else {
+            guard object[first] == nil else { return false }
+            object[first] = value
+            return true
+        }
+        var members: JSONObject = [:]
+        if let present = object[first] {
+            guard case .object(let there) = present else { return false }
+            members = there
+        }
+        let isSet = set(value, at: rest, in: &members)
+        object[first] = .object(members)
+        return isSet
+    }
+}

@@ -1,0 +1,164 @@
+import Administration
+import Cards
+import Geodesy
+import Invocation
+import JSON
+import Persistence
+import PostgreSQL
+import Tenancy
+import TestSupport
+import Testing
+
+/// What Apple's card says of clips, locations and experiences, as it is kept and imported.
+@Suite struct CardTests {
+    private static let digest = String(repeating: "0", count: 62) + "a1"
+
+    private static func card(_ title: String = "Café", image: String? = nil) throws -> Card {
+        var place = Place()
+        place.names = ["Café", "[Kaffee]"]
+        place.point = Place.DisplayPoint(try Coordinate(latitude: -1.5e-7, longitude: 180 / 7))
+        return Card(
+            defaultLanguage: .english, action: .open, businessCategory: .foodAndDrink,
+            image: try image.map { try ImageDigest($0) },
+            texts: [.english: try CardText(title: title), .japanese: try CardText(subtitle: "営業中")],
+            place: place)
+    }
+
+    private static func addImage(_ stores: Stores, _ tenant: TenantID) async throws {
+        try await stores.administer(
+            tenant,
+            """
+            INSERT INTO doorstep.card_images (tenant_id, sha256, media_type, byte_count)
+            VALUES ('\(tenant)', '\(digest)', 'image/png', 1)
+            """)
+    }
+
+    private static func experience(_ card: Card?, title: String? = nil) throws -> ExperienceRecord {
+        try ExperienceRecord(
+            Experience(
+                url: URLPrefix("https://example.com/a"), kind: .advanced,
+                clip: BundleID("com.example.MyApp.Clip"), binding: .unbound), title: title, card: card)
+    }
+
+    @Test func everyKindOfItemKeepsItsCard() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await Self.addImage(stores, tenant)
+            let items = stores.administration.items
+            let card = try Self.card(image: Self.digest)
+            let clip = try Clip(
+                bundleID: BundleID("com.example.MyApp.Clip"), teamID: TeamID("ABCDE12345"),
+                isMultiBusiness: true,
+                links: ClipLinks(
+                    appStoreID: "1234567890", androidURL: "https://play.google.com/store?id=a",
+                    siteName: DisplayName("Example")), card: card)
+            let location = try LocationRecord.sample("a", card: card)
+            let experience = try Self.experience(Card(image: try ImageDigest(Self.digest)))
+            try await TenantItems(items.clips, of: tenant, by: "t").create(clip)
+            try await TenantItems(items.locations, of: tenant, by: "t").create(location)
+            try await TenantItems(items.experiences, of: tenant, by: "t").create(experience)
+            #expect(try await items.clips.item(clip.key, of: tenant) == clip)
+            #expect(try await items.locations.item(location.key, of: tenant) == location)
+            #expect(try await items.experiences.item(experience.key, of: tenant) == experience)
+
+            // And loses it again.
+            let plain = try Clip(
+                bundleID: clip.bundleID, teamID: clip.teamID, isMultiBusiness: true)
+            _ = try await items.clips.change(clip.key, of: tenant, by: "t") { _ in plain }
+            #expect(try await items.clips.item(clip.key, of: tenant) == plain)
+        }
+    }
+
+    @Test func anImageThatThereIsNotIsRefused() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            try await Self.addImage(stores, other)
+            let card = try Self.card(image: Self.digest)
+            let refusal = AdministrationError.unknownImage(try ImageDigest(Self.digest))
+            await #expect(throws: refusal) {
+                try await TenantItems(stores.administration.items.locations, of: tenant, by: "t")
+                    .create(LocationRecord.sample("a", card: card))
+            }
+            try await stores.createClip(of: tenant)
+            await #expect(throws: refusal) {
+                try await TenantItems(stores.administration.items.experiences, of: tenant, by: "t")
+                    .create(Self.experience(card))
+            }
+            let outcome = try await stores.importLocations(
+                [.sample("a"), .sample("b", card: card)], of: tenant)
+            guard case .refused(let problems) = outcome else {
+                Issue.record("imported: \(outcome)")
+                return
+            }
+            #expect(
+                problems.first == [
+                    ImportProblem(
+                        line: 3, reason: "card.image: the tenant has no image \(Self.digest)")
+                ])
+        }
+    }
+
+    /// A table that knows nothing of cards changes none; one that does changes those of the rows that say something.
+    @Test func aRowThatSaysNothingOfItsCardKeepsIt() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let card = try Self.card()
+            try await stores.importLocations(
+                [.sample("a", card: card), .sample("b", card: nil), .sample("c", card: card)], of: tenant)
+            #expect(
+                try await stores.importLocations(
+                    [
+                        .sample("a", radius: 7, card: nil), .sample("b", card: nil),
+                        .sample("c", card: Card()),
+                        .sample("d", card: try Self.card("New")),
+                    ], of: tenant) == .done(1, 2, 1))
+            let expected = try [
+                LocationRecord.sample("a", radius: 7, card: card), .sample("b"), .sample("c"),
+                .sample("d", card: Self.card("New")),
+            ]
+            #expect(
+                try await stores.administration.locations(of: tenant, after: nil, limit: 9) == expected)
+
+            try await stores.createClip(of: tenant)
+            try await stores.importExperiences([Self.experience(card)], of: tenant)
+            let plan = try await stores.administration.importExperiences(
+                of: tenant, Rows([Self.experience(nil, title: "T")]), ImportOptions(isDryRun: true))
+            guard case .planned(let planned) = plan else {
+                Issue.record("not planned: \(plan)")
+                return
+            }
+            #expect(planned.changed.map(\.detail) == ["title"])
+            let cleared = try await stores.administration.importExperiences(
+                of: tenant, Rows([Self.experience(Card())]), ImportOptions(isDryRun: true))
+            guard case .planned(let clearing) = cleared else {
+                Issue.record("not planned: \(cleared)")
+                return
+            }
+            #expect(clearing.changed.map(\.detail) == ["card"])
+        }
+    }
+
+    /// What lookups are answered from does not follow cards.
+    @Test func aCardIsNoChangeOfRouting() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.createClip(of: tenant)
+            try await stores.importLocations([.sample("a")], of: tenant)
+            func changes() async throws -> Int {
+                try await stores.routerPool.withTransaction { transaction in
+                    try await transaction.execute("SELECT count(*) FROM doorstep.changes").one()
+                        .decode(Int.self)
+                }
+            }
+            let before = try await changes()
+            #expect(before > 0)
+            #expect(
+                try await stores.importLocations([.sample("a", card: Self.card())], of: tenant)
+                    == .done(0, 1, 0))
+            let clips = stores.administration.items.clips
+            _ = try await clips.change(BundleID("com.example.MyApp.Clip"), of: tenant, by: "t") { clip in
+                var clip = try #require(clip)
+                clip.card = try Self.card()
+                return clip
+            }
+            #expect(try await changes() == before)
+        }
+    }
+}
