@@ -166,7 +166,8 @@ let package = Package(
         Floor.adapters.library(
             "ServerClient",
             [
-                "Administration", "AppSiteAssociation", "IPAddresses", "Invocation", "JSON", "OutboundHTTP",
+                "Administration", "AppSiteAssociation", "Cards", "IPAddresses", "Invocation", "JSON",
+                "OutboundHTTP",
                 "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
             ]),
         Floor.adapters.library(
@@ -207,7 +208,7 @@ let package = Package(
             "HTTPAPI",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation", "COpenAPI",
-                "Encodings", "Geodesy", "HTML",
+                "Cards", "Encodings", "Geodesy", "HTML",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
                 "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
                 logging,
@@ -344,7 +345,8 @@ let package = Package(
                 "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator", "AppSiteAssociation",
                 "Attestation", "Cards", "EmbeddedPostgreSQL", "Geodesy",
                 "Invocation", "JSON", "Locations", "Notifications", "Persistence", "PostgreSQL",
-                "PropertyTesting", "RateLimiting", "Receipts", "Routing", "RoutingSupport", "Tenancy",
+                "PropertyTesting", "RateLimiting", "Receipts", "Routing", "RoutingSupport", "StoreSupport",
+                "Tenancy",
                 "TestSupport", crypto,
             ]),
         Floor.client.tests(
@@ -369,11 +371,12 @@ let package = Package(
             "HTTPAPITests",
             [
                 "APNsClient", "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator",
-                "AppSiteAssociation", "Attestation", "CSteps", "DomainProof", "Encodings",
+                "AppSiteAssociation", "Attestation", "CSteps", "Cards", "DomainProof", "Encodings",
                 "Geodesy", "HTML", "HTTPAPI", "IPAddresses", "Invocation", "JSON", "Locations",
                 "Notifications",
                 "PostgreSQL",
                 "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "Routing", "RoutingSupport",
+                "StoreSupport",
                 "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging,
                 metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
             ]),

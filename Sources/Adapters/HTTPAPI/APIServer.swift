@@ -253,6 +253,7 @@ public struct APIServer: Service {
             + NotificationHistoryRoutes(history: dependencies.history).routes
             + CatalogueRoutes("identifier", dependencies.catalogue.items.locations).routes
             + CatalogueRoutes("bundleID", dependencies.catalogue.items.clips).routes
+            + ImageRoutes(dependencies.catalogue.items.images, dependencies.catalogue.imageFiles).routes
             + CatalogueRoutes("id", dependencies.catalogue.items.experiences, namesItself: true).routes
             + CatalogueRoutes("code", dependencies.catalogue.items.shortCodes).routes
             + CollectionRoutes(store: dependencies.catalogue.collections.locations).routes

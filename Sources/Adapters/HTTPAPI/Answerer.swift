@@ -126,7 +126,7 @@ struct Answerer: Sendable {
                         let take = try handler(admitted)
                         return try await uploads.with(admitted.tenant) {
                             try await take(
-                                try await request.withUpload(within: bodyTimeout) {
+                                try await request.withUpload(of: route.bodyTypes[0], within: bodyTimeout) {
                                     try await SpooledBody($0)
                                 })
                         }

@@ -112,6 +112,7 @@ private struct ArchiveLoad {
 
     /// - Throws: `ImportRefused` with all that is wrong.
     mutating func run() async throws -> [RowCount] {
+        try await addImages()
         try await addClips()
         try await addDomains()
         try await load(\.location)
@@ -119,6 +120,25 @@ private struct ArchiveLoad {
         try await load(\.shortCode)
         try refuse()
         return counts
+    }
+
+    private mutating func addImages() async throws {
+        var count = 0
+        while let (archived, line) = try archive.next(\.image) {
+            do {
+                let image = try CardImage(file: archived.file, addedAt: Date())
+                try await image.check(replacing: nil, transaction)
+                if try await !transaction.add(image) {
+                    archive.problems.add(line: line, "file: an earlier line has it already")
+                }
+            } catch let error as AdministrationError {
+                archive.problems.add(line: line, "file: \(error)")
+            }
+            count += 1
+        }
+        // What names an image that was refused is not wrong itself.
+        if !archive.problems.isEmpty { try refuse() }
+        counts.append(RowCount(relation: "card_images", count: count))
     }
 
     private mutating func addClips() async throws {

@@ -8,6 +8,8 @@ struct Reference: Sendable {
     let column: String
     /// The SQL expression that names such a row.
     let name: String
+    /// Whether such a row can do without: then it stays and refers to nothing, where others go with what they refer to.
+    var isCleared = false
 }
 
 extension TenantTransaction {
@@ -21,7 +23,10 @@ extension TenantTransaction {
         var counts: [RowCount] = []
         if cascade {
             for reference in references {
-                let count = try await delete(from: reference.relation, where: reference.column, is: key)
+                let count =
+                    try await reference.isCleared
+                    ? clear(reference, of: key)
+                    : delete(from: reference.relation, where: reference.column, is: key)
                 if count > 0 { counts.append(RowCount(relation: reference.relation, count: count)) }
             }
         } else {
@@ -41,6 +46,16 @@ extension TenantTransaction {
             """
             DELETE FROM doorstep.\(identifier: relation)
             WHERE tenant_id = \(tenant.uuid) AND \(identifier: column) = \(value)
+            """
+        ).affectedRows
+    }
+
+    /// Has rows refer to nothing; returns how many did.
+    private func clear(_ reference: Reference, of key: String) async throws -> Int {
+        try await execute(
+            """
+            UPDATE doorstep.\(identifier: reference.relation) SET \(identifier: reference.column) = NULL
+            WHERE tenant_id = \(tenant.uuid) AND \(identifier: reference.column) = \(key)
             """
         ).affectedRows
     }

@@ -23,6 +23,17 @@ struct PostgresCatalogueReader: CatalogueReader {
         try await transaction.clips()
     }
 
+    func eachImage(_ body: (CardImage) throws -> Void) async throws {
+        // One file at a time: together they may be more than there is memory for.
+        let images: [CardImage] = try await transaction.items(after: nil, limit: CardImage.maximumCount)
+        for image in images {
+            guard let file = try await transaction.file(of: image.key) else {
+                throw PersistenceError.unreadable("card_images")
+            }
+            try body(CardImage(file: file, addedAt: image.addedAt))
+        }
+    }
+
     func domains() async throws -> [DomainRecord] {
         try await transaction.domains()
     }

@@ -101,7 +101,8 @@ extension ManagedCatalogue {
                 locations: PostgresCollectionStore<LocationRecord>(access: access),
                 experiences: PostgresCollectionStore<ExperienceRecord>(access: access),
                 shortCodes: PostgresCollectionStore<ShortCode>(access: access)),
-            tenant: PostgresTenantStore(access: access), keys: PostgresKeyStore(access: access),
+            imageFiles: PostgresImageFiles(access: access), tenant: PostgresTenantStore(access: access),
+            keys: PostgresKeyStore(access: access),
             auditLog: PostgresAuditLog(access: access))
     }
 }
@@ -110,6 +111,7 @@ extension CatalogueStores {
     fileprivate init(_ access: any CatalogueAccess) {
         self.init(
             clips: PostgresCatalogueStore<Clip>(access: access),
+            images: PostgresCatalogueStore<CardImage>(access: access),
             locations: PostgresCatalogueStore<LocationRecord>(access: access),
             experiences: PostgresCatalogueStore<ExperienceRecord>(access: access),
             shortCodes: PostgresCatalogueStore<ShortCode>(access: access),

@@ -1,4 +1,5 @@
 import Administration
+import Cards
 import Invocation
 import Synchronization
 import Tenancy
@@ -19,6 +20,15 @@ final class HTTPCatalogueReader: CatalogueReader {
     }
 
     func clips() async throws -> [Clip] { try await all() }
+
+    func eachImage(_ body: (CardImage) throws -> Void) async throws {
+        let images: [CardImage] = try await all()
+        for image in images {
+            guard let path = CardImage.path(of: image.key) else { continue }
+            let file = try await server.bytes(path + "/file", limit: HeaderImage.maximumByteCount)
+            try body(CardImage(file: file, addedAt: image.addedAt))
+        }
+    }
 
     func domains() async throws -> [DomainRecord] { try await all() }
 

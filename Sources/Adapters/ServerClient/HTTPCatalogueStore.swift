@@ -1,4 +1,5 @@
 import Administration
+import AsyncHTTPClient
 import JSON
 import NIOHTTP1
 import Tenancy
@@ -28,9 +29,14 @@ struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
         for _ in 0..<Self.attempts {
             let current = try await current(key)
             let after = try make(current?.item)
+            if let current, current.item.json == after.json {
+                return CatalogueChange(before: current.item, after: current.item, isVisible: true)
+            }
             let condition = current.map { ("If-Match", $0.tag) } ?? ("If-None-Match", "*")
+            let (type, bytes) = after.content
             let reply = try await server.ask(
-                .PUT, path, fields: [condition], body: after.sent, problems: ["precondition_failed"])
+                .PUT, path, [], fields: [condition], content: (type, .bytes(bytes)),
+                within: RemoteServer.timeout, problems: ["precondition_failed"])
             guard reply.problem == nil else { continue }
             return CatalogueChange(
                 before: current?.item, after: after, isVisible: reply.json["visible"] != .bool(false))

@@ -19,7 +19,7 @@ public struct RemoteServer: Sendable {
     /// How many bytes of an answer are taken: a page of a list is 1 MiB, and an item more.
     private static let answerLimit = 4_194_304
     /// For how long an answer is waited for: longer than the server waits for its own lookups to know of a change.
-    private static let timeout = Duration.seconds(60)
+    static let timeout = Duration.seconds(60)
     /// Of a page of a list.
     private static let pageLength = 1_000
 
@@ -47,6 +47,7 @@ public struct RemoteServer: Sendable {
     public var items: CatalogueStores {
         CatalogueStores(
             clips: HTTPCatalogueStore<Clip>(server: self),
+            images: HTTPCatalogueStore<CardImage>(server: self),
             locations: HTTPCatalogueStore<LocationRecord>(server: self),
             experiences: HTTPCatalogueStore<ExperienceRecord>(server: self),
             shortCodes: HTTPCatalogueStore<ShortCode>(server: self),
@@ -101,6 +102,29 @@ public struct RemoteServer: Sendable {
     /// Asks for something that is answered with JSON.
     public func read(_ path: String, _ query: [(String, String)] = []) async throws -> JSONObject {
         try await ask(.GET, path, query).json
+    }
+
+    /// Asks for something that is answered with other bytes than JSON.
+    /// - Parameter limit: how many there may be.
+    func bytes(_ path: String, limit: Int) async throws(ServerError) -> [UInt8] {
+        var request = HTTPClientRequest(url: url.description + path)
+        request.headers.add(name: "Authorization", value: "Bearer \(key)")
+        let answer: OutboundAnswer
+        do throws(OutboundError) {
+            answer = try await client.execute(request, limit: limit, timeout: Self.timeout)
+        } catch {
+            throw .unreached(error)
+        }
+        guard (200..<300).contains(answer.status) else {
+            if case .object(let members) = try? JSONValue(parsing: answer.body),
+                let problem = ServerProblem(members)
+            {
+                throw .refused(problem)
+            }
+            throw .unexpected(status: answer.status)
+        }
+        guard !answer.isCutOff else { throw .unexpected(status: answer.status) }
+        return Array(answer.body)
     }
 
     /// Has something done by JSON.

@@ -1,5 +1,6 @@
 import Administration
 import AppSiteAssociation
+import Cards
 import Foundation
 import JSON
 
@@ -9,6 +10,14 @@ protocol ServedItem: CatalogueItem {
     static func served(_ json: JSONObject, as key: Key?) throws -> Self
     /// What the server is sent to have it so.
     var sent: JSONObject { get }
+    /// How that is sent.
+    var content: (type: String, bytes: [UInt8]) { get }
+}
+
+extension ServedItem {
+    var content: (type: String, bytes: [UInt8]) {
+        ("application/json", JSONValue.object(sent).serialized())
+    }
 }
 
 extension ServedItem where Self: WrittenItem {
@@ -20,6 +29,17 @@ extension Clip: ServedItem {}
 extension LocationRecord: ServedItem {}
 extension ExperienceRecord: ServedItem {}
 extension ShortCode: ServedItem {}
+
+extension CardImage: ServedItem {
+    static func served(_ json: JSONObject, as _: ImageDigest?) throws -> CardImage {
+        var fields = JSONObjectReader(json)
+        return try CardImage(&fields)
+    }
+
+    /// It is sent as it is, not as what is said of it.
+    var sent: JSONObject { [:] }
+    var content: (type: String, bytes: [UInt8]) { (format.rawValue, file ?? []) }
+}
 
 extension DomainRecord: ServedItem {
     static func served(_ json: JSONObject, as _: DomainName?) throws -> DomainRecord {

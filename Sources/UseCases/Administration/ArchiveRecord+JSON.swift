@@ -7,6 +7,7 @@ extension ArchiveRecord {
         let members: JSONObject =
             switch self {
             case .tenant(let tenant): tenant.json
+            case .image(let image): ["file": .string(Data(image.file).base64EncodedString())]
             case .clip(let clip): clip.json
             case .domain(let domain): domain.json
             case .location(let location): location.json
@@ -25,6 +26,11 @@ extension ArchiveRecord {
         var fields = JSONObjectReader(json)
         switch try fields.requiredCase("type", of: TenantArchive.Kind.self) {
         case .tenant: self = .tenant(try ArchivedTenant(&fields))
+        case .image:
+            guard let file = Data(base64Encoded: try fields.requiredString("file")) else {
+                throw RowRefusal("file", "not Base64")
+            }
+            self = .image(ArchivedImage(file: Array(file)))
         case .clip: self = .clip(try Clip(&fields))
         case .domain: self = .domain(try ArchivedDomain(&fields))
         case .location: self = .location(try LocationRecord(&fields))

@@ -6,6 +6,8 @@ public protocol CatalogueReader: Sendable {
 
     /// By bundle ID.
     func clips() async throws -> [Clip]
+    /// By digest, each with its file.
+    func eachImage(_ body: (CardImage) throws -> Void) async throws
     /// By host.
     func domains() async throws -> [DomainRecord]
     /// The names that any location's ``LocationRecord/furtherFields`` have, by their bytes.

@@ -1,3 +1,4 @@
+public import Cards
 public import JSON
 public import Tenancy
 
@@ -77,6 +78,12 @@ public protocol CollectionStore<Item>: Sendable {
     ) async throws -> (outcome: ImportOutcome, isVisible: Bool)
 }
 
+/// Where the files of tenants' images are.
+public protocol ImageFiles: Sendable {
+    /// Nil where the tenant has no such image.
+    func file(of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]?
+}
+
 /// What became of an item.
 public struct CatalogueChange<Item: CatalogueItem>: Sendable {
     /// Nil for one that is new.
@@ -95,17 +102,20 @@ public struct CatalogueChange<Item: CatalogueItem>: Sendable {
 /// The stores of all kinds of items.
 public struct CatalogueStores: Sendable {
     public let clips: any CatalogueStore<Clip>
+    public let images: any CatalogueStore<CardImage>
     public let locations: any CatalogueStore<LocationRecord>
     public let experiences: any CatalogueStore<ExperienceRecord>
     public let shortCodes: any CatalogueStore<ShortCode>
     public let domains: any CatalogueStore<DomainRecord>
 
     public init(
-        clips: any CatalogueStore<Clip>, locations: any CatalogueStore<LocationRecord>,
+        clips: any CatalogueStore<Clip>, images: any CatalogueStore<CardImage>,
+        locations: any CatalogueStore<LocationRecord>,
         experiences: any CatalogueStore<ExperienceRecord>, shortCodes: any CatalogueStore<ShortCode>,
         domains: any CatalogueStore<DomainRecord>
     ) {
         self.clips = clips
+        self.images = images
         self.locations = locations
         self.experiences = experiences
         self.shortCodes = shortCodes
@@ -133,16 +143,19 @@ public struct CollectionStores: Sendable {
 public struct ManagedCatalogue: Sendable {
     public let items: CatalogueStores
     public let collections: CollectionStores
+    public let imageFiles: any ImageFiles
     public let tenant: any TenantStore
     public let keys: any KeyStore
     public let auditLog: any AuditLog
 
     public init(
-        items: CatalogueStores, collections: CollectionStores, tenant: any TenantStore, keys: any KeyStore,
+        items: CatalogueStores, collections: CollectionStores, imageFiles: any ImageFiles,
+        tenant: any TenantStore, keys: any KeyStore,
         auditLog: any AuditLog
     ) {
         self.items = items
         self.collections = collections
+        self.imageFiles = imageFiles
         self.tenant = tenant
         self.keys = keys
         self.auditLog = auditLog

@@ -6,7 +6,8 @@ struct LineReader: Sendable {
     /// The number of the line that was read last, from 1.
     private(set) var number = 0
 
-    static let maximumLineLength = 1 << 23
+    /// An image as Base64 is somewhat less.
+    static let maximumLineLength = 1 << 24
 
     init(_ source: @escaping @Sendable () throws -> [UInt8]?) {
         self.source = source

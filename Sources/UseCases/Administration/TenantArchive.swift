@@ -16,6 +16,7 @@ public enum TenantArchive {
 
     enum Kind: String, CaseIterable {
         case tenant
+        case image
         case clip
         case domain
         case location
@@ -44,9 +45,15 @@ public struct ArchivedDomain: Sendable, Hashable {
     public let content: AssociationContent?
 }
 
+/// What an archive says of an image: its file, of which all else follows.
+public struct ArchivedImage: Sendable, Hashable {
+    public let file: [UInt8]
+}
+
 /// One line of an archive.
 public enum ArchiveRecord: Sendable {
     case tenant(ArchivedTenant)
+    case image(ArchivedImage)
     case clip(Clip)
     case domain(ArchivedDomain)
     case location(LocationRecord)
@@ -58,6 +65,7 @@ public enum ArchiveRecord: Sendable {
     var kind: TenantArchive.Kind {
         switch self {
         case .tenant: .tenant
+        case .image: .image
         case .clip: .clip
         case .domain: .domain
         case .location: .location
@@ -67,6 +75,7 @@ public enum ArchiveRecord: Sendable {
         }
     }
 
+    public var image: ArchivedImage? { if case .image(let image) = self { image } else { nil } }
     public var clip: Clip? { if case .clip(let clip) = self { clip } else { nil } }
     public var domain: ArchivedDomain? { if case .domain(let domain) = self { domain } else { nil } }
     public var location: LocationRecord? { if case .location(let location) = self { location } else { nil } }

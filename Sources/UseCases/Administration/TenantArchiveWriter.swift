@@ -9,6 +9,9 @@ extension CatalogueReader {
                 ArchivedTenant(
                     id: tenant.id, slug: tenant.slug, name: tenant.name,
                     isSuspended: tenant.suspendedAt != nil, limits: tenant.limits)))
+        try await eachImage { image in
+            if let file = image.file { try writer.append(.image(ArchivedImage(file: file))) }
+        }
         for clip in try await clips() { try writer.append(.clip(clip)) }
         for domain in try await domains() {
             try writer.append(.domain(ArchivedDomain(name: domain.name, content: domain.content)))

@@ -63,6 +63,13 @@ extension TenantItems where Item: WrittenItem {
     }
 }
 
+extension TenantItems<CardImage> {
+    /// Keeps an image; one that is there already stays as it is.
+    public func add(_ image: CardImage) async throws -> CardImage {
+        try await store.change(image.key, of: tenant, by: actor) { $0 ?? image }.after
+    }
+}
+
 extension TenantItems<DomainRecord> {
     /// Claims a domain; a claim that is there already stays as it is, with its challenge.
     /// - Returns: The claim as it is kept, whose challenge may be another: a server makes its own.

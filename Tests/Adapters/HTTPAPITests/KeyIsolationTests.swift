@@ -332,6 +332,7 @@ import Testing
                     body: ["kind": "advanced", "url": .string(url), "clip": .string(own.clip)])
             ]
         }
+        addImages(to: &probes)
         addCollections(to: &probes)
         addItems("domains", "host", [:], to: &probes) { "\($0.place).example" }
         probes["POST /v1/domains/{host}/verify"] = { ids, _ in
@@ -538,6 +539,18 @@ import Testing
         probes["DELETE \(path)/{\(name)}"] = { ids, _ in
             [Request(path: "\(path)/\(id(ids))?cascade=true")]
         }
+    }
+
+    private static func addImages(to probes: inout [String: Probe]) {
+        let path = "/v1/images"
+        let image: @Sendable (IDs) -> String = { ids in
+            "\(path)/" + SHA256.hash(data: Array(ids.place.utf8)).map { String(format: "%02x", $0) }.joined()
+        }
+        probes["GET \(path)"] = { _, _ in [Request(path: path)] }
+        probes["GET \(path)/{sha256}"] = { ids, _ in [Request(path: image(ids))] }
+        probes["GET \(path)/{sha256}/file"] = { ids, _ in [Request(path: "\(image(ids))/file")] }
+        probes["PUT \(path)/{sha256}"] = { ids, _ in [Request(path: image(ids), csv: "")] }
+        probes["DELETE \(path)/{sha256}"] = { ids, _ in [Request(path: "\(image(ids))?cascade=true")] }
     }
 
     private static func addCollections(to probes: inout [String: Probe]) {

@@ -1,4 +1,5 @@
 import Administration
+import Cards
 import JSON
 import Synchronization
 import Tenancy
@@ -117,5 +118,14 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
             state.actors.append(key.actor)
             return (.done(counts), state.isVisible)
         }
+    }
+}
+
+/// The files of images that are in memory.
+struct MemoryImageFiles: ImageFiles {
+    let images: MemoryCatalogueStore<CardImage>
+
+    func file(of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]? {
+        try await images.item(image, of: tenant)?.file
     }
 }

@@ -292,7 +292,9 @@ import Testing
                     .union(CatalogueRouteTests.operations).union(KeyRouteTests.operations)
                     .union(CollectionRouteTests.operations).union(WebhookRouteTests.operations)
                     .union(ConfirmationHistoryRouteTests.operations).union(DomainRouteTests.operations)
-                    .union(TenantRouteTests.operations).union(DiagnosisRouteTests.operations)
+                    .union(ImageRouteTests.operations).union(TenantRouteTests.operations).union(
+                        DiagnosisRouteTests.operations
+                    )
                     .union(NotificationHistoryRouteTests.operations).union(AttestationRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }

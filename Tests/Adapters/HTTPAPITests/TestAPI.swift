@@ -55,6 +55,7 @@ struct TestAPI: Sendable {
     let webhooks = MemoryWebhookRegistry()
     let locations = MemoryCatalogueStore<LocationRecord>()
     let clips = MemoryCatalogueStore<Clip>()
+    let images = MemoryCatalogueStore<CardImage>()
     let experiences = MemoryCatalogueStore<ExperienceRecord>()
     let shortCodes = MemoryCatalogueStore<ShortCode>()
     let domains = MemoryCatalogueStore<DomainRecord>()
@@ -162,11 +163,12 @@ struct TestAPI: Sendable {
             webhooks: hasNotifications ? webhooks : nil,
             catalogue: ManagedCatalogue(
                 items: CatalogueStores(
-                    clips: clips, locations: locations, experiences: experiences, shortCodes: shortCodes,
+                    clips: clips, images: images, locations: locations, experiences: experiences,
+                    shortCodes: shortCodes,
                     domains: domains),
                 collections: CollectionStores(
                     locations: locations, experiences: experiences, shortCodes: shortCodes),
-                tenant: tenants, keys: keys, auditLog: auditLog),
+                imageFiles: MemoryImageFiles(images: images), tenant: tenants, keys: keys, auditLog: auditLog),
             proveDomain: { [domains, records] name, tenant, actor, now in
                 try await DomainVerification(
                     store: ManagedDomains(domains, by: actor), resolver: records, fetcher: records

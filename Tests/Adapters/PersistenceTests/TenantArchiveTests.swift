@@ -125,7 +125,8 @@ import Testing
                 #expect(imported.id == tenant && imported.slug.text == "acme")
                 #expect(
                     counts.map { "\($0.relation) \($0.count)" } == [
-                        "clips 2", "domains 1", "locations 2009", "experiences 506", "short_codes 300",
+                        "card_images 0", "clips 2", "domains 1", "locations 2009", "experiences 506",
+                        "short_codes 300",
                     ])
                 #expect(
                     try await copy.administration.clips(of: tenant).map(\.appIDPrefix.text) == [

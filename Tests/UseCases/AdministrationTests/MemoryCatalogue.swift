@@ -11,6 +11,7 @@ import Tenancy
 struct MemoryCatalogue: CatalogueReader {
     var tenant: Tenant
     var clipList: [Clip] = []
+    var images: [CardImage] = []
     var domainList: [DomainRecord] = []
     var locations: [LocationRecord] = []
     var experiences: [ExperienceRecord] = []
@@ -26,6 +27,7 @@ struct MemoryCatalogue: CatalogueReader {
     }
 
     func clips() -> [Clip] { clipList }
+    func eachImage(_ body: (CardImage) throws -> Void) throws { try images.forEach(body) }
     func domains() -> [DomainRecord] { domainList }
 
     func furtherLocationColumns() -> [String] {

@@ -56,8 +56,11 @@ struct Upload: AsyncSequence, Sendable {
 
         private let state = Mutex(State())
         private let start: ContinuousClock.Instant
+        private let type: BodyType
 
-        init(start: ContinuousClock.Instant = .now) {
+        /// - Parameter type: which says how long the body may be.
+        init(of type: BodyType = .csv, start: ContinuousClock.Instant = .now) {
+            self.type = type
             self.start = start
         }
 
@@ -76,7 +79,7 @@ struct Upload: AsyncSequence, Sendable {
                 state.isOver = length == nil
                 return (state.length, state.isOverdue)
             }
-            guard total <= Upload.maximumLength else { throw .bodyTooLarge(.csv) }
+            guard total <= type.maximumLength else { throw .bodyTooLarge(type) }
             return !isOverdue
         }
 
@@ -102,11 +105,14 @@ struct Upload: AsyncSequence, Sendable {
 
 extension Request {
     /// Lends the body while it comes.
-    /// - Parameter limit: how long nothing of it may come.
+    /// - Parameters:
+    ///   - type: what it is.
+    ///   - limit: how long nothing of it may come.
     func withUpload<Result: Sendable>(
-        within limit: Duration, _ body: @escaping @Sendable (Upload) async throws -> Result
+        of type: BodyType = .csv, within limit: Duration,
+        _ body: @escaping @Sendable (Upload) async throws -> Result
     ) async throws -> Result {
-        let upload = Upload(body: self.body, progress: Upload.Progress())
+        let upload = Upload(body: self.body, progress: Upload.Progress(of: type))
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask { try await body(upload) }
             group.addTask {

@@ -1,5 +1,6 @@
 import Administration
 import AppSiteAssociation
+import Cards
 import HTTPTypes
 import JSON
 import Tenancy
@@ -40,6 +41,15 @@ extension Problem {
                 throw Problem(
                     .conflict, error.code, error.description,
                     members: ["removals": JSONValue(count), "items": JSONValue(total)])
+            case .invalidImage(let reason):
+                throw Problem(
+                    .unprocessableContent, error.code, error.description,
+                    members: ["reason": .string(reason.code)])
+            case .otherImage(let digest):
+                throw Problem(
+                    .unprocessableContent, error.code, error.description,
+                    members: ["reason": "image_other_digest", "sha256": .string(digest.description)])
+            case .tooManyImages: throw Problem(.conflict, error)
             case .tooManyRows: throw Problem(.contentTooLarge, error)
             case .conflict:
                 throw Problem(.conflict, error.code, error.description, headers: [.retryAfter: "2"])

@@ -329,9 +329,21 @@ struct ProblemType: Sendable {
             cause: "The tenant has no location of this identifier, which is compared byte by byte.",
             remedy: "Create it with `PUT /v1/locations/{identifier}`, or correct the identifier."),
         ProblemType(
-            "unknown_image", .unprocessableContent, title: "The image is unknown",
+            "unknown_image", .notFound, .unprocessableContent, title: "The image is unknown",
             cause: "The tenant has no image of this SHA-256.",
-            remedy: "Add it before the cards that name it, or correct the digest."),
+            remedy:
+                "Send it with `PUT /v1/images/{sha256}` before the cards that name it, or correct the digest."
+        ),
+        ProblemType(
+            "invalid_image", .unprocessableContent, title: "Apple would not take the image",
+            cause:
+                "A card's image is PNG or JPEG of 1800 × 1200 pixels in RGB without transparency, at most 10 MiB; `reason` says what is otherwise.",
+            remedy: "Write the image anew as `detail` says; its path is the SHA-256 of the file that is sent."
+        ),
+        ProblemType(
+            "too_many_images", .conflict, title: "There are too many images",
+            cause: "A tenant has at most 1,000 images, of 1 GiB together.",
+            remedy: "Delete what no card names any more: `DELETE /v1/images/{sha256}`."),
         ProblemType(
             "unknown_experience", .notFound, title: "The experience is unknown",
             cause: "The tenant has no experience of this ID, which is made of its kind and its URL.",

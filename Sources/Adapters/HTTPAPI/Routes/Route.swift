@@ -1,3 +1,4 @@
+import Cards
 import HTTPTypes
 import Invocation
 import Tenancy
@@ -49,13 +50,17 @@ struct Route: Sendable {
     }
 
     init(
-        _ method: HTTPRequest.Method, _ path: String, _ handler: Handler,
+        _ method: HTTPRequest.Method, _ path: String, _ handler: Handler, taking types: [BodyType]? = nil,
         verifyingSignatureBy verifySignature: SignatureCheck? = nil
     ) {
         self.verifySignature = verifySignature
         self.method = method
         self.path = path
         self.handler = handler
+        if let types {
+            bodyTypes = types
+            return
+        }
         bodyTypes =
             switch (handler, method) {
             case (.streamed, _): [.csv, .jsonLines]
@@ -83,6 +88,8 @@ enum BodyType {
     case csv
     /// A JSON text in each line.
     case jsonLines
+    case png
+    case jpeg
 
     /// In lower case.
     var name: StaticString {
@@ -91,6 +98,8 @@ enum BodyType {
         case .mergePatch: "application/merge-patch+json"
         case .csv: "text/csv"
         case .jsonLines: "application/x-ndjson"
+        case .png: "image/png"
+        case .jpeg: "image/jpeg"
         }
     }
 
@@ -99,6 +108,7 @@ enum BodyType {
         switch self {
         case .json, .mergePatch: Route.maximumBodyLength
         case .csv, .jsonLines: Upload.maximumLength
+        case .png, .jpeg: HeaderImage.maximumByteCount
         }
     }
 }

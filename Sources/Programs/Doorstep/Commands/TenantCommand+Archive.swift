@@ -10,7 +10,7 @@ extension TenantCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write all that is a tenant's into one file, which another Doorstep imports.",
             discussion: """
-                JSON Lines: a header with the format's name and version, then one record a line (tenant, clip, domain, \
+                JSON Lines: a header with the format's name and version, then one record a line (tenant, image, clip, domain, \
                 location, experience, short_code), at the end their number. All is of one moment, but from a server, which is asked \
                 for one page after another. Keys, proofs of domains, confirmations and the audit log do not travel.
                 """)

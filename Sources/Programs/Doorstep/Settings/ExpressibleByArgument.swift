@@ -3,6 +3,7 @@ public import Administration
 public import AppAttest
 public import AppSiteAssociation
 public import ArgumentParser
+public import Cards
 public import DomainProof
 import Foundation
 public import Invocation
@@ -20,6 +21,10 @@ extension TenantSlug: ExpressibleByArgument {
 }
 
 extension ServerURL: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+extension ImageDigest: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 

@@ -1,0 +1,112 @@
+import Administration
+import Cards
+import Foundation
+import PostgreSQL
+import Tenancy
+
+extension CardImage: StoredItem {
+    static func page(
+        of tenant: TenantID, after: ImageDigest?, limit: Int, where filter: [String: String]
+    ) -> Query {
+        """
+        SELECT \(unsafeSQL: columns) FROM doorstep.card_images
+        WHERE tenant_id = \(tenant.uuid) AND sha256 > \(after?.description ?? "")
+        ORDER BY sha256 LIMIT \(limit)
+        """
+    }
+
+    /// Never locked, which would take the right to change an image: whoever adds a card that names it holds it.
+    static func selection(_ digest: ImageDigest, of tenant: TenantID, lock: String) -> Query {
+        """
+        SELECT \(unsafeSQL: columns) FROM doorstep.card_images
+        WHERE tenant_id = \(tenant.uuid) AND sha256 = \(digest.description)
+        """
+    }
+
+    func insertion(into tenant: TenantID) -> Query {
+        """
+        WITH added AS (
+            INSERT INTO doorstep.card_images (tenant_id, sha256, media_type, byte_count, added_at)
+            VALUES (\(tenant.uuid), \(key.description), \(format.rawValue), \(byteCount), \(addedAt))
+            ON CONFLICT (tenant_id, sha256) DO NOTHING
+            RETURNING tenant_id, sha256)
+        INSERT INTO doorstep.card_image_bytes (tenant_id, sha256, bytes)
+        SELECT tenant_id, sha256, \(file ?? []) FROM added
+        """
+    }
+
+    /// Changes nothing: an image is what its digest says, and nobody may update one.
+    func update(of tenant: TenantID) -> Query { Self.selection(key, of: tenant, lock: "") }
+
+    func check(replacing before: CardImage?, _ transaction: TenantTransaction) async throws {
+        // Two at once would both find room.
+        try await transaction.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(\("images \(transaction.tenant)"), 0))")
+        let (count, total) = try await transaction.execute(
+            """
+            SELECT count(*), coalesce(sum(byte_count), 0)::bigint FROM doorstep.card_images
+            WHERE tenant_id = \(transaction.tenant.uuid)
+            """
+        ).one().decode(Int.self, Int.self)
+        try checkRoom(beside: count, of: total)
+    }
+
+    static let canBeReferredTo = true
+
+    /// With `cascade` the cards that name it name none any more.
+    static func delete(
+        _ digest: ImageDigest, cascade: Bool, _ transaction: TenantTransaction
+    ) async throws -> [RowCount] {
+        do {
+            return try await transaction.delete(
+                "image \(digest)", from: "card_images", where: "sha256", is: digest.description,
+                referents: references, cascade: cascade)
+        } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
+            // Since it was looked for, somebody has added a card that names it.
+            throw AdministrationError.conflict
+        }
+    }
+
+    private static let references = [
+        Reference(relation: "clips", column: "card_image", name: "bundle_id", isCleared: true),
+        Reference(relation: "locations", column: "card_image", name: "identifier", isCleared: true),
+        Reference(
+            relation: "experiences", column: "card_image", name: "kind || ' ' || url", isCleared: true),
+    ]
+
+    private static let columns = "sha256, media_type, byte_count, added_at"
+
+    /// Takes ``columns``.
+    init(row: Row) throws {
+        let (digest, mediaType, byteCount, addedAt) = try row.decode(
+            String.self, String.self, Int32.self, Date.self)
+        guard let format = HeaderImage.Format(rawValue: mediaType) else {
+            throw PersistenceError.unreadable("card_images")
+        }
+        self = try PersistenceError.reading("card_images") {
+            CardImage(
+                key: try ImageDigest(digest), format: format, byteCount: Int(byteCount), addedAt: addedAt)
+        }
+    }
+}
+
+extension TenantTransaction {
+    /// Nil where there is no such image.
+    func file(of image: ImageDigest) async throws -> [UInt8]? {
+        try await execute(
+            """
+            SELECT bytes FROM doorstep.card_image_bytes
+            WHERE tenant_id = \(tenant.uuid) AND sha256 = \(image.description)
+            """
+        ).first?.decode(at: 0, as: [UInt8].self)
+    }
+}
+
+/// The files of tenants' images, for keys.
+struct PostgresImageFiles: ImageFiles {
+    let access: any CatalogueAccess
+
+    func file(of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]? {
+        try await access.read(tenant) { try await $0.file(of: image) }
+    }
+}
