@@ -578,6 +578,26 @@ ALTER TABLE ONLY doorstep.api_keys FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.api_keys OWNER TO doorstep_owner;
 
 --
+-- Name: app_store_connections; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.app_store_connections (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    key_id text NOT NULL COLLATE pg_catalog."C",
+    issuer_id text COLLATE pg_catalog."C",
+    sealed_secret bytea NOT NULL,
+    connected_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT app_store_connections_issuer_id_form CHECK ((issuer_id ~ '^[!-~]{1,64}$'::text)),
+    CONSTRAINT app_store_connections_key_id_form CHECK ((key_id ~ '^[!-~]{1,64}$'::text)),
+    CONSTRAINT app_store_connections_sealed_secret_length CHECK (((octet_length(sealed_secret) >= 33) AND (octet_length(sealed_secret) <= 4096)))
+);
+
+ALTER TABLE ONLY doorstep.app_store_connections FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.app_store_connections OWNER TO doorstep_owner;
+
+--
 -- Name: attest_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1215,6 +1235,13 @@ ALTER TABLE ONLY doorstep.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, key_id);
 
 --
+-- Name: app_store_connections app_store_connections_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_connections
+    ADD CONSTRAINT app_store_connections_pkey PRIMARY KEY (tenant_id, bundle_id);
+
+--
 -- Name: attest_keys attest_keys_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1572,6 +1599,12 @@ CREATE TRIGGER delete_notifications AFTER DELETE ON doorstep.tenants FOR EACH RO
 CREATE TRIGGER record_delete AFTER DELETE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
 --
+-- Name: app_store_connections record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.app_store_connections REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
 -- Name: card_images record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1624,6 +1657,12 @@ CREATE TRIGGER record_delete AFTER DELETE ON doorstep.webhooks REFERENCING OLD T
 --
 
 CREATE TRIGGER record_insert AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
+-- Name: app_store_connections record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.app_store_connections REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
 --
 -- Name: card_images record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -1806,6 +1845,12 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCIN
 CREATE TRIGGER record_update AFTER UPDATE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, key_id');
 
 --
+-- Name: app_store_connections record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.app_store_connections REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, bundle_id');
+
+--
 -- Name: clips record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1925,6 +1970,13 @@ CREATE TRIGGER tell_webhooks_update AFTER UPDATE ON doorstep.locations REFERENCI
 
 ALTER TABLE ONLY doorstep.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: app_store_connections app_store_connections_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_connections
+    ADD CONSTRAINT app_store_connections_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.clips(tenant_id, bundle_id) ON DELETE CASCADE;
 
 --
 -- Name: attest_keys attest_keys_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2091,6 +2143,12 @@ CREATE POLICY admin_lists_tenants ON doorstep.tenants FOR SELECT TO doorstep_adm
 --
 
 ALTER TABLE doorstep.api_keys ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: app_store_connections; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.app_store_connections ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: attest_keys; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -2337,6 +2395,12 @@ ALTER TABLE doorstep.short_codes ENABLE ROW LEVEL SECURITY;
 --
 
 CREATE POLICY tenant_isolation ON doorstep.api_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: app_store_connections tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.app_store_connections USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: attest_keys tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -2705,6 +2769,36 @@ GRANT SELECT(successor_id),UPDATE(successor_id) ON TABLE doorstep.api_keys TO do
 
 GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_manager;
 GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_router;
+
+--
+-- Name: TABLE app_store_connections; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_connections TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_connections.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(key_id) ON TABLE doorstep.app_store_connections TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_connections.issuer_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(issuer_id) ON TABLE doorstep.app_store_connections TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_connections.sealed_secret; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(sealed_secret) ON TABLE doorstep.app_store_connections TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_connections.connected_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(connected_at) ON TABLE doorstep.app_store_connections TO doorstep_admin;
 
 --
 -- Name: TABLE attest_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -12,6 +12,9 @@ public enum Schema {
         Migration(version: 6, name: "events", sql: text(PackageResources._006_events_sql)),
         Migration(version: 7, name: "attestation", sql: text(PackageResources._007_attestation_sql)),
         Migration(version: 8, name: "cards", sql: text(PackageResources._008_cards_sql)),
+        Migration(
+            version: 9, name: "app_store_connections",
+            sql: text(PackageResources._009_app_store_connections_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -2,7 +2,8 @@ import Crypto
 import Foundation
 public import Tenancy
 
-/// Seals what the database must hold and not be able to read: push tokens, and the secrets of webhooks.
+/// Seals what the database must hold and not be able to read: push tokens, secrets of webhooks, and keys of App Store
+/// Connect.
 ///
 /// The keys are derived by HKDF-SHA256 (RFC 5869) from the server's secrets and the tenant's ID, so that nothing sealed
 /// for one tenant opens for another. Of several secrets the first seals, and all open: a secret is replaced by putting a

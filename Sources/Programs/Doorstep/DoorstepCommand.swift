@@ -16,7 +16,8 @@ struct DoorstepCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, SettingsCommand.self, LoginCommand.self, LogoutCommand.self,
             MigrateCommand.self, StatusCommand.self,
-            TenantCommand.self, ClipCommand.self, ImageCommand.self, DomainCommand.self, LocationCommand.self,
+            TenantCommand.self, ClipCommand.self, ImageCommand.self, AppStoreCommand.self, DomainCommand.self,
+            LocationCommand.self,
             ExperienceCommand.self, CodeCommand.self, KeyCommand.self, ReceiptKeyCommand.self,
             LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,
             SendCommand.self, DeliveryCommand.self, WebhookCommand.self, DiagnoseCommand.self,

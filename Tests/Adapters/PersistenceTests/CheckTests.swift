@@ -73,6 +73,16 @@ import Testing
             "card_images", [["byte_count": "0"], ["byte_count": "10485761"]]
         ),
         "card_image_bytes_sha256": ("card_image_bytes", [["bytes": "'\\x02'"]]),
+        "app_store_connections_key_id_form": (
+            "app_store_connections", ["''", "'a b'", "repeat('a', 65)"].map { ["key_id": $0] }
+        ),
+        "app_store_connections_issuer_id_form": (
+            "app_store_connections", ["''", "'a b'", "repeat('a', 65)"].map { ["issuer_id": $0] }
+        ),
+        "app_store_connections_sealed_secret_length": (
+            "app_store_connections",
+            ["sha256('')", "convert_to(repeat('a', 4097), 'UTF8')"].map { ["sealed_secret": $0] }
+        ),
         "attest_keys_key_id_length": (
             "attest_keys", ["sha224('a')", "sha384('a')"].map { ["key_id": $0] }
         ),

@@ -5,6 +5,7 @@ enum Grants {
     /// Columns are listed where a grant is for some columns only.
     static let expected = """
         doorstep_admin DELETE api_keys
+        doorstep_admin DELETE app_store_connections
         doorstep_admin DELETE attest_keys
         doorstep_admin DELETE audience_cursors
         doorstep_admin DELETE card_image_bytes
@@ -26,6 +27,7 @@ enum Grants {
         doorstep_admin DELETE webhook_messages
         doorstep_admin DELETE webhooks
         doorstep_admin INSERT api_keys
+        doorstep_admin INSERT app_store_connections
         doorstep_admin INSERT card_image_bytes
         doorstep_admin INSERT card_images
         doorstep_admin INSERT clips
@@ -36,6 +38,7 @@ enum Grants {
         doorstep_admin INSERT tenants
         doorstep_admin INSERT webhooks
         doorstep_admin SELECT api_keys
+        doorstep_admin SELECT app_store_connections
         doorstep_admin SELECT attest_keys
         doorstep_admin SELECT audience_cursors
         doorstep_admin SELECT audit_log
@@ -59,6 +62,7 @@ enum Grants {
         doorstep_admin SELECT webhook_messages
         doorstep_admin SELECT webhooks
         doorstep_admin UPDATE api_keys (expires_at, revoked_at, successor_id)
+        doorstep_admin UPDATE app_store_connections (connected_at, issuer_id, key_id, sealed_secret)
         doorstep_admin UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
         doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, proved_at)

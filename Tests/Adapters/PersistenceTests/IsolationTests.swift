@@ -101,12 +101,18 @@ import Testing
         try await Self.withTwoTenants { database in
             let tables: [TestLogin: [String]] = [
                 .app: SampleRows.tables.map(\.name).filter {
-                    !["card_images", "card_image_bytes", "confirmations", "audit_log", "changes"]
-                        .contains($0)
+                    ![
+                        "app_store_connections", "card_images", "card_image_bytes", "confirmations",
+                        "audit_log",
+                        "changes",
+                    ].contains($0)
                 },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .manager: SampleRows.tables.map(\.name).filter {
-                    !["attest_keys", "audience_cursors", "idempotency_keys", "changes"].contains($0)
+                    ![
+                        "app_store_connections", "attest_keys", "audience_cursors", "idempotency_keys",
+                        "changes",
+                    ].contains($0)
                 },
                 .migrate: SampleRows.tables.map(\.name),
             ]

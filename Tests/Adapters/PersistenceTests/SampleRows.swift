@@ -39,6 +39,13 @@ enum SampleRows {
             ],
             change: "multi_business = true", key: "bundle_id = 'com.example.App.Clip'"),
         Table(
+            name: "app_store_connections", login: .admin,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "key_id": "'ABCDE12345'",
+                "sealed_secret": "sha512('s')",
+            ],
+            change: "key_id = 'FGHIJ67890'", key: "bundle_id = 'com.example.App.Clip'"),
+        Table(
             name: "domains", login: .admin, row: ["host": "'example.com'", "challenge": "'c'"],
             change: "proved_at = now(), method = 'dns'", key: "host = 'example.com'"),
         Table(

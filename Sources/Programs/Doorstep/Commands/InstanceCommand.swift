@@ -75,7 +75,8 @@ struct InstanceCommand: AsyncParsableCommand {
 
     struct Reseal: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seal push tokens, and the secrets of webhooks, again by the newest secret.",
+            abstract:
+                "Seal push tokens, secrets of webhooks and keys of App Store Connect again by the newest secret.",
             discussion: """
                 To replace a secret: put the new one before it in DOORSTEP_TOKEN_SECRET, separated by a comma, restart \
                 the servers, run this command with the same value, and take the old one away. Works beside servers, \
@@ -95,10 +96,12 @@ struct InstanceCommand: AsyncParsableCommand {
                     if let tenant { [try await store.tenant(tenant)] } else { try await store.tenants() }
                 let resealing = TokenResealing(pool, keys: keys)
                 let webhooks = PostgresWebhookRegistry(pool, keys: keys)
+                let connections = PostgresStoreConnections(pool, keys: keys)
                 var results: [(tenant: Tenant, result: TokenResealing.Result)] = []
                 for tenant in tenants {
                     let tokens = try await resealing.reseal(tenant.id)
-                    results.append((tenant, tokens + (try await webhooks.resealSecrets(of: tenant.id))))
+                    let secrets = try await webhooks.resealSecrets(of: tenant.id)
+                    results.append((tenant, tokens + secrets + (try await connections.reseal(of: tenant.id))))
                 }
                 return results
             }
