@@ -38,7 +38,8 @@ import Testing
                     ).json()
                     #expect(
                         imported.objectValue?["rows"] == [
-                            "clips": 1, "domains": 0, "experiences": 2, "locations": 2, "short_codes": 0,
+                            "card_images": 0, "clips": 1, "domains": 0, "experiences": 2, "locations": 2,
+                            "short_codes": 0,
                         ])
                     let here = try await installation.binary.succeed(
                         "lookup", "--tenant", Installation.tenant, MainPathTests.order)
@@ -119,7 +120,8 @@ import Testing
                 let deleted = try await binary.succeed("tenant", "delete", Installation.tenant, "--yes")
                 #expect(
                     deleted.output.hasPrefix(
-                        "Deleted tenant restaurants\nRELATION          ROWS\nexperiences       2\n"))
+                        "Deleted tenant restaurants\nRELATION               ROWS\nexperiences            2\n")
+                )
                 #expect(
                     try await server.status(of: MainPathTests.order, key: installation.secret, becoming: 401)
                         == 401)
