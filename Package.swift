@@ -132,7 +132,9 @@ let package = Package(
         Floor.values.library(
             "Routing",
             [
-                "AppAttest", "AppSiteAssociation", "Geodesy", "Invocation", "JSON", "RateLimiting", "Tenancy",
+                "AppAttest", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation", "JSON",
+                "RateLimiting",
+                "Tenancy",
             ]),
 
         Floor.useCases.library(
@@ -143,7 +145,7 @@ let package = Package(
             ["APNsPayload", "Encodings", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"],
             hasGuide: true),
         Floor.useCases.library(
-            "Attestation", ["AppAttest", "AppSiteAssociation", "Tenancy"]),
+            "Attestation", ["AppAttest", "AppSiteAssociation", "Routing", "Tenancy"]),
         Floor.useCases.library(
             "Administration",
             [
@@ -280,7 +282,8 @@ let package = Package(
         Floor.values.tests(
             "RoutingTests",
             [
-                "Geodesy", "Invocation", "PropertyTesting", "RateLimiting", "Routing", "RoutingSupport",
+                "AppAttest", "Encodings", "Geodesy", "Invocation", "PropertyTesting", "RateLimiting",
+                "Routing", "RoutingSupport",
                 "Tenancy",
             ],
             resources: [.copy("Vectors")]),

@@ -983,6 +983,7 @@ CREATE TABLE doorstep.instances (
     launched_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    attest_key_id bytea,
     CONSTRAINT instances_app CHECK ((app = ANY (ARRAY['clip'::text, 'full'::text]))),
     CONSTRAINT instances_environment CHECK ((environment = ANY (ARRAY['production'::text, 'sandbox'::text]))),
     CONSTRAINT instances_permission CHECK ((permission = ANY (ARRAY['notDetermined'::text, 'denied'::text, 'authorized'::text, 'provisional'::text, 'ephemeral'::text])))
@@ -1104,6 +1105,21 @@ CREATE TABLE doorstep.push_tokens (
 ALTER TABLE ONLY doorstep.push_tokens FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE doorstep.push_tokens OWNER TO doorstep_owner;
+
+--
+-- Name: revoked_attest_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.revoked_attest_keys (
+    tenant_id uuid NOT NULL,
+    key_id bytea NOT NULL,
+    revoked_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT revoked_attest_keys_key_id_length CHECK ((octet_length(key_id) = 32))
+);
+
+ALTER TABLE ONLY doorstep.revoked_attest_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.revoked_attest_keys OWNER TO doorstep_owner;
 
 --
 -- Name: schema_migrations; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -1354,6 +1370,13 @@ ALTER TABLE ONLY doorstep.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
 
 --
+-- Name: instances instances_attest_key_id_length; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.instances
+    ADD CONSTRAINT instances_attest_key_id_length CHECK ((octet_length(attest_key_id) = 32)) NOT VALID;
+
+--
 -- Name: instances instances_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1387,6 +1410,13 @@ ALTER TABLE ONLY doorstep.notifications
 
 ALTER TABLE ONLY doorstep.push_tokens
     ADD CONSTRAINT push_tokens_pkey PRIMARY KEY (tenant_id, instance_id, kind, name);
+
+--
+-- Name: revoked_attest_keys revoked_attest_keys_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.revoked_attest_keys
+    ADD CONSTRAINT revoked_attest_keys_pkey PRIMARY KEY (tenant_id, key_id);
 
 --
 -- Name: schema_migrations schema_migrations_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1635,6 +1665,12 @@ CREATE TRIGGER record_delete AFTER DELETE ON doorstep.experiences REFERENCING OL
 CREATE TRIGGER record_delete AFTER DELETE ON doorstep.locations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
 --
+-- Name: revoked_attest_keys record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_delete AFTER DELETE ON doorstep.revoked_attest_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
 -- Name: short_codes record_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1695,6 +1731,12 @@ CREATE TRIGGER record_insert AFTER INSERT ON doorstep.experiences REFERENCING NE
 CREATE TRIGGER record_insert AFTER INSERT ON doorstep.locations REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
 --
+-- Name: revoked_attest_keys record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_insert AFTER INSERT ON doorstep.revoked_attest_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
+
+--
 -- Name: short_codes record_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1743,6 +1785,12 @@ CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.experiences REFERE
 CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.locations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier');
 
 --
+-- Name: revoked_attest_keys record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_delete AFTER DELETE ON doorstep.revoked_attest_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('key_id');
+
+--
 -- Name: short_codes record_routing_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1785,6 +1833,12 @@ CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.experiences REFERE
 CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.locations REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier');
 
 --
+-- Name: revoked_attest_keys record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_insert AFTER INSERT ON doorstep.revoked_attest_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('key_id');
+
+--
 -- Name: short_codes record_routing_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1825,6 +1879,12 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.experiences REFERE
 --
 
 CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier', 'name, latitude, longitude, radius, details');
+
+--
+-- Name: revoked_attest_keys record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.revoked_attest_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('key_id');
 
 --
 -- Name: short_codes record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -1873,6 +1933,12 @@ CREATE TRIGGER record_update AFTER UPDATE ON doorstep.experiences REFERENCING OL
 --
 
 CREATE TRIGGER record_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, identifier');
+
+--
+-- Name: revoked_attest_keys record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER record_update AFTER UPDATE ON doorstep.revoked_attest_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, key_id');
 
 --
 -- Name: short_codes record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -2112,6 +2178,13 @@ ALTER TABLE ONLY doorstep.push_tokens
     ADD CONSTRAINT push_tokens_tenant_id_instance_id_fkey FOREIGN KEY (tenant_id, instance_id) REFERENCES doorstep.instances(tenant_id, instance_id) ON DELETE CASCADE;
 
 --
+-- Name: revoked_attest_keys revoked_attest_keys_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.revoked_attest_keys
+    ADD CONSTRAINT revoked_attest_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
 -- Name: short_codes short_codes_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2301,6 +2374,12 @@ CREATE POLICY owner_prunes ON doorstep.changes FOR DELETE TO doorstep_owner USIN
 ALTER TABLE doorstep.push_tokens ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: revoked_attest_keys; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.revoked_attest_keys ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: api_keys router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2365,6 +2444,12 @@ CREATE POLICY router_reads ON doorstep.locations FOR SELECT TO doorstep_router U
 --
 
 CREATE POLICY router_reads ON doorstep.push_tokens FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: revoked_attest_keys router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.revoked_attest_keys FOR SELECT TO doorstep_router USING (true);
 
 --
 -- Name: short_codes router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -2515,6 +2600,12 @@ CREATE POLICY tenant_isolation ON doorstep.notifications USING ((tenant_id = ( S
 --
 
 CREATE POLICY tenant_isolation ON doorstep.push_tokens USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: revoked_attest_keys tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.revoked_attest_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: short_codes tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -2808,16 +2899,59 @@ GRANT SELECT,INSERT ON TABLE doorstep.attest_keys TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.attest_keys TO doorstep_admin;
 
 --
+-- Name: COLUMN attest_keys.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.attest_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN attest_keys.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(key_id) ON TABLE doorstep.attest_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN attest_keys.bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(bundle_id) ON TABLE doorstep.attest_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN attest_keys.environment; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(environment) ON TABLE doorstep.attest_keys TO doorstep_manager;
+
+--
 -- Name: COLUMN attest_keys.counter; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(counter) ON TABLE doorstep.attest_keys TO doorstep_app;
 
 --
+-- Name: COLUMN attest_keys.category; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(category) ON TABLE doorstep.attest_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN attest_keys.bundle_version; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(bundle_version) ON TABLE doorstep.attest_keys TO doorstep_manager;
+
+--
+-- Name: COLUMN attest_keys.attested_on; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(attested_on) ON TABLE doorstep.attest_keys TO doorstep_manager;
+
+--
 -- Name: COLUMN attest_keys.last_used_on; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(last_used_on) ON TABLE doorstep.attest_keys TO doorstep_app;
+GRANT SELECT(last_used_on) ON TABLE doorstep.attest_keys TO doorstep_manager;
 
 --
 -- Name: TABLE audience_cursors; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3296,6 +3430,12 @@ GRANT SELECT(launched_at) ON TABLE doorstep.instances TO doorstep_router;
 GRANT UPDATE(updated_at) ON TABLE doorstep.instances TO doorstep_app;
 
 --
+-- Name: COLUMN instances.attest_key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(attest_key_id) ON TABLE doorstep.instances TO doorstep_app;
+
+--
 -- Name: TABLE launches; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3489,6 +3629,28 @@ GRANT SELECT(registered_at) ON TABLE doorstep.push_tokens TO doorstep_manager;
 GRANT UPDATE(retired_at) ON TABLE doorstep.push_tokens TO doorstep_app;
 GRANT SELECT(retired_at) ON TABLE doorstep.push_tokens TO doorstep_admin;
 GRANT SELECT(retired_at) ON TABLE doorstep.push_tokens TO doorstep_manager;
+
+--
+-- Name: TABLE revoked_attest_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON TABLE doorstep.revoked_attest_keys FROM doorstep_owner;
+GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.revoked_attest_keys TO doorstep_owner;
+GRANT SELECT ON TABLE doorstep.revoked_attest_keys TO doorstep_app;
+GRANT SELECT,INSERT ON TABLE doorstep.revoked_attest_keys TO doorstep_manager;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.revoked_attest_keys TO doorstep_admin;
+
+--
+-- Name: COLUMN revoked_attest_keys.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.revoked_attest_keys TO doorstep_router;
+
+--
+-- Name: COLUMN revoked_attest_keys.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(key_id) ON TABLE doorstep.revoked_attest_keys TO doorstep_router;
 
 --
 -- Name: TABLE schema_migrations; Type: ACL; Schema: doorstep; Owner: doorstep_owner

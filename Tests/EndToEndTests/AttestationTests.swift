@@ -196,4 +196,39 @@ import Testing
             }
         }
     }
+
+    /// What one server has attested, an operator revokes, and a server that has never asked for the key refuses.
+    @Test func aRevokedKeyIsRefusedByEveryServer() async throws {
+        try await Self.lend { installation, root in
+            let (binary, key) = (installation.binary, installation.publishable)
+            try await binary.succeed(
+                "clip", "attest", "--tenant", Installation.tenant, Self.clip, "--confirm", "require")
+            _ = try await RunningServer.lend(binary) { one in
+                _ = try await RunningServer.lend(binary) { two in
+                    var device = try SoftwareAuthenticator(
+                        root: root, appID: AppID("ABCDE12345.com.example.MyApp"))
+                    let (keyID, attested) = try await Self.attest(&device, one, key: key)
+                    let token = ["Doorstep-Attestation": try #require(attested["token"]?.stringValue)]
+                    #expect(try await Self.confirm(two, key: key, token).status == 200)
+                    let base64 = Data(keyID).base64EncodedString()
+                    try await binary.succeed(
+                        "attest-key", "revoke", "--tenant", Installation.tenant, "--", base64)
+                    for server in [one, two] {
+                        let deadline = ContinuousClock.now + .seconds(120)
+                        var status: Int
+                        repeat {
+                            status = Int(try await Self.confirm(server, key: key, token).status)
+                        } while status == 200 && .now < deadline
+                        #expect(status == 403)
+                    }
+                    let listed = try await binary.succeed(
+                        "attest-key", "list", "--tenant", Installation.tenant, "--format", "json"
+                    ).json()
+                    let keys = try #require(listed.arrayValue).compactMap(\.objectValue)
+                    #expect(keys.count == 1 && keys[0]["clip"] == .string(Self.clip))
+                    #expect(keys[0]["revokedAt"]?.stringValue != nil)
+                }
+            }
+        }
+    }
 }

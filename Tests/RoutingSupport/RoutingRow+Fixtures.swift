@@ -123,6 +123,15 @@ extension RoutingRow {
             location: location, rule: rule)
     }
 
+    public static func revokedAttestKey(_ tenant: TenantID, _ key: [UInt8]) -> RoutingRow {
+        RoutingRow(of: RevokedAttestKeyColumn.self) { column in
+            switch column {
+            case .tenantId: tenant.uuid.bytes
+            case .keyId: key
+            }
+        }
+    }
+
     public static func shortCode(_ tenant: TenantID, _ code: String, _ url: String) -> RoutingRow {
         RoutingRow(of: ShortCodeColumn.self) { column in
             switch column {

@@ -262,6 +262,7 @@ public struct APIServer: Service {
             + DomainRoutes(dependencies.catalogue.items.domains, provingBy: dependencies.proveDomain).routes
             + TenantRoutes(store: dependencies.catalogue.tenant).routes
             + KeyRoutes(store: dependencies.catalogue.keys).routes
+            + AttestKeyRoutes(store: dependencies.catalogue.attestKeys).routes
             + WebhookRoutes(registry: dependencies.webhooks).routes
             + ConfirmationRoutes(history: dependencies.confirmations).routes
             + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes

@@ -24,6 +24,9 @@ struct Answer {
         case shared(maximumAge: Int, tag: String?)
     }
 
+    /// What a tagged answer depends on beside its URL (RFC 9110 §12.5.5).
+    static let varyingFields = "Authorization, Doorstep-Attestation"
+
     /// How long a clip may use a location without asking again, in seconds [ours].
     static let maximumAge = 60
 
@@ -91,7 +94,7 @@ struct Answer {
         case .tagged(let tag):
             header.append(.eTag, tag)
             header.append(.cacheControl, Self.privateCaching)
-            header.append(.vary, "Authorization")
+            header.append(.vary, Self.varyingFields)
         case .shared(let maximumAge, let tag):
             if let tag { header.append(.eTag, tag) }
             header.append(.cacheControl, "public, max-age=\(maximumAge)")

@@ -102,7 +102,7 @@ extension ManagedCatalogue {
                 experiences: PostgresCollectionStore<ExperienceRecord>(access: access),
                 shortCodes: PostgresCollectionStore<ShortCode>(access: access)),
             imageFiles: PostgresImageFiles(access: access), tenant: PostgresTenantStore(access: access),
-            keys: PostgresKeyStore(access: access),
+            keys: PostgresKeyStore(access: access), attestKeys: PostgresAttestKeyStore(access: access),
             auditLog: PostgresAuditLog(access: access))
     }
 }
@@ -122,4 +122,7 @@ extension CatalogueStores {
 extension PostgresAdministrationStore {
     /// Any tenant's items. Servers' lookups follow a change within a second.
     public var items: CatalogueStores { CatalogueStores(self) }
+
+    /// Any tenant's keys of App Attest.
+    public var attestKeys: any AttestKeyStore { PostgresAttestKeyStore(access: self) }
 }

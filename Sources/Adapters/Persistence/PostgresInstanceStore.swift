@@ -9,7 +9,7 @@ public import Tenancy
 /// Instances in PostgreSQL, as `doorstep_app`.
 ///
 /// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes two more, and one
-/// for each instance that was known by it.
+/// for each instance that was known by it; a key takes one the first time.
 public struct PostgresInstanceStore: InstanceStore {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -36,6 +36,9 @@ public struct PostgresInstanceStore: InstanceStore {
                     else {
                         return .refused(registration.clip == nil ? .unknownInstance : .newNotAdmitted)
                     }
+                    if let attestKey = registration.attestKey {
+                        try await transaction.bind(registration.id, to: attestKey)
+                    }
                     let unknown = tokens.filter { !known.contains($0.place) }
                     if !unknown.isEmpty {
                         try await transaction.keep(
@@ -55,6 +58,24 @@ public struct PostgresInstanceStore: InstanceStore {
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
             // Never there, or deleted a moment ago, maybe with the tenant.
             return .refused(.unknownClip)
+        }
+    }
+
+    public func owner(of id: InstanceID, of tenant: TenantID) async throws -> InstanceOwner? {
+        try await reportingUnavailability {
+            try await pool.withTenantTransaction(tenant, as: .app, .readOnly) { transaction in
+                try await transaction.execute(
+                    """
+                    SELECT bundle_id, attest_key_id FROM doorstep.instances
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid)
+                    """
+                ).first.map { row in
+                    let (clip, key) = try row.decode(String.self, Data?.self)
+                    return try PersistenceError.reading("instances") {
+                        InstanceOwner(clip: try BundleID(clip), attestKey: key.map(Array.init))
+                    }
+                }
+            }
         }
     }
 
@@ -272,6 +293,15 @@ extension TenantTransaction {
                         SELECT decode(digest, 'hex') FROM unnest(\(tokens.flatMap(\.digests))::text[]) AS digest))
                 """)
         }
+    }
+
+    /// Of two keys that come at once, the second changes nothing.
+    fileprivate func bind(_ id: InstanceID, to attestKey: [UInt8]) async throws {
+        try await execute(
+            """
+            UPDATE doorstep.instances SET attest_key_id = \(Data(attestKey))
+            WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND attest_key_id IS NULL
+            """)
     }
 
     /// Nil when there is none.

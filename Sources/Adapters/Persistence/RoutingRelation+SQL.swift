@@ -33,7 +33,12 @@ extension RoutingRelation {
                 WHERE r.tenant_id = ANY (\(tenants))
                 """
         case 1:
-            let type = self == .keys ? "uuid[]" : "text[]"
+            let type =
+                switch self {
+                case .keys: "uuid[]"
+                case .revokedAttestKeys: "bytea[]"
+                default: "text[]"
+                }
             return """
                 SELECT \(unsafeSQL: fields)
                 FROM unnest(\(tenants), \(key[0])::text[]::\(unsafeSQL: type)) AS k (tenant_id, key)

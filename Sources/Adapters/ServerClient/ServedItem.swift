@@ -25,7 +25,15 @@ extension ServedItem where Self: WrittenItem {
     var sent: JSONObject { patchable }
 }
 
-extension Clip: ServedItem {}
+extension Clip: ServedItem {
+    /// What is left out would stay.
+    var sent: JSONObject {
+        var members = patchable
+        if attestation == nil { members["attestation"] = .null }
+        return members
+    }
+}
+
 extension LocationRecord: ServedItem {}
 extension ExperienceRecord: ServedItem {}
 extension ShortCode: ServedItem {}

@@ -56,7 +56,10 @@ extension ClipSession {
                 Call(
                     method: "DELETE", target: "/v1/instances/\(try instanceID())", isRepeatable: true,
                     budget: configuration.background))
-        } catch .refused(let problem) where problem.code == .unknownInstance {
+        } catch .refused(let problem)
+            where problem.code == .unknownInstance || problem.code == .instanceOfOtherKey
+        {
+            // Another install's is none of this one's to forget.
         }
         launch = nil
         for item in [ContainerItem.instance, .lastURL, .lookups] { try keep { try $0.remove(item) } }

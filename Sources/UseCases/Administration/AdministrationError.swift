@@ -39,6 +39,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     /// Another change of the same is under way for longer than is waited.
     case conflict
     case unknownKey
+    case unknownAttestKey
     case keyNotActive
     /// And what replaced it.
     case keyRotated(KeyID)
@@ -88,6 +89,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .tooManyRows: "too_many_rows"
         case .conflict: "conflict"
         case .unknownKey: "unknown_key"
+        case .unknownAttestKey: "unknown_attest_key"
         case .keyNotActive: "key_not_active"
         case .keyRotated: "key_rotated"
         case .widerKey: "wider_key"
@@ -147,6 +149,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .tooManyRows(let limit): "there are more than \(limit) rows"
         case .conflict: "another change of the same is under way: try again when it is over"
         case .unknownKey: "the tenant has no such key"
+        case .unknownAttestKey: "the tenant has no such key of App Attest"
         case .keyNotActive: "the key is revoked or expired"
         case .keyRotated(let successor): "the key was replaced already, by \(successor): rotate that one"
         case .widerKey: "a key makes none that may do more than itself, or for longer"

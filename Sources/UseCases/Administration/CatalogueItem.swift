@@ -47,12 +47,17 @@ public protocol WrittenItem: CatalogueItem {
 
     /// - Throws: `JSONFieldError` or ``RowRefusal``, which name the field.
     init(_ fields: inout JSONObjectReader) throws
+
+    /// The item with what stays of one that it replaces where nothing is said of it.
+    /// - Parameter json: What was written.
+    func keeping(_ current: Self, where json: JSONObject) -> Self
 }
 
 extension WrittenItem {
     public static var defaults: JSONObject { [:] }
     public static var omitted: Set<String> { [] }
     public var patchable: JSONObject { json }
+    public func keeping(_ current: Self, where json: JSONObject) -> Self { self }
 
     /// Reads an item as somebody writes it. A member that is null is one that is not there.
     /// - Parameter key: whose item it is, which need not be said again and cannot be said otherwise; nil where the item says it.

@@ -146,18 +146,19 @@ public struct ManagedCatalogue: Sendable {
     public let imageFiles: any ImageFiles
     public let tenant: any TenantStore
     public let keys: any KeyStore
+    public let attestKeys: any AttestKeyStore
     public let auditLog: any AuditLog
 
     public init(
         items: CatalogueStores, collections: CollectionStores, imageFiles: any ImageFiles,
-        tenant: any TenantStore, keys: any KeyStore,
-        auditLog: any AuditLog
+        tenant: any TenantStore, keys: any KeyStore, attestKeys: any AttestKeyStore, auditLog: any AuditLog
     ) {
         self.items = items
         self.collections = collections
         self.imageFiles = imageFiles
         self.tenant = tenant
         self.keys = keys
+        self.attestKeys = attestKeys
         self.auditLog = auditLog
     }
 }

@@ -23,6 +23,11 @@ extension Clip: WrittenItem {
         return members
     }
 
+    /// What protects the clip is taken away by who says so, with null: not by who writes the rest and knows nothing of it. [ours]
+    public func keeping(_ current: Clip, where json: JSONObject) -> Clip {
+        json["attestation"] == nil ? with(attestation: current.attestation) : self
+    }
+
     public var json: JSONObject {
         var members: JSONObject = [
             "bundleID": .string(bundleID.text), "parentBundleID": .string(parentBundleID.text),

@@ -1,11 +1,13 @@
 public import AppAttest
 public import Foundation
+public import Routing
 public import Tenancy
 
 /// Tells whether a tenant's own build on genuine hardware asks, by App Attest.
 ///
 /// Safe to use from many threads. What needs the store throws what that throws when it does not answer; tokens are
-/// checked without it.
+/// checked without it. What a tenant's clips ask for, and which keys it has revoked, is told by its table: of what that
+/// refuses, and of what the server did not give itself, the store is not asked.
 public struct AppVerifier: Sendable {
     private let secrets: AttestationKeys
     private let verifier: AttestationVerifier
@@ -41,107 +43,113 @@ public struct AppVerifier: Sendable {
     /// Verifies what a device attests of a key, and keeps the key.
     /// - Parameter keyID: As the app says.
     /// - Returns: A token, and whether the key is new: the same attestation may be sent again while its challenge is good.
-    /// - Throws: An `AttestationRefusal`; `.key(.taken)` for a key that is kept otherwise.
+    /// - Throws: An `AttestationRefusal`; `.key(.taken)` for a key that is kept otherwise, `.key(.revoked)`.
     public func register(
-        keyID: [UInt8], challenge: String, attestation: [UInt8], of clip: AttestedClip, _ tenant: TenantID,
-        at now: Date
+        keyID: [UInt8], challenge: String, attestation: [UInt8], of clip: AttestedClip,
+        in table: TenantTable, at now: Date
     ) async throws -> (token: String, isNew: Bool) {
+        let tenant = table.tenant
         try AttestationChallenge(tenant: tenant, clip: clip.clip, purpose: .attestation)
             .check(challenge, signedBy: secrets, at: now)
+        try table.refuseRevoked(keyID)
         let key = try await verifier.verify(
             attestation, keyID: keyID, clientDataHash: ClientData.attestation(challenge: challenge).hash,
             policy: clip.policy, at: now)
         switch try await keys.add(key, attestedBy: attestation, of: clip.clip, tenant, at: now) {
-        case .added: return (token(of: keyID, key.environment, clip, tenant, at: now), true)
-        case .repeated: return (token(of: keyID, key.environment, clip, tenant, at: now), false)
+        case .added: return (token(of: keyID, key.build, clip, tenant, at: now), true)
+        case .repeated: return (token(of: keyID, key.build, clip, tenant, at: now), false)
         case .taken: throw AttestationRefusal.key(.taken)
         case .unknownClip: throw AttestationRefusal.key(.unknown)
         }
     }
 
     /// Gives a token for an assertion of a key that is kept.
-    /// - Parameter find: What a clip of the tenant asks for; nil for one that asks for nothing any more.
     /// - Throws: An `AttestationRefusal`.
     public func token(
-        keyID: [UInt8], challenge: String, assertion: [UInt8], of tenant: TenantID, at now: Date,
-        clip find: (BundleID) -> AttestedClip?
+        keyID: [UInt8], challenge: String, assertion: [UInt8], in table: TenantTable, at now: Date
     ) async throws -> String {
-        let (key, clip) = try await verify(
-            assertion, by: keyID, challenge, for: .token, of: tenant, at: now, clip: find
-        ) { ClientData.token(clip: $0, challenge: challenge) }
-        return token(of: keyID, key.environment, clip, tenant, at: now)
+        let (build, clip) = try await verify(assertion, by: keyID, challenge, for: .token, in: table, at: now)
+        { ClientData.token(clip: $0, challenge: challenge) }
+        return token(of: keyID, build, clip, table.tenant, at: now)
     }
 
     private func token(
-        of keyID: [UInt8], _ environment: AttestationEnvironment, _ clip: AttestedClip, _ tenant: TenantID,
-        at now: Date
+        of keyID: [UInt8], _ build: AttestedBuild, _ clip: AttestedClip, _ tenant: TenantID, at now: Date
     ) -> String {
-        AttestationToken(
-            tenant: tenant, appID: clip.appID, keyID: keyID, environment: environment, at: now
-        ).text(signedBy: secrets)
+        AttestationToken(tenant: tenant, appID: clip.appID, keyID: keyID, build: build, at: now)
+            .text(signedBy: secrets)
     }
 
     // MARK: Requests
 
     /// Checks a token for a clip. Waits for nothing.
     public func attestation(
-        by token: String, for clip: AttestedClip, of tenant: TenantID, at now: Date
+        by token: String, for clip: AttestedClip, in table: TenantTable, at now: Date
     ) throws(AttestationRefusal) -> RequestAttestation {
         let token = try AttestationToken(
-            reading: token, of: tenant, appID: clip.appID, signedBy: secrets, at: now)
-        return try clip.taking(.token, from: token.environment)
+            reading: token, of: table.tenant, appID: clip.appID, signedBy: secrets, at: now)
+        try table.refuseRevoked(token.keyID)
+        return try clip.taking(.token, by: token.keyID, from: token.build)
     }
 
     /// Checks a request that was signed, whatever clip it is for.
     /// - Parameters:
     ///   - field: The value of `Doorstep-Assertion`.
     ///   - target: As it stands in the request.
-    ///   - find: As ``token(keyID:challenge:assertion:of:at:clip:)`` takes it.
     /// - Throws: An `AttestationRefusal`; `.counter(.notGreater)` when it, or a later one, was taken before.
     public func signature(
-        _ field: String, method: String, target: String, body: [UInt8], of tenant: TenantID, at now: Date,
-        clip find: (BundleID) -> AttestedClip?
+        _ field: String, method: String, target: String, body: [UInt8], in table: TenantTable, at now: Date
     ) async throws -> RequestSignature {
         let field = try AssertionField(field)
         let challenge = String(decoding: field.challenge, as: UTF8.self)
-        let (key, clip) = try await verify(
-            field.assertion, by: field.keyID, challenge, for: .request, of: tenant, at: now, clip: find
+        let (build, clip) = try await verify(
+            field.assertion, by: field.keyID, challenge, for: .request, in: table, at: now
         ) { _ in
             ClientData.request(method: method, target: target, challenge: challenge, body: body)
         }
-        return RequestSignature(appID: clip.appID, environment: key.environment)
+        return RequestSignature(keyID: field.keyID, appID: clip.appID, build: build)
     }
 
     /// - Parameter data: What was signed, for the clip of the key.
+    /// - Returns: What the app that signed says of itself, and the clip of its key.
     private func verify(
         _ assertion: [UInt8], by keyID: [UInt8], _ challenge: String,
-        for purpose: AttestationChallenge.Purpose, of tenant: TenantID, at now: Date,
-        clip find: (BundleID) -> AttestedClip?, _ data: (BundleID) -> ClientData?
-    ) async throws -> (RegisteredKey, AttestedClip) {
-        guard let key = try await keys.key(keyID, of: tenant), let clip = find(key.clip) else {
-            throw AttestationRefusal.key(.unknown)
-        }
-        try AttestationChallenge(tenant: tenant, clip: key.clip, purpose: purpose)
-            .check(challenge, signedBy: secrets, at: now)
+        for purpose: AttestationChallenge.Purpose, in table: TenantTable, at now: Date,
+        _ data: (BundleID) -> ClientData?
+    ) async throws -> (AttestedBuild, AttestedClip) {
+        let challenge = try ReturnedChallenge(
+            challenge, for: purpose, of: table.tenant, signedBy: secrets, at: now)
+        try table.refuseRevoked(keyID)
+        guard let key = try await keys.key(keyID, of: table.tenant), let clip = table.attestedClip(key.clip)
+        else { throw AttestationRefusal.key(.unknown) }
+        try challenge.check(clip: key.clip)
         guard let verifier = AssertionVerifier(publicKey: key.publicKey), let data = data(key.clip) else {
             throw AttestationRefusal.signature(.malformed)
         }
         let assertion = try verifier.verify(
             assertion, clientDataHash: data.hash, after: key.counter, policy: clip.policy)
-        _ = try clip.taking(.request, from: key.environment)
+        let build = AttestedBuild(environment: key.environment, category: assertion.category)
+        if let refusal = clip.attestation.refusal(of: build) { throw refusal }
         // What was read a moment ago may be of the past: the store alone tells which of two comes first.
-        guard try await keys.advance(keyID, to: assertion.counter, of: tenant, at: now) else {
+        guard try await keys.advance(keyID, to: assertion.counter, of: table.tenant, at: now) else {
             throw AttestationRefusal.counter(.notGreater)
         }
-        return (key, clip)
+        return (build, clip)
+    }
+}
+
+extension TenantTable {
+    fileprivate func refuseRevoked(_ keyID: [UInt8]) throws(AttestationRefusal) {
+        if isRevoked(attestKey: keyID) { throw .key(.revoked) }
     }
 }
 
 extension AttestedClip {
-    fileprivate func taking(
-        _ grade: RequestAttestation.Grade, from environment: AttestationEnvironment
+    /// How well a request for the clip is attested, if it takes the build.
+    func taking(
+        _ grade: RequestAttestation.Grade, by keyID: [UInt8], from build: AttestedBuild
     ) throws(AttestationRefusal) -> RequestAttestation {
-        guard attestation.environments.contains(environment) else { throw .environment(.notAllowed) }
-        return RequestAttestation(grade: grade, environment: environment)
+        if let refusal = attestation.refusal(of: build) { throw refusal }
+        return RequestAttestation(grade: grade, environment: build.environment, keyID: keyID)
     }
 }

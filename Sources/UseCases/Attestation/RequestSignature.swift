@@ -3,14 +3,16 @@ public import AppSiteAssociation
 
 /// That an app has signed a request, once.
 public struct RequestSignature: Sendable, Hashable {
+    /// Of the key that it is by, 32 bytes.
+    public let keyID: [UInt8]
     public let appID: AppID
-    public let environment: AttestationEnvironment
+    /// What the app said of itself when it signed.
+    public let build: AttestedBuild
 
-    /// How well that attests a request for a clip.
-    /// - Throws: `.appID` for a clip of another app.
+    /// How well that attests a request for a clip, which may be another of the app's than the key's.
+    /// - Throws: `.appID` for a clip of another app; else what the clip does not take of the build.
     public func attestation(for clip: AttestedClip) throws(AttestationRefusal) -> RequestAttestation {
         guard appID == clip.appID else { throw .appID }
-        guard clip.attestation.environments.contains(environment) else { throw .environment(.notAllowed) }
-        return RequestAttestation(grade: .request, environment: environment)
+        return try clip.taking(.request, by: keyID, from: build)
     }
 }

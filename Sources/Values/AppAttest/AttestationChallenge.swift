@@ -37,44 +37,67 @@ public struct AttestationChallenge: Sendable, Hashable {
         var bytes: [UInt8] = []
         for _ in 0..<Self.randomLength { bytes.append(.random(in: .min ... .max, using: &generator)) }
         bytes += Self.bigEndian(UInt64(max(0, now.timeIntervalSince1970)))
-        bytes += tenantBytes + clipHash
+        bytes += Self.bytes(tenant) + Self.hash(clip)
         bytes.append(purpose.rawValue)
         return Base64URL.text(bytes + keys.authenticationCode(for: bytes, use: .challenge))
     }
 
-    /// Checks that a text is a challenge of this kind that still holds. Names what is wrong only of those that the server
-    /// made.
+    /// Checks that a text is this challenge and still holds. Names what is wrong only of those that the server made.
     public func check(
         _ text: String, signedBy keys: AttestationKeys, at now: Date
     ) throws(AttestationRefusal) {
-        guard text.utf8.count == Self.textLength, let bytes = Base64URL.bytes(text) else {
+        try ReturnedChallenge(text, for: purpose, of: tenant, signedBy: keys, at: now).check(clip: clip)
+    }
+
+    fileprivate static let randomLength = 16
+    fileprivate static let codeLength = 32
+    /// Random bytes, seconds since 1970, tenant, SHA-256 of the clip's bundle ID, purpose, code: 105 bytes.
+    fileprivate static let textLength = (randomLength + 8 + 16 + 32 + 1 + codeLength) / 3 * 4
+
+    fileprivate static func bytes(_ tenant: TenantID) -> [UInt8] {
+        withUnsafeBytes(of: tenant.uuid.uuid, Array.init)
+    }
+
+    fileprivate static func hash(_ clip: BundleID) -> [UInt8] {
+        Array(SHA256.hash(data: Array(clip.text.utf8)))
+    }
+
+    private static func bigEndian(_ number: UInt64) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian, Array.init)
+    }
+}
+
+/// A challenge that came back and that the server made, for one purpose of one tenant, not long ago. Of which clip it is, is
+/// still to be checked: that of who signed it may have to be looked up first.
+public struct ReturnedChallenge: Sendable {
+    private let clipHash: [UInt8]
+
+    /// Names what is wrong only of those that the server made.
+    public init(
+        _ text: String, for purpose: AttestationChallenge.Purpose, of tenant: TenantID,
+        signedBy keys: AttestationKeys, at now: Date
+    ) throws(AttestationRefusal) {
+        guard text.utf8.count == AttestationChallenge.textLength, let bytes = Base64URL.bytes(text) else {
             throw .challenge(.malformed)
         }
-        let signed = Array(bytes.dropLast(Self.codeLength))
-        guard keys.isAuthentic(Array(bytes.suffix(Self.codeLength)), for: signed, use: .challenge) else {
-            throw .challenge(.forged)
-        }
-        var fields = signed[Self.randomLength...]
+        let signed = Array(bytes.dropLast(AttestationChallenge.codeLength))
+        let code = Array(bytes.suffix(AttestationChallenge.codeLength))
+        guard keys.isAuthentic(code, for: signed, use: .challenge) else { throw .challenge(.forged) }
+        var fields = signed[AttestationChallenge.randomLength...]
         let made = fields.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         fields = fields.dropFirst(8)
         guard fields.last == purpose.rawValue else { throw .challenge(.otherPurpose) }
-        guard fields.prefix(16).elementsEqual(tenantBytes) else { throw .challenge(.otherTenant) }
-        guard fields.dropFirst(16).dropLast().elementsEqual(clipHash) else { throw .challenge(.otherClip) }
+        guard fields.prefix(16).elementsEqual(AttestationChallenge.bytes(tenant)) else {
+            throw .challenge(.otherTenant)
+        }
+        clipHash = Array(fields.dropFirst(16).dropLast())
         // One of the future is another server's, whose clock is ahead: it is no better than an old one.
-        guard abs(now.timeIntervalSince1970 - Double(made)) < Double(Self.lifetime) else {
+        guard abs(now.timeIntervalSince1970 - Double(made)) < Double(AttestationChallenge.lifetime) else {
             throw .challenge(.expired)
         }
     }
 
-    private static let randomLength = 16
-    private static let codeLength = 32
-    /// Random bytes, seconds since 1970, tenant, SHA-256 of the clip's bundle ID, purpose, code: 105 bytes.
-    private static let textLength = (randomLength + 8 + 16 + 32 + 1 + codeLength) / 3 * 4
-
-    private var tenantBytes: [UInt8] { withUnsafeBytes(of: tenant.uuid.uuid, Array.init) }
-    private var clipHash: [UInt8] { Array(SHA256.hash(data: Array(clip.text.utf8))) }
-
-    private static func bigEndian(_ number: UInt64) -> [UInt8] {
-        withUnsafeBytes(of: number.bigEndian, Array.init)
+    public func check(clip: BundleID) throws(AttestationRefusal) {
+        guard clipHash == AttestationChallenge.hash(clip) else { throw .challenge(.otherClip) }
     }
 }

@@ -129,6 +129,8 @@ public enum AttestationRefusal: Error, Sendable, Hashable {
         case unknown
         /// It was attested before, otherwise.
         case taken
+        /// The tenant has revoked it.
+        case revoked
     }
 }
 

@@ -12,7 +12,8 @@ public struct AttestationToken: Sendable, Hashable {
     public let appID: AppID
     /// 32 bytes.
     public let keyID: [UInt8]
-    public let environment: AttestationEnvironment
+    /// What the app said of itself when the token was given.
+    public let build: AttestedBuild
     /// A whole second.
     public let issuedAt: Date
 
@@ -20,12 +21,12 @@ public struct AttestationToken: Sendable, Hashable {
     public static let lifetime = 3_600
 
     public init(
-        tenant: TenantID, appID: AppID, keyID: [UInt8], environment: AttestationEnvironment, at now: Date
+        tenant: TenantID, appID: AppID, keyID: [UInt8], build: AttestedBuild, at now: Date
     ) {
         self.tenant = tenant
         self.appID = appID
         self.keyID = keyID
-        self.environment = environment
+        self.build = build
         issuedAt = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
     }
 
@@ -34,20 +35,21 @@ public struct AttestationToken: Sendable, Hashable {
 
     /// The token as a JSON Web Signature in its compact form (RFC 7515 §7.1).
     public func text(signedBy keys: AttestationKeys) -> String {
-        let claims: JSONValue = [
-            "app": .string(appID.text), "environment": .string(environment.rawValue),
+        var claims: JSONObject = [
+            "app": .string(appID.text), "environment": .string(build.environment.rawValue),
             "exp": JSONValue(Int(expiresAt.timeIntervalSince1970)),
             "iat": JSONValue(Int(issuedAt.timeIntervalSince1970)),
             "key": .string(Base64URL.text(keyID)), "tenant": .string(tenant.description),
         ]
-        let signed = Self.header + "." + Base64URL.text(claims.serialized())
+        claims["category"] = build.category.map { .string($0.name) }
+        let signed = Self.header + "." + Base64URL.text(JSONValue.object(claims).serialized())
         let code = keys.authenticationCode(for: Array(signed.utf8), use: .token)
         return signed + "." + Base64URL.text(code)
     }
 
     /// Reads a token of one tenant's app.
     ///
-    /// Whether its key was revoked meanwhile is not in it.
+    /// Whether its key was revoked meanwhile is not in it, nor whether a clip takes the build.
     public init(
         reading text: String, of tenant: TenantID, appID: AppID, signedBy keys: AttestationKeys, at now: Date
     ) throws(AttestationRefusal) {
@@ -68,13 +70,17 @@ public struct AttestationToken: Sendable, Hashable {
             let keyID = claims["key"]?.stringValue.flatMap(Base64URL.bytes), keyID.count == 32,
             let start = claims["iat"]?.numberValue?.double, let end = claims["exp"]?.numberValue?.double
         else { throw .token(.malformed) }
+        // None of a name that this version does not know is taken for none that was stated.
+        let category = claims["category"]?.stringValue.flatMap(ValidationCategory.init(name:))
+        guard category != nil || claims["category"] == nil else { throw .token(.malformed) }
         guard claims["tenant"] == .string(tenant.description) else { throw .token(.otherTenant) }
         guard claims["app"] == .string(appID.text) else { throw .token(.otherApp) }
         guard now.timeIntervalSince1970 < min(end, start + Double(Self.lifetime)) else {
             throw .token(.expired)
         }
         self.init(
-            tenant: tenant, appID: appID, keyID: keyID, environment: environment,
+            tenant: tenant, appID: appID, keyID: keyID,
+            build: AttestedBuild(environment: environment, category: category),
             at: Date(timeIntervalSince1970: start))
     }
 

@@ -33,6 +33,8 @@ public struct ClipAttestation: Sendable, Hashable {
     /// A key of another one is as good as none.
     public var environments: Set<AttestationEnvironment>
     public var categories: Set<ValidationCategory>
+    /// Whether a device that states neither category nor bundle version is refused, as none before iOS 27 does.
+    public var requiresStatements: Bool
     /// How many of a hundred installations are told to attest, so that many do not begin at once.
     public var ramp: Int
 
@@ -41,13 +43,15 @@ public struct ClipAttestation: Sendable, Hashable {
     public init(
         lookUp: Demand = .off, confirm: ConfirmationDemand = .off, register: Demand = .off,
         environments: Set<AttestationEnvironment> = [.production],
-        categories: Set<ValidationCategory> = Set(ValidationCategory.allCases), ramp: Int = 100
+        categories: Set<ValidationCategory> = Set(ValidationCategory.allCases),
+        requiresStatements: Bool = false, ramp: Int = 100
     ) {
         self.lookUp = lookUp
         self.confirm = confirm
         self.register = register
         self.environments = environments
         self.categories = categories
+        self.requiresStatements = requiresStatements
         self.ramp = ramp
     }
 
@@ -76,7 +80,7 @@ public struct ClipAttestation: Sendable, Hashable {
 
 extension ClipAttestation {
     public var json: JSONObject {
-        [
+        var members: JSONObject = [
             "categories": .array(
                 ValidationCategory.allCases.filter(categories.contains).map { .string($0.name) }),
             "confirm": .string(confirm.rawValue),
@@ -85,9 +89,12 @@ extension ClipAttestation {
             "lookUp": .string(lookUp.rawValue), "ramp": JSONValue(ramp),
             "register": .string(register.rawValue),
         ]
+        // Servers from before it is known would not understand the rest either.
+        if requiresStatements { members["requireStatements"] = true }
+        return members
     }
 
-    /// Reads what ``json`` writes; what is left out is as ``init(lookUp:confirm:register:environments:categories:ramp:)`` has it.
+    /// Reads what ``json`` writes; what is left out is as ``init(lookUp:confirm:register:environments:categories:requiresStatements:ramp:)`` has it.
     public init(_ fields: JSONObjectReader) throws(JSONFieldError) {
         var fields = fields
         self.init()
@@ -100,6 +107,7 @@ extension ClipAttestation {
         categories =
             try fields.optionalNames("categories", ValidationCategory.allCases.map { ($0.name, $0) })
             ?? categories
+        requiresStatements = try fields.optionalBool("requireStatements") ?? requiresStatements
         ramp = try fields.optionalInteger("ramp") ?? ramp
         guard Self.ramps.contains(ramp) else {
             throw .invalid(path: fields.path(of: "ramp"), reason: "must be from 0 to 100")

@@ -14,11 +14,15 @@ public struct RequestAttestation: Sendable, Hashable {
     /// Of the key; nil without one.
     public let environment: AttestationEnvironment?
 
+    /// By which key, 32 bytes; nil without one. It stands for one installation: for what is the installation's own alone.
+    public let keyID: [UInt8]?
+
     public static let none = RequestAttestation(grade: .none, environment: nil)
 
-    public init(grade: Grade, environment: AttestationEnvironment?) {
+    public init(grade: Grade, environment: AttestationEnvironment?, keyID: [UInt8]? = nil) {
         self.grade = grade
         self.environment = environment
+        self.keyID = keyID
     }
 
     public var isAttested: Bool { grade != .none }

@@ -108,3 +108,9 @@ public enum ExperienceColumn: Int, RoutingColumn {
 public enum ShortCodeColumn: Int, RoutingColumn {
     case tenantId, code, url
 }
+
+public enum RevokedAttestKeyColumn: Int, RoutingColumn {
+    case tenantId
+    /// `bytea`: a SHA-256.
+    case keyId
+}

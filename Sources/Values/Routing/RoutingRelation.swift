@@ -12,6 +12,8 @@ public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
     case locations
     case experiences
     case shortCodes = "short_codes"
+    /// Keys of App Attest that are good for nothing any more.
+    case revokedAttestKeys = "revoked_attest_keys"
 
     /// In the order of a row's fields; the tenant's ID is the first of each relation.
     public var columns: [any RoutingColumn] { columnType.list }
@@ -24,7 +26,7 @@ public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .keys: ("revoked_at", true)
         case .domains: ("proved_at", false)
-        case .tenants, .clips, .locations, .experiences, .shortCodes: nil
+        case .tenants, .clips, .locations, .experiences, .shortCodes, .revokedAttestKeys: nil
         }
     }
 
@@ -37,6 +39,7 @@ public enum RoutingRelation: String, Sendable, Hashable, CaseIterable {
         case .locations: LocationColumn.self
         case .experiences: ExperienceColumn.self
         case .shortCodes: ShortCodeColumn.self
+        case .revokedAttestKeys: RevokedAttestKeyColumn.self
         }
     }
 }

@@ -9,7 +9,7 @@ import Tenancy
 /// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
 extension RoutingTable {
     /// Ends in the number of the format.
-    private static let fileSignature = Array("doorstep routing table 6\n".utf8)
+    private static let fileSignature = Array("doorstep routing table 7\n".utf8)
 
     /// Writes the table in pieces.
     /// - Parameter asOf: when the table was what the database said.
@@ -44,7 +44,11 @@ extension RoutingTable {
         for relation in RoutingRelation.allCases {
             let fieldCount = relation.columns.count
             while try row.readTuple(at: &position, fieldCount: fieldCount) {
-                try table.set(relation, row)
+                do throws(RoutingError) {
+                    try table.set(relation, row)
+                } catch .unreadableRow(.clips) {
+                    // As it was in the database.
+                }
             }
         }
         guard position == end else { throw .damagedFile }
@@ -59,7 +63,11 @@ extension RoutingTable {
             for tenant in tenants where tenant.isPresent { try body(Self.row(tenant)) }
         case .clips:
             for clip in clips {
-                guard let tenant = presentID(clip.tenant), let owner = clip.owner else { continue }
+                guard let tenant = presentID(clip.tenant) else { continue }
+                guard let owner = clip.owner else {
+                    if clip.isUnreadable { try body(Self.unreadableRow(of: clip, tenant)) }
+                    continue
+                }
                 try body(
                     RoutingRow(of: ClipColumn.self) { column in
                         switch column {
@@ -152,6 +160,28 @@ extension RoutingTable {
                         case .url: Array(copying: text.extracting(length..<text.count))
                         }
                     })
+            }
+        case .revokedAttestKeys:
+            for key in revokedAttestKeys {
+                guard let tenant = presentID(key.tenant) else { continue }
+                try body(
+                    RoutingRow(of: RevokedAttestKeyColumn.self) { column in
+                        switch column {
+                        case .tenantId: tenant
+                        case .keyId: key.id.bytes
+                        }
+                    })
+            }
+        }
+    }
+
+    /// Of a clip of which there is no more to say than that its row cannot be read.
+    private static func unreadableRow(of clip: ClipEntry, _ tenant: [UInt8]) -> RoutingRow {
+        RoutingRow(of: ClipColumn.self) { column in
+            switch column {
+            case .tenantId: tenant
+            case .bundleId: Array(clip.bundleID.text.utf8)
+            default: nil
             }
         }
     }

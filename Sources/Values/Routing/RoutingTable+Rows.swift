@@ -1,4 +1,5 @@
 import AppAttest
+import Encodings
 import Foundation
 import Geodesy
 import Invocation
@@ -10,7 +11,8 @@ extension RoutingTable {
     /// Takes a row in, in the place of the one that had its key.
     /// - Parameter isNew: whether no row of its key can be there yet, which saves looking for one. After many such rows
     ///   ``settle()`` is called.
-    /// - Throws: `unreadableRow` when the row holds what no version of Doorstep writes; the table is as before then.
+    /// - Throws: `unreadableRow` when the row holds what no version of Doorstep writes; the table is as before then, but that
+    ///   of a clip whose row it is nobody is believed to be the genuine build.
     public mutating func set(
         _ relation: RoutingRelation, _ row: borrowing RoutingRow, isNew: Bool = false
     ) throws(RoutingError) {
@@ -24,6 +26,7 @@ extension RoutingTable {
             case .locations: setLocation(row, id, isNew: isNew)
             case .experiences: setExperience(row, id, isNew: isNew)
             case .shortCodes: setShortCode(row, id)
+            case .revokedAttestKeys: setRevokedAttestKey(row, id)
             }
         guard isReadable else { throw .unreadableRow(relation) }
     }
@@ -53,6 +56,9 @@ extension RoutingTable {
             shortCodes.remove(hash(.shortCode, tenant, name.span)) { header, text in
                 header.tenant == tenant && Self.isName(name.span, of: header, text)
             }
+        case (.revokedAttestKeys, 1):
+            guard let digest = KeyDigest(hexadecimal: key[0]) else { return }
+            revokedAttestKeys.remove(AttestKeyName(tenant: tenant, id: digest))
         default: return
         }
     }
@@ -74,6 +80,7 @@ extension RoutingTable {
             locations.removeAll { header, _ in header.tenant == tenant }
             nearby[Int(tenant)].locations = OrderedPairs()
         case .shortCodes: shortCodes.removeAll { header, _ in header.tenant == tenant }
+        case .revokedAttestKeys: revokedAttestKeys = revokedAttestKeys.filter { $0.tenant != tenant }
         case .experiences:
             var urls: [(ExperienceKind, [UInt8])] = []
             experiences.forEach { header, text in
@@ -111,32 +118,47 @@ extension RoutingTable {
         return true
     }
 
+    /// Of a row that cannot be read beyond its key, that is kept: else its URLs would be answered for as those of a clip that
+    /// asks for nothing.
     private mutating func setClip(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
-        guard let name = row.text(ClipColumn.bundleId),
-            let isMultiBusiness = row.bool(ClipColumn.multiBusiness),
+        guard let name = row.text(ClipColumn.bundleId), let clip = intern(clip: name, of: intern(id)) else {
+            return false
+        }
+        guard let isMultiBusiness = row.bool(ClipColumn.multiBusiness),
             let teamID = row.text(ClipColumn.teamId).flatMap({ try? TeamID($0) }),
             let parent = row.text(ClipColumn.parentBundleId).flatMap({ try? BundleID($0) }),
             let appIDPrefix = row.text(row.isNull(ClipColumn.appIdPrefix) ? ClipColumn.teamId : .appIdPrefix)
                 .flatMap({ try? AppIDPrefix($0) }),
-            row.isNull(ClipColumn.attestation) || row.text(ClipColumn.attestation) != nil,
-            let clip = intern(clip: name, of: intern(id))
-        else { return false }
+            row.isNull(ClipColumn.attestation) || row.text(ClipColumn.attestation) != nil
+        else {
+            change(clip) { $0.isUnreadable = true }
+            return false
+        }
         let owner = ClipOwner(
             teamID: teamID, appIDPrefix: appIDPrefix, parent: parent,
-            // Without the row its URLs would be answered for as those of a clip that asks for nothing.
             attestation: row.text(ClipColumn.attestation).map { ClipAttestation(stored: $0) ?? .strictest })
-        setOwner(owner, of: clip)
-        clips[Int(clip)].isMultiBusiness = isMultiBusiness
+        setOwner(owner, of: clip, isMultiBusiness: isMultiBusiness)
         return true
     }
 
     /// - Parameter owner: Nil for a clip that there is no row of.
-    private mutating func setOwner(_ owner: ClipOwner?, of clip: ClipIndex) {
+    private mutating func setOwner(
+        _ owner: ClipOwner?, of clip: ClipIndex, isMultiBusiness: Bool = false
+    ) {
+        change(clip) { entry in
+            entry.isMultiBusiness = isMultiBusiness
+            entry.owner = owner
+            entry.isUnreadable = false
+        }
+    }
+
+    /// Changes what is known of a clip, and with it how many of the tenant's ask for attestations.
+    private mutating func change(_ clip: ClipIndex, _ change: (inout ClipEntry) -> Void) {
+        let before = clips[Int(clip)].asksForAttestations
+        change(&clips[Int(clip)])
         let entry = clips[Int(clip)]
-        if entry.owner?.attestation != nil { tenants[Int(entry.tenant)].attestedClipCount -= 1 }
-        if owner?.attestation != nil { tenants[Int(entry.tenant)].attestedClipCount += 1 }
-        clips[Int(clip)].isMultiBusiness = false
-        clips[Int(clip)].owner = owner
+        guard entry.asksForAttestations != before else { return }
+        tenants[Int(entry.tenant)].attestedClipCount += before ? -1 : 1
     }
 
     private mutating func setKey(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
@@ -160,6 +182,14 @@ extension RoutingTable {
         // The digest may have become another key's meanwhile.
         guard let digest = keyDigests.removeValue(forKey: name), keys[digest]?.name == name else { return }
         keys[digest] = nil
+    }
+
+    private mutating func setRevokedAttestKey(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
+        guard let digest = row.withField(RevokedAttestKeyColumn.keyId, { KeyDigest($0) }) ?? nil else {
+            return false
+        }
+        revokedAttestKeys.insert(AttestKeyName(tenant: intern(id), id: digest))
+        return true
     }
 
     private mutating func setLocation(_ row: borrowing RoutingRow, _ id: TenantID, isNew: Bool) -> Bool {
@@ -337,6 +367,14 @@ extension RoutingTable {
         rules.append(rule)
         ruleIndices[bytes] = index
         return index
+    }
+}
+
+extension RoutingTable.KeyDigest {
+    /// From the text of a `bytea` (PostgreSQL, "Binary Data Types", "bytea Hex Format"); nil for any other text.
+    fileprivate init?(hexadecimal text: String) {
+        guard text.hasPrefix("\\x"), let bytes = Base16.bytes(String(text.dropFirst(2))) else { return nil }
+        self.init(bytes.span)
     }
 }
 

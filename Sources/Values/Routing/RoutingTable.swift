@@ -34,8 +34,12 @@ public struct RoutingTable: Sendable {
         var isMultiBusiness = false
         /// Nil while there is no row of the clip.
         var owner: ClipOwner?
+        /// Whether there is a row of the clip that cannot be read: what it asks for is not known.
+        var isUnreadable = false
         /// The canonical URL of its default experience.
         var defaultURL: [UInt8]?
+
+        var asksForAttestations: Bool { isUnreadable || owner?.attestation != nil }
     }
 
     struct ClipOwner: Sendable, Equatable {
@@ -109,6 +113,12 @@ public struct RoutingTable: Sendable {
         let id: KeyID
     }
 
+    /// Of App Attest, by the SHA-256 of its public key.
+    struct AttestKeyName: Hashable {
+        let tenant: TenantIndex
+        let id: KeyDigest
+    }
+
     struct KeyEntry: Sendable {
         let name: KeyName
         let kind: KeyKind
@@ -138,6 +148,7 @@ public struct RoutingTable: Sendable {
     var ruleIndices: [[UInt8]: UInt32] = [:]
     var keys: [KeyDigest: KeyEntry] = [:]
     var keyDigests: [KeyName: KeyDigest] = [:]
+    var revokedAttestKeys: Set<AttestKeyName> = []
     var hosts: [UInt64: Depths] = [:]
     /// By host, each of which is proved for one tenant.
     var domains: [String: DomainEntry] = [:]

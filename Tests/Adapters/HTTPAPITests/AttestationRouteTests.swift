@@ -53,9 +53,16 @@ import Testing
 
         func device(
             app: String = "ABCDE12345.com.example.MyApp",
-            environment: AttestationEnvironment = .production
+            environment: AttestationEnvironment = .production, system: DeviceSystem = .iOS27,
+            category: ValidationCategory = .appStore
         ) throws -> Device {
-            try Device(root: root, app: app, environment: environment)
+            try Device(root: root, app: app, environment: environment, system: system, category: category)
+        }
+
+        func revoke(_ device: Device) throws {
+            var table = try #require(api.table.current).table
+            try table.set(.revokedAttestKeys, .revokedAttestKey(tenant, device.keyID))
+            api.table.replace(by: table, from: .database, asOf: Date())
         }
     }
 
@@ -64,9 +71,12 @@ import Testing
         private let authenticator: Mutex<SoftwareAuthenticator>
         let keyID: [UInt8]
 
-        init(root: SoftwareRoot, app: String, environment: AttestationEnvironment) throws {
+        init(
+            root: SoftwareRoot, app: String, environment: AttestationEnvironment,
+            system: DeviceSystem = .iOS27, category: ValidationCategory = .appStore
+        ) throws {
             var authenticator = try SoftwareAuthenticator(
-                root: root, appID: AppID(app), environment: environment)
+                root: root, appID: AppID(app), system: system, environment: environment, category: category)
             keyID = authenticator.generateKey()
             self.authenticator = Mutex(authenticator)
         }
@@ -286,6 +296,135 @@ import Testing
         }
     }
 
+    /// Another install may know the ID, as after a restore: it takes one of its own.
+    @Test func anInstanceIsOfTheKeyThatRegisteredIt() async throws {
+        let fixture = try Fixture(ClipAttestation(register: .require))
+        let path = "/v1/instances/7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
+        let launch: JSONValue = [
+            "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
+        ]
+        let activity: JSONValue = ["token": "80f2c9e1a5b74d3e"]
+        try await fixture.api.test { client in
+            let client = Client(client: client)
+            let own = try #require(try await client.attest(try fixture.device())["token"]?.stringValue)
+            let others = try #require(try await client.attest(try fixture.device())["token"]?.stringValue)
+            // What was there before anything was asked for is bound by the first that attests.
+            try fixture.set(nil)
+            #expect(try await client.send(.put, path, nil, nil, nil, launch).status == 201)
+            try fixture.set(ClipAttestation(register: .require))
+            for _ in 0..<2 {
+                #expect(try await client.send(.put, path, own, nil, nil, launch).status == 200)
+            }
+            for (method, path, body) in [
+                (HTTPRequest.Method.put, path, Optional(launch)),
+                (.put, "\(path)/activities/a", activity), (.delete, "\(path)/activities/a", nil),
+                (.delete, path, nil),
+            ] {
+                let answer = try await client.send(method, path, others, nil, nil, body)
+                #expect(answer.status == 409 && answer.code == "instance_of_other_key", "\(answer.text)")
+            }
+            let another = path.replacing("7d3c", with: "8e4d")
+            #expect(try await client.send(.put, another, others, nil, nil, launch).status == 201)
+            // Where nothing is required, nothing is refused; nor is a tenant's server.
+            try fixture.set(ClipAttestation(register: .monitor))
+            #expect(try await client.send(.put, path, others, nil, nil, launch).status == 200)
+            #expect(try await client.send(.put, path, nil, nil, nil, launch).status == 200)
+            try fixture.set(ClipAttestation(register: .require))
+            let secret = client.client.api.secret
+            #expect(try await client.send(.put, path, nil, nil, secret, launch).status == 200)
+            // It is still the first one's.
+            #expect(try await client.send(.delete, path, others).status == 409)
+            #expect(try await client.send(.delete, path, own).status == 204)
+            #expect(try await client.send(.delete, another, others).status == 204)
+        }
+    }
+
+    /// The table says so, and no database is asked.
+    @Test func aRevokedKeyIsGoodForNothing() async throws {
+        let fixture = try Fixture(ClipAttestation(lookUp: .require, confirm: .requireSigned))
+        try await fixture.api.test { client in
+            let client = Client(client: client)
+            let (device, other) = (try fixture.device(), try fixture.device())
+            let token = try #require(try await client.attest(device)["token"]?.stringValue)
+            let others = try #require(try await client.attest(other)["token"]?.stringValue)
+            let challenge = try await client.challenge("request")
+            #expect(try await client.send(.get, Self.lookUp, token).status == 200)
+            try fixture.revoke(device)
+            fixture.keys.setAway(true)
+            let lookedUp = try await client.send(.get, Self.lookUp, token)
+            #expect(lookedUp.status == 403 && lookedUp.code == "attestation_invalid")
+            let confirmed = try await client.confirm(signature: device.signature(challenge))
+            #expect(confirmed.status == 403 && confirmed.code == "attestation_invalid")
+            for refused in [try await client.token(device), try await client.attest(device)] {
+                #expect(refused.status == 403 && refused.code == "attestation_refused", "\(refused.text)")
+            }
+            fixture.keys.setAway(false)
+            #expect(try await client.send(.get, Self.lookUp, others).status == 200)
+            #expect(try await client.confirm(signature: other.signature(challenge)).status == 200)
+        }
+    }
+
+    /// What one clip takes of an app's builds, another of the same app need not.
+    @Test func aClipTakesItsOwnBuildsAlone() async throws {
+        let other = "com.example.MyApp.Other"
+        let url = "https://example.com/other"
+        for (category, policy, accepted) in [
+            (
+                ValidationCategory.testFlight, ClipAttestation(confirm: .require, categories: [.appStore]),
+                false
+            ),
+            (.appStore, ClipAttestation(confirm: .require, categories: [.appStore]), true),
+            (nil, ClipAttestation(confirm: .require, categories: [.appStore]), true),
+            (nil, ClipAttestation(confirm: .require, requiresStatements: true), false),
+            (.appStore, ClipAttestation(confirm: .require, requiresStatements: true), true),
+        ] as [(ValidationCategory?, ClipAttestation, Bool)] {
+            let fixture = try Fixture(ClipAttestation(confirm: .require))
+            var table = try #require(fixture.api.table.current).table
+            let text = String(decoding: JSONValue.object(policy.json).serialized(), as: UTF8.self)
+            try table.set(.clips, .clip(Self.tenant, other, isMultiBusiness: true, attestation: text))
+            try table.set(
+                .experiences,
+                .experience(Self.tenant, "advanced", url, clip: other, location: "restaurant_a"))
+            fixture.api.table.replace(by: table, from: .database, asOf: Date())
+            let device = try fixture.device(
+                system: category == nil ? .iOS14 : .iOS27, category: category ?? .appStore)
+            let asked: JSONValue = ["url": .string(url)]
+            try await fixture.api.test(over: [.router]) { client in
+                let client = Client(client: client)
+                let token = try #require(try await client.attest(device)["token"]?.stringValue)
+                let again = try #require(try await client.token(device)["token"]?.stringValue)
+                let challenge = try await client.challenge("request")
+                let signature = try device.signature(challenge, asked)
+                for (token, signature) in [(token, nil), (again, nil), (nil, signature)] {
+                    let answer = try await client.confirm(token: token, signature: signature, body: asked)
+                    #expect(answer.status == (accepted ? 200 : 403), "\(answer.text)")
+                }
+                #expect(try await client.confirm(token: token).status == 200)
+            }
+        }
+    }
+
+    /// A signature is for the clip that looks at it: where none does, no database that is away is in the way.
+    @Test(arguments: [ClipAttestation.ConfirmationDemand.off, .monitor, .require])
+    func aSignatureIsCheckedWhereItMatters(_ demand: ClipAttestation.ConfirmationDemand) async throws {
+        let fixture = try Fixture(ClipAttestation(confirm: .require))
+        try await fixture.api.test { client in
+            try fixture.set(ClipAttestation(confirm: .require))
+            let client = Client(client: client)
+            let device = try fixture.device()
+            _ = try await client.attest(device)
+            let challenge = try await client.challenge("request")
+            try fixture.set(ClipAttestation(lookUp: .require, confirm: demand))
+            fixture.keys.setAway(true)
+            let answer = try await client.confirm(signature: device.signature(challenge))
+            #expect(answer.status == (demand == .require ? 503 : 200), "\(answer.text)")
+            // What the server did not give needs no database to be known.
+            let foreign = try await client.confirm(signature: device.signature("challenge"))
+            #expect(foreign.status == (demand == .require ? 403 : 200), "\(foreign.text)")
+            fixture.keys.setAway(false)
+        }
+    }
+
     @Test func whatIsMonitoredIsCountedAndAnswered() async throws {
         let metrics = PrometheusRegistry()
         let fixture = try Fixture(ClipAttestation(confirm: .monitor), metrics: metrics)
@@ -320,7 +459,8 @@ import Testing
             age: TimeInterval = 0
         ) throws -> String {
             AttestationToken(
-                tenant: tenant, appID: try AppID(app), keyID: keyID, environment: environment,
+                tenant: tenant, appID: try AppID(app), keyID: keyID,
+                build: AttestedBuild(environment: environment, category: nil),
                 at: Date().addingTimeInterval(-age)
             ).text(signedBy: secrets ?? fixture.secrets)
         }

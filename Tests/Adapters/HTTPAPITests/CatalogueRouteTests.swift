@@ -157,6 +157,24 @@ import Testing
             patched: #"{"code":"lunch","url":"https://example.com/b"}"#),
     ]
 
+    /// Who writes a clip anew and knows nothing of attestation does not open it.
+    @Test func aPolicyStaysUntilItIsTakenAway() async throws {
+        let api = TestAPI()
+        let path = "/v1/clips/com.example.New.Clip"
+        try await api.test(over: [.router]) { client in
+            let policy: JSONValue = ["confirm": "require"]
+            let made = try await Self.write(
+                .put, path, ["teamID": "ABCDE12345", "attestation": policy], client)
+            #expect(made.status == 201)
+            let kept = try #require(made["attestation"])
+            let again = try await Self.write(.put, path, ["teamID": "ZYXWV98765"], client)
+            #expect(again.status == 200 && again["attestation"] == kept && again["teamID"] == "ZYXWV98765")
+            let taken = try await Self.write(
+                .put, path, ["teamID": "ZYXWV98765", "attestation": .null], client)
+            #expect(taken.status == 200 && taken["attestation"] == nil, "\(taken.text)")
+        }
+    }
+
     static func write(
         _ method: HTTPRequest.Method, _ path: String, _ body: JSONValue, _ client: TestAPI.Client,
         key: APIKey? = nil, headers: HTTPFields = [:]

@@ -482,6 +482,11 @@ import Testing
     }
 
     private static func addKeys(to probes: inout [String: Probe]) {
+        probes["GET /v1/attest-keys"] = { _, _ in [Request(path: "/v1/attest-keys")] }
+        probes["DELETE /v1/attest-keys/{id}"] = { ids, _ in
+            let id = AttestKeyID(Array(SHA256.hash(data: Array(ids.place.utf8))))
+            return [Request(path: "/v1/attest-keys/\(id?.description ?? "")")]
+        }
         probes["GET /v1/keys"] = { _, _ in [Request(path: "/v1/keys")] }
         probes["POST /v1/keys"] = { ids, _ in
             let body: JSONValue = [

@@ -1,4 +1,5 @@
 import Administration
+import AppAttest
 import Foundation
 import HTTPTypes
 import JSON
@@ -12,6 +13,7 @@ import Testing
     /// Those that this suite holds to their tenants.
     static let operations: Set = [
         "listKeys", "createKey", "key", "updateKey", "revokeKey", "rotateKey", "listAuditLog",
+        "listAttestKeys", "revokeAttestKey",
     ]
 
     private static let tenant = TenantID(number: 1)
@@ -52,6 +54,56 @@ import Testing
             #expect(!(page.text + last.text).contains(text))
             #expect(try await client.send(.delete, place, key: api.keyManager).status == 204)
             #expect(try await client.send(.delete, place, key: api.keyManager).status == 404)
+        }
+    }
+
+    @Test func attestedKeysAreListedAndRevoked() async throws {
+        let api = TestAPI()
+        let ids = try (1...3).map { try #require(AttestKeyID([UInt8](repeating: $0 | 0xF8, count: 32))) }
+        for (id, tenant) in zip(ids, [Self.tenant, Self.tenant, Self.neighbour]) {
+            api.attestKeys.add(
+                AttestKeyRecord(
+                    id: id, clip: try BundleID("com.example.MyApp.Clip"),
+                    build: AttestedBuild(environment: .production, category: nil), bundleVersion: "4",
+                    attestedOn: "2026-03-01", lastUsedOn: "2026-03-02", revokedAt: nil), of: tenant)
+        }
+        try await api.test(over: [.router]) { client in
+            var seen: [JSONValue] = []
+            var path = "/v1/attest-keys?limit=1"
+            while true {
+                let page = try await client.send(.get, path, key: api.reader)
+                #expect(page.status == 200, "\(page.text)")
+                seen += page["data"]?.arrayValue ?? []
+                guard let next = page["next"]?.stringValue else { break }
+                #expect(!next.contains(ids[0].description))
+                path = "/v1/attest-keys?limit=1&after=\(next)"
+            }
+            let first: JSONValue = [
+                "id": .string(ids[0].description), "clip": "com.example.MyApp.Clip",
+                "environment": "production", "category": .null, "bundleVersion": "4",
+                "attestedOn": "2026-03-01", "lastUsedOn": "2026-03-02", "revokedAt": .null,
+            ]
+            #expect(seen.count == 2 && seen.first == first)
+            let place = "/v1/attest-keys/\(ids[0])"
+            for key in [api.reader, api.keyManager, api.secret, api.publishable] {
+                #expect(try await client.send(.delete, place, key: key).status == 403)
+            }
+            // As an app has it, too.
+            let base64 = Data(ids[0].bytes).base64EncodedString()
+                .replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
+            for place in [place, "/v1/attest-keys/\(base64)"] {
+                #expect(try await client.send(.delete, place, key: api.manager).status == 204)
+            }
+            for unknown in ["x", "\(ids[2])", "%FF"] {
+                let answer = try await client.send(.delete, "/v1/attest-keys/\(unknown)", key: api.manager)
+                #expect(answer.status == 404 && answer.code == "unknown_attest_key", "\(unknown)")
+            }
+            let page = try await client.send(.get, "/v1/attest-keys", key: api.reader)
+            let revoked = (page["data"]?.arrayValue ?? []).compactMap(\.objectValue)
+                .map { $0["revokedAt"] != .null }
+            #expect(revoked == [true, false])
+            let wrong = try await client.send(.get, "/v1/attest-keys?after=eA", key: api.reader)
+            #expect(wrong.status == 422)
         }
     }
 

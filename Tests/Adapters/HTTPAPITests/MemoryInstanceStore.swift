@@ -14,6 +14,7 @@ final class MemoryInstanceStore: InstanceStore {
 
     private struct State {
         var instances: [Key: Instance] = [:]
+        var attestKeys: [Key: [UInt8]] = [:]
         var registrations: [InstanceRegistration] = []
         var isAway = false
     }
@@ -57,7 +58,19 @@ final class MemoryInstanceStore: InstanceStore {
                 startableTypes: registration.tokens.keys.filter { $0.kind == "start" }.map(\.name).sorted(),
                 activities: known?.activities ?? [])
             state.instances[key] = instance
+            if let attestKey = registration.attestKey, state.attestKeys[key] == nil {
+                state.attestKeys[key] = attestKey
+            }
             return .registered(instance, isNew: known == nil)
+        }
+    }
+
+    func owner(of id: InstanceID, of tenant: TenantID) async throws -> InstanceOwner? {
+        try change { state in
+            let key = Key(tenant: tenant, id: id)
+            return state.instances[key].map {
+                InstanceOwner(clip: $0.clip, attestKey: state.attestKeys[key])
+            }
         }
     }
 
@@ -66,7 +79,11 @@ final class MemoryInstanceStore: InstanceStore {
     }
 
     func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool {
-        try change { $0.instances.removeValue(forKey: Key(tenant: tenant, id: id)) != nil }
+        try change { state in
+            let key = Key(tenant: tenant, id: id)
+            state.attestKeys[key] = nil
+            return state.instances.removeValue(forKey: key) != nil
+        }
     }
 
     func setToken(

@@ -63,6 +63,7 @@ struct TestAPI: Sendable {
     /// What proves domains.
     let records = MemoryTextRecords()
     let keys = MemoryKeyStore()
+    let attestKeys = MemoryAttestKeyStore()
     let auditLog = MemoryAuditLog()
     let diagnoses = ScriptedDiagnoses()
     let confirmations = MemoryConfirmationHistory()
@@ -168,7 +169,8 @@ struct TestAPI: Sendable {
                     domains: domains),
                 collections: CollectionStores(
                     locations: locations, experiences: experiences, shortCodes: shortCodes),
-                imageFiles: MemoryImageFiles(images: images), tenant: tenants, keys: keys, auditLog: auditLog),
+                imageFiles: MemoryImageFiles(images: images), tenant: tenants, keys: keys,
+                attestKeys: attestKeys, auditLog: auditLog),
             proveDomain: { [domains, records] name, tenant, actor, now in
                 try await DomainVerification(
                     store: ManagedDomains(domains, by: actor), resolver: records, fetcher: records

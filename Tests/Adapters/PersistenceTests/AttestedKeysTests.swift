@@ -1,3 +1,4 @@
+import Administration
 import AppAttest
 import AppAttestSimulator
 import AppSiteAssociation
@@ -7,6 +8,7 @@ import Foundation
 import Notifications
 import Persistence
 import PostgreSQL
+import Routing
 import Tenancy
 import TestSupport
 import Testing
@@ -72,29 +74,89 @@ import Testing
         }
     }
 
-    /// Of those that come at once with one counter, one is told that it is the first.
-    @Test func aCounterIsGoodOnce() async throws {
+    /// Of those that come at once with one counter, at two servers that know nothing of each other, one is told that it is
+    /// the first.
+    @Test(.timeLimit(.minutes(30))) func aCounterIsGoodOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
+            let (key, attestation) = try await Self.attestedKey()
+            try await stores.database.withPool(as: .app) { otherPool in
+                let servers = [PostgresAttestedKeys(stores.appPool), PostgresAttestedKeys(otherPool)]
+                _ = try await servers[0].add(
+                    key, attestedBy: attestation, of: BundleID(Self.clip), tenant, at: Self.now)
+                var wins = [0, 0]
+                for counter in 1...1_000 as ClosedRange<UInt32> {
+                    let winners = try await withThrowingTaskGroup(of: Int?.self) { group in
+                        // Neither is always the first to begin.
+                        for index in counter.isMultiple(of: 2) ? [0, 1] : [1, 0] {
+                            group.addTask {
+                                try await servers[index].advance(
+                                    key.id, to: counter, of: tenant, at: Self.now)
+                                    ? index : nil
+                            }
+                        }
+                        return try await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
+                    }
+                    #expect(winners.count == 1, "\(counter)")
+                    for winner in winners { wins[winner] += 1 }
+                }
+                #expect(wins[0] + wins[1] == 1_000)
+                for counter in [0, 1, 999, 1_000] as [UInt32] {
+                    #expect(try await !servers[1].advance(key.id, to: counter, of: tenant, at: Self.now))
+                }
+                #expect(try await servers[1].advance(key.id, to: .max, of: tenant, at: Self.now))
+            }
+        }
+    }
+
+    /// Servers are told of a revocation, and of no use.
+    @Test func aRevocationReachesServersAndAUseDoesNot() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.createClip(of: tenant)
+            let other = try await stores.createTenant("other")
             let keys = PostgresAttestedKeys(stores.appPool)
             let (key, attestation) = try await Self.attestedKey()
+            let id = try #require(AttestKeyID(key.id))
+            let managed = stores.administration.attestKeys
             _ = try await keys.add(
                 key, attestedBy: attestation, of: BundleID(Self.clip), tenant, at: Self.now)
-            for counter in 1...200 as ClosedRange<UInt32> {
-                let won = try await withThrowingTaskGroup(of: Bool.self) { group in
-                    for _ in 0..<3 {
-                        group.addTask {
-                            try await keys.advance(key.id, to: counter, of: tenant, at: Self.now)
-                        }
-                    }
-                    return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
-                }
-                #expect(won == 1, "\(counter)")
+            let followed = FollowedTable(stores.routerPool)
+            #expect(try await !followed.refreshed().of(tenant).isRevoked(attestKey: key.id))
+            _ = followed.events()
+            #expect(try await keys.advance(key.id, to: 1, of: tenant, at: Self.now))
+            _ = try await followed.refreshed()
+            #expect(followed.events() == [])
+
+            var record = AttestKeyRecord(
+                id: id, clip: try BundleID(Self.clip), build: key.build, bundleVersion: key.bundleVersion,
+                attestedOn: "2026-11-18", lastUsedOn: "2026-11-18", revokedAt: nil)
+            #expect(try await managed.keys(of: tenant, after: nil, limit: 10) == [record])
+            #expect(try await managed.keys(of: tenant, after: id, limit: 10) == [])
+            #expect(try await managed.keys(of: other, after: nil, limit: 10) == [])
+            await #expect(throws: AdministrationError.unknownAttestKey) {
+                try await managed.revoke(id, of: other, by: "operator:bob")
             }
-            for counter in [0, 1, 199, 200] as [UInt32] {
-                #expect(try await !keys.advance(key.id, to: counter, of: tenant, at: Self.now))
+            // The second time changes nothing.
+            for changes in [["changed 1 rows, 0 relations, 0 unreadable"], []] {
+                #expect(try await managed.revoke(id, of: tenant, by: "operator:bob"))
+                let table = try await followed.refreshed()
+                #expect(followed.events() == changes)
+                #expect(table.of(tenant).isRevoked(attestKey: key.id))
+                #expect(!table.of(other).isRevoked(attestKey: key.id))
             }
-            #expect(try await keys.advance(key.id, to: .max, of: tenant, at: Self.now))
+            let listed = try #require(try await managed.keys(of: tenant, after: nil, limit: 10).first)
+            let revokedAt = try #require(listed.revokedAt)
+            record = AttestKeyRecord(
+                id: id, clip: record.clip, build: record.build, bundleVersion: record.bundleVersion,
+                attestedOn: record.attestedOn, lastUsedOn: record.lastUsedOn, revokedAt: revokedAt)
+            #expect(listed == record)
+            // What a server reads that begins anew.
+            let fresh = try await FollowedTable(stores.routerPool).refreshed()
+            #expect(fresh.of(tenant).isRevoked(attestKey: key.id))
+            // Its tokens live longer than the key, which goes with its clip.
+            _ = try await stores.administration.deleteClip(
+                BundleID(Self.clip), of: tenant, cascade: false)
+            #expect(try await followed.refreshed().of(tenant).isRevoked(attestKey: key.id))
         }
     }
 }

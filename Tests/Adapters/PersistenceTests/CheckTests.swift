@@ -86,6 +86,12 @@ import Testing
         "attest_keys_key_id_length": (
             "attest_keys", ["sha224('a')", "sha384('a')"].map { ["key_id": $0] }
         ),
+        "revoked_attest_keys_key_id_length": (
+            "revoked_attest_keys", ["sha224('a')", "sha384('a')"].map { ["key_id": $0] }
+        ),
+        "instances_attest_key_id_length": (
+            "instances", ["sha224('a')", "sha384('a')"].map { ["attest_key_id": $0] }
+        ),
         "attest_keys_environment": ("attest_keys", [["environment": "'sandbox'"]]),
         "attest_keys_public_key_length": ("attest_keys", [["public_key": "sha512('a')"]]),
         "attest_keys_attestation_digest_length": (

@@ -1,5 +1,6 @@
 import AppAttest
 import AppSiteAssociation
+import Crypto
 import Foundation
 import Geodesy
 import Invocation
@@ -79,6 +80,10 @@ import Testing
             0000001f 68747470733a2f2f6578616d706c652e636f6d2f6d656e753f6c6f6e673d31
             """
         ],
+        // SHA-256 of "one".
+        .revokedAttestKeys: [
+            "0002 \(tenant) 00000020 7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
+        ],
     ]
 
     private static func bytes(_ hex: String) -> [UInt8] {
@@ -140,6 +145,8 @@ import Testing
         let clip = try #require(try table.of(tenant).attestedClip(BundleID("com.example.MyApp.Clip")))
         #expect(clip.appID.text == "OLDPREFIX1.com.example.MyApp")
         #expect(clip.attestation == ClipAttestation(confirm: .require))
+        #expect(table.of(tenant).isRevoked(attestKey: Array(SHA256.hash(data: Array("one".utf8)))))
+        #expect(!table.of(tenant).isRevoked(attestKey: Array(SHA256.hash(data: Array("two".utf8)))))
 
         // SHA-256 of "one" and "two"; the first expires at 2026-11-21 12:00:00.25 UTC.
         let one = bytes("7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")

@@ -22,6 +22,7 @@ enum Grants {
         doorstep_admin DELETE locations
         doorstep_admin DELETE notifications
         doorstep_admin DELETE push_tokens
+        doorstep_admin DELETE revoked_attest_keys
         doorstep_admin DELETE short_codes
         doorstep_admin DELETE tenants
         doorstep_admin DELETE webhook_messages
@@ -34,6 +35,7 @@ enum Grants {
         doorstep_admin INSERT domains
         doorstep_admin INSERT experiences
         doorstep_admin INSERT locations
+        doorstep_admin INSERT revoked_attest_keys
         doorstep_admin INSERT short_codes
         doorstep_admin INSERT tenants
         doorstep_admin INSERT webhooks
@@ -56,6 +58,7 @@ enum Grants {
         doorstep_admin SELECT locations
         doorstep_admin SELECT notifications
         doorstep_admin SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
+        doorstep_admin SELECT revoked_attest_keys
         doorstep_admin SELECT schema_migrations
         doorstep_admin SELECT short_codes
         doorstep_admin SELECT tenants
@@ -105,6 +108,7 @@ enum Grants {
         doorstep_app SELECT locations
         doorstep_app SELECT notifications
         doorstep_app SELECT push_tokens
+        doorstep_app SELECT revoked_attest_keys
         doorstep_app SELECT schema_migrations
         doorstep_app SELECT short_codes
         doorstep_app SELECT tenants
@@ -114,7 +118,7 @@ enum Grants {
         doorstep_app UPDATE attest_keys (counter, last_used_on)
         doorstep_app UPDATE audience_cursors (delivery_count, due_at, instance_id, launched_at, url)
         doorstep_app UPDATE deliveries (answers, attempt, due_at, finished_at, lost_replies, reason, state)
-        doorstep_app UPDATE instances (app, bundle_id, environment, launched_at, permission, updated_at)
+        doorstep_app UPDATE instances (app, attest_key_id, bundle_id, environment, launched_at, permission, updated_at)
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
         doorstep_app UPDATE notifications (skipped)
         doorstep_app UPDATE push_tokens (digest, registered_at, retired_at, sealed)
@@ -139,10 +143,12 @@ enum Grants {
         doorstep_manager INSERT domains
         doorstep_manager INSERT experiences
         doorstep_manager INSERT locations
+        doorstep_manager INSERT revoked_attest_keys
         doorstep_manager INSERT short_codes
         doorstep_manager INSERT webhook_messages
         doorstep_manager INSERT webhooks
         doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, locations, revoked_at, scopes, successor_id, tenant_id)
+        doorstep_manager SELECT attest_keys (attested_on, bundle_id, bundle_version, category, environment, key_id, last_used_on, tenant_id)
         doorstep_manager SELECT audit_log
         doorstep_manager SELECT card_image_bytes
         doorstep_manager SELECT card_images
@@ -157,6 +163,7 @@ enum Grants {
         doorstep_manager SELECT locations
         doorstep_manager SELECT notifications
         doorstep_manager SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
+        doorstep_manager SELECT revoked_attest_keys
         doorstep_manager SELECT short_codes
         doorstep_manager SELECT tenants
         doorstep_manager SELECT webhook_messages
@@ -190,6 +197,7 @@ enum Grants {
         doorstep_router SELECT instances (launched_at, tenant_id)
         doorstep_router SELECT locations (details, identifier, latitude, longitude, name, radius, tenant_id)
         doorstep_router SELECT push_tokens (kind, registered_at, tenant_id)
+        doorstep_router SELECT revoked_attest_keys (key_id, tenant_id)
         doorstep_router SELECT short_codes (code, tenant_id, url)
         doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, key_burst, key_rate, new_instance_burst, new_instance_rate, slug, suspended_at, tenant_id)
         doorstep_router SELECT webhook_messages (created_at, due_at, tenant_id, webhook_id)

@@ -66,6 +66,35 @@ import Testing
         }
     }
 
+    @Test func theFirstKeyThatRegistersAnInstanceIsItsOwn() async throws {
+        try await Instances.with { instances in
+            let (store, tenant) = (instances.store, instances.tenant)
+            let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
+            let other = InstanceID(UUID())
+            func register(_ id: InstanceID, by key: [UInt8]?) async throws {
+                let given = try Instances.registration(id)
+                try await instances.register(
+                    InstanceRegistration(
+                        id: id, clip: given.clip, app: given.app, environment: given.environment,
+                        permission: given.permission, launchedAt: given.launchedAt, launch: given.launch,
+                        tokens: [:], attestKey: key))
+            }
+            #expect(try await store.owner(of: id, of: tenant) == nil)
+            try await register(id, by: nil)
+            let clip = try #require(try await store.owner(of: id, of: tenant)).clip
+            #expect(
+                try await store.owner(of: id, of: tenant) == InstanceOwner(clip: clip, attestKey: nil))
+            try await register(other, by: keys[1])
+            // The same report again, which changes nothing else.
+            for key in [keys[0], keys[1], nil] { try await register(id, by: key) }
+            for (id, key) in [(id, keys[0]), (other, keys[1])] {
+                #expect(
+                    try await store.owner(of: id, of: tenant) == InstanceOwner(clip: clip, attestKey: key))
+            }
+            #expect(try await store.owner(of: id, of: TenantID(UUID())) == nil)
+        }
+    }
+
     /// From a notification or the App Switcher: it renews the 8 hours, and was at no business.
     @Test func aLaunchWithoutAURLRenewsTheWindowAndNothingElse() async throws {
         try await Instances.with { instances in

@@ -109,10 +109,7 @@ import Testing
                 },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .manager: SampleRows.tables.map(\.name).filter {
-                    ![
-                        "app_store_connections", "attest_keys", "audience_cursors", "idempotency_keys",
-                        "changes",
-                    ].contains($0)
+                    !["app_store_connections", "audience_cursors", "idempotency_keys", "changes"].contains($0)
                 },
                 .migrate: SampleRows.tables.map(\.name),
             ]
@@ -181,7 +178,8 @@ import Testing
             }
             let deleted: [TestLogin: [String]] = [
                 .admin: [
-                    "attest_keys", "experiences", "short_codes", "domains", "api_keys", "confirmations",
+                    "attest_keys", "revoked_attest_keys", "experiences", "short_codes", "domains", "api_keys",
+                    "confirmations",
                     "push_tokens",
                     "launches", "instances", "channels", "audience_cursors", "notifications", "deliveries",
                     "idempotency_keys", "webhook_messages", "webhooks",
@@ -283,6 +281,7 @@ import Testing
             "api_keys": [
                 "tenant_id", "key_id", "kind", "digest", "expires_at", "revoked_at", "scopes", "locations",
             ],
+            "revoked_attest_keys": ["tenant_id", "key_id"],
             "changes": ["tenant_id", "change_id", "xid", "at", "relation", "key"],
             "change_horizon": ["is_only", "pruned_xid"],
             "instances": ["tenant_id", "launched_at"],
@@ -293,7 +292,7 @@ import Testing
             "webhook_messages": ["tenant_id", "webhook_id", "due_at", "created_at"],
         ]
         // Of the changes, one of each tenant's for each table that is fed, and its sample.
-        let counts = ["changes": 16, "change_horizon": 1]
+        let counts = ["changes": 18, "change_horizon": 1]
         try await Self.withTwoTenants { database in
             let all = try await database.withSuperuser { pool in
                 try await pool.withConnection { connection in

@@ -119,6 +119,9 @@ enum SampleRows {
             ],
             change: "counter = 1", key: "attestation_digest = sha256('a')"),
         Table(
+            name: "revoked_attest_keys", login: .admin, row: ["key_id": "sha256('$tenant')"], change: nil,
+            key: "true"),
+        Table(
             name: "channels", login: .app,
             row: [
                 "bundle_id": "'com.example.App.Clip'", "environment": "'production'",

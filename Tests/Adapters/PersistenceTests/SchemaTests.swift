@@ -238,7 +238,8 @@ import Testing
                     for (_, arguments) in triggers {
                         #expect((arguments.first ?? "") == keys.joined(separator: ", "))
                     }
-                    let watched = Set((triggers.last?.1.last ?? "").split(separator: ", ").map(String.init))
+                    let watched = Set(
+                        (triggers.last?.1.dropFirst().last ?? "").split(separator: ", ").map(String.init))
                     #expect(watched.isSubset(of: declared.subtracting(keys)))
                     let changeable = Set(columns.filter(\.2).map(\.0))
                     #expect(declared.intersection(changeable).isSubset(of: watched))

@@ -105,6 +105,7 @@ struct SchemaWalker {
                     ('experiences', 'router_reads', '{doorstep_router}'),
                     ('short_codes', 'router_reads', '{doorstep_router}'),
                     ('api_keys', 'router_reads', '{doorstep_router}'),
+                    ('revoked_attest_keys', 'router_reads', '{doorstep_router}'),
                     ('changes', 'router_reads', '{doorstep_router}'),
                     ('instances', 'router_reads', '{doorstep_router}'),
                     ('push_tokens', 'router_reads', '{doorstep_router}'),

@@ -22,6 +22,7 @@ import Testing
             return .refused(.unknownClip)
         }
 
+        func owner(of id: InstanceID, of tenant: TenantID) async throws -> InstanceOwner? { nil }
         func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance? { nil }
         func delete(_ id: InstanceID, of tenant: TenantID) async throws -> Bool { false }
         func setToken(

@@ -20,7 +20,7 @@ import Testing
         appID = try AppID("ABCDE12345.com.example.App")
         token = AttestationToken(
             tenant: Self.tenant, appID: appID, keyID: [UInt8](repeating: 7, count: 32),
-            environment: .production, at: Self.now)
+            build: AttestedBuild(environment: .production, category: .appStore), at: Self.now)
     }
 
     private func read(
@@ -36,6 +36,18 @@ import Testing
         #expect(try read(token.text(signedBy: keys)) == token)
         #expect(try read(token.text(signedBy: keys), after: 3_599) == token)
         #expect(token.expiresAt == Date(timeIntervalSince1970: 1_795_003_600))
+    }
+
+    /// What a device does not say stands in no token.
+    @Test(arguments: [nil] + ValidationCategory.allCases)
+    func tellsOfTheBuild(_ category: ValidationCategory?) throws {
+        for environment in AttestationEnvironment.allCases {
+            let build = AttestedBuild(environment: environment, category: category)
+            let token = AttestationToken(
+                tenant: Self.tenant, appID: appID, keyID: [UInt8](repeating: 7, count: 32), build: build,
+                at: Self.now)
+            #expect(try read(token.text(signedBy: keys)).build == build)
+        }
     }
 
     /// By RFC 7515 §3.1 and RFC 7518 §3.2, without our reader.

@@ -14,7 +14,7 @@ import Testing
         key: RateLimit(perSecond: 10, burst: 1_000_000), newInstances: RateLimit(perSecond: 7, burst: 8),
         clientNewInstances: RateLimit(perSecond: 5, burst: 6))
     private static let digest = [UInt8](repeating: 7, count: 32)
-    /// `doorstep routing table 6` and its line feed.
+    /// `doorstep routing table 7` and its line feed.
     private static let signatureLength = 25
 
     /// One row of each relation.
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func anotherSignature() throws {
-        for format in [5, 7] {
+        for format in [6, 8] {
             let other =
                 Array("doorstep routing table \(format)\n".utf8)
                 + (try Self.small().fileBytes()[Self.signatureLength...])

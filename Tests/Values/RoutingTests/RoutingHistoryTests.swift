@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import Geodesy
 import Invocation
@@ -59,6 +60,7 @@ import Testing
         var holders: [KeyHolder?] = []
         /// Of each host that is this tenant's: the clips, and the URLs with theirs.
         var sites: [String?] = []
+        var revoked: [Bool] = []
 
         init(_ table: RoutingTable, of tenant: TenantID, _ questions: Questions) {
             let mine = table.of(tenant)
@@ -76,6 +78,7 @@ import Testing
             urls = questions.codes.map { mine.url(ofShortCode: $0)?.canonical }
             holders = questions.digests.map { table.keyHolder(of: $0, at: questions.now) }
                 .map { $0?.tenant == tenant ? $0 : nil }
+            revoked = RoutingHistoryTests.attestKeys.map { mine.isRevoked(attestKey: $0) }
             sites = RoutingHistoryTests.hosts.map { host in
                 guard let site = table.site(ofHost: host), site.tenant == tenant else { return nil }
                 let clips = site.clips.map { "\($0.teamID).\($0.bundleID) \($0.parentBundleID)" }.sorted()
@@ -97,6 +100,8 @@ import Testing
     private static let clips = ["com.example.A.Clip", "com.example.B.Clip"]
     private static let identifiers = ["a", "b", "caf\u{E9}", "cafe\u{301}"]
     private static let codes = ["x", "X", "y"]
+
+    private static let attestKeys = (0..<4).map { [UInt8](repeating: $0, count: 32) }
 
     private static let hosts = ["a.example", "b.example"]
 
@@ -166,6 +171,9 @@ import Testing
         case .shortCodes:
             let code = random.pick(codes)
             return (.shortCode(tenant, code, url(&random)), [code], nil)
+        case .revokedAttestKeys:
+            let key = random.pick(attestKeys)
+            return (.revokedAttestKey(tenant, key), ["\\x" + Base16.text(key)], nil)
         }
     }
 

@@ -1,3 +1,4 @@
+import AppAttest
 import Foundation
 import Invocation
 import RateLimiting
@@ -33,6 +34,7 @@ import Testing
         .locations: .location(tenant, "a"),
         .experiences: .experience(tenant, "advanced", "https://example.com?a", location: "a"),
         .shortCodes: .shortCode(tenant, "x", "https://example.com"),
+        .revokedAttestKeys: .revokedAttestKey(tenant, digest),
     ]
 
     /// Which fields may be NULL.
@@ -112,6 +114,9 @@ import Testing
         Case(relation: .keys, name: "a digest of 31 bytes", row: with(.keys, 3, Array(digest.dropLast()))),
         Case(relation: .keys, name: "a digest of 33 bytes", row: with(.keys, 3, digest + [0])),
         Case(relation: .keys, name: "an expiry of 4 bytes", row: with(.keys, 4, [0, 0, 0, 0])),
+        Case(
+            relation: .revokedAttestKeys, name: "a key ID of 31 bytes",
+            row: .revokedAttestKey(tenant, Array(digest.dropLast()))),
         location("latitude 91", latitude: 91), location("latitude NaN", latitude: .nan),
         location("longitude 181", longitude: -181), location("longitude infinite", longitude: .infinity),
         location("radius 0", radius: 0), location("radius 501", radius: 501),
@@ -158,6 +163,30 @@ import Testing
         #expect(table.fileBytes() == before)
         #expect(table.queryNodes.count == nodes)
         #expect(table.tenantCount == 1)
+    }
+
+    /// Without its row a clip would ask for nothing: it is closed until there is one that can be read, or none.
+    @Test func aClipThatCannotBeReadIsClosed() throws {
+        let name = "com.example.MyApp.Clip"
+        let clip = try BundleID(name)
+        let broken = Self.with(.clips, 3, Array("team".utf8))
+        var table = RoutingTable()
+        try table.set(.tenants, .tenant(Self.tenant))
+        #expect(throws: RoutingError.unreadableRow(.clips)) { try table.set(.clips, broken) }
+        for known in [table, try RoutingTable.read(table.fileBytes()).table] {
+            let mine = known.of(Self.tenant)
+            #expect(mine.asksForAttestations && !mine.hasClip(clip))
+            let asked = try #require(mine.attestedClip(clip)).attestation
+            #expect(asked.demand(of: .lookUp) == .require && asked.demand(of: .register) == .require)
+            #expect(asked.requiresSignature(of: .confirm) && asked.environments.isEmpty)
+        }
+        var mended = table
+        try mended.set(.clips, .clip(Self.tenant, name, isMultiBusiness: true))
+        table.remove(.clips, of: Self.tenant, key: [name])
+        for known in [mended, table] {
+            #expect(known.of(Self.tenant).attestedClip(clip) == nil)
+            #expect(!known.of(Self.tenant).asksForAttestations)
+        }
     }
 
     @Test func nullWhereItMayBe() throws {

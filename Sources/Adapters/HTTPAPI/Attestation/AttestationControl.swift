@@ -16,25 +16,36 @@ struct AttestationControl: Sendable {
     let counters: AttestationCounters
 
     /// What a signature is, once the store was asked.
-    typealias Signature = Result<RequestSignature, AttestationRefusal>
+    enum Signature {
+        case signed(RequestSignature)
+        case refused(AttestationRefusal)
+        /// The database did not answer.
+        case unavailable
+    }
 
-    /// Gives a request that has `Doorstep-Assertion` what that proves. Waits for the database.
-    /// - Parameter body: As it was sent.
-    /// - Throws: `NotificationStoreError.unavailable` when the database does not answer.
+    /// Gives a request that has `Doorstep-Assertion` what that proves, if the clip that it is for looks at it. Waits for the
+    /// database then.
+    /// - Parameters:
+    ///   - body: As it was sent.
+    ///   - find: The clip that it is for, nil where it is for none.
     func verifyingSignature(
-        of request: AdmittedRequest, method: HTTPRequest.Method, body: [UInt8]
+        of request: AdmittedRequest, for operation: ClipAttestation.Operation, method: HTTPRequest.Method,
+        body: [UInt8], _ find: (AdmittedRequest) -> BundleID?
     ) async throws -> AdmittedRequest {
-        guard let field = request.request.fields.assertion, request.isHeldToAttestation, let verifier else {
-            return request
-        }
+        guard let field = request.request.fields.assertion, request.isHeldToAttestation, let verifier,
+            let clip = find(request).flatMap(request.table.attestedClip),
+            clip.attestation.demand(of: operation) != .off
+        else { return request }
         var request = request
         do {
-            request.signature = .success(
+            request.signature = .signed(
                 try await verifier.signature(
                     field, method: method.rawValue, target: request.request.target, body: body,
-                    of: request.tenant, at: request.now, clip: request.table.attestedClip))
+                    in: request.table, at: request.now))
         } catch let refusal as AttestationRefusal {
-            request.signature = .failure(refusal)
+            request.signature = .refused(refusal)
+        } catch NotificationStoreError.unavailable {
+            request.signature = .unavailable
         }
         return request
     }
@@ -60,6 +71,7 @@ struct AttestationControl: Sendable {
             return attestation
         case _ where demand == .monitor: return .none
         case .notConfigured: throw .attestationNotConfigured
+        case .unavailable: throw .unavailable
         case .missing:
             let isToSign = clip.attestation.requiresSignature(of: operation)
             throw asking(isToSign ? .signatureRequired : .attestationRequired, to: clip, request)
@@ -73,6 +85,8 @@ struct AttestationControl: Sendable {
         case attested(RequestAttestation)
         case missing
         case refused(AttestationRefusal)
+        /// The database did not answer.
+        case unavailable
         case notConfigured
     }
 
@@ -80,12 +94,15 @@ struct AttestationControl: Sendable {
     private func evidence(of request: AdmittedRequest, for clip: AttestedClip) -> Evidence {
         guard let verifier else { return .notConfigured }
         do throws(AttestationRefusal) {
-            if let signature = request.signature {
-                return .attested(try signature.get().attestation(for: clip))
+            switch request.signature {
+            case .signed(let signature): return .attested(try signature.attestation(for: clip))
+            case .refused(let refusal): return .refused(refusal)
+            case .unavailable: return .unavailable
+            case nil: break
             }
             guard let token = request.request.fields.attestation else { return .missing }
             return .attested(
-                try verifier.attestation(by: token, for: clip, of: request.tenant, at: request.now))
+                try verifier.attestation(by: token, for: clip, in: request.table, at: request.now))
         } catch {
             return .refused(error)
         }

@@ -18,6 +18,7 @@ struct AttestationCounters: Sendable {
         case wrongApp = "wrong_app"
         case wrongEnvironment = "wrong_environment"
         case unknownKey = "unknown_key"
+        case revoked
 
         init(_ refusal: AttestationRefusal) {
             self =
@@ -27,6 +28,7 @@ struct AttestationCounters: Sendable {
                 case .appID, .token(.otherApp), .challenge(.otherClip): .wrongApp
                 case .environment: .wrongEnvironment
                 case .key(.unknown): .unknownKey
+                case .key(.revoked): .revoked
                 default: .invalid
                 }
         }
@@ -50,13 +52,13 @@ struct AttestationCounters: Sendable {
             })
     }
 
-    /// Not where the server cannot check anything.
+    /// Not where the server cannot check it.
     func count(_ operation: ClipAttestation.Operation, _ evidence: AttestationControl.Evidence) {
         switch evidence {
         case .attested: counters[operation.rawValue]?[.verified]?.increment()
         case .missing: counters[operation.rawValue]?[.missing]?.increment()
         case .refused(let refusal): counters[operation.rawValue]?[Result(refusal)]?.increment()
-        case .notConfigured: break
+        case .unavailable, .notConfigured: break
         }
     }
 

@@ -252,6 +252,13 @@ struct ProblemType: Sendable {
                 """,
             remedy: "Sign the request anew, and let one be answered before the next is signed."),
         ProblemType(
+            "instance_of_other_key", .conflict, title: "The instance is another key's",
+            cause: """
+                The App Clip asks for attested instances, and this one was registered by another key of App Attest: \
+                the app was restored on another device, say, where its container is and its key is not.
+                """,
+            remedy: "Take a new instance ID and register the launch by that."),
+        ProblemType(
             "attestation_not_configured", .serviceUnavailable, title: "Attestation is not set up here",
             cause: "The App Clip asks for attested requests, and the server has no secret for them.",
             remedy: "Whoever runs the server sets `DOORSTEP_SIGNING_SECRET`, the same on every server."),
@@ -367,6 +374,10 @@ struct ProblemType: Sendable {
             "unknown_key", .notFound, title: "The key is unknown",
             cause: "The tenant has no key of this ID.",
             remedy: "`GET /v1/keys` lists them; the ID of a key is no part of the key itself."),
+        ProblemType(
+            "unknown_attest_key", .notFound, title: "The key of App Attest is unknown",
+            cause: "The tenant has no attested key of this ID: none was, or it went with its App Clip.",
+            remedy: "`GET /v1/attest-keys` lists them."),
         ProblemType(
             "exists", .conflict, title: "There is one already, and it is otherwise",
             cause: "There is an experience of this kind and URL, with other members than these.",

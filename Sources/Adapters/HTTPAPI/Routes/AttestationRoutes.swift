@@ -60,8 +60,8 @@ struct AttestationRoutes: Sendable {
         }
         let (token, isNew) = try await counting(.attest) {
             try await verifier.register(
-                keyID: keyID, challenge: challenge, attestation: attestation, of: clip, request.tenant,
-                at: request.now)
+                keyID: keyID, challenge: challenge, attestation: attestation, of: clip,
+                in: request.table, at: request.now)
         }
         return Self.answer(isNew ? .created : .ok, token)
     }
@@ -76,8 +76,8 @@ struct AttestationRoutes: Sendable {
         let verifier = try configured()
         let token = try await counting(.token) {
             try await verifier.token(
-                keyID: keyID, challenge: challenge, assertion: assertion, of: request.tenant,
-                at: request.now, clip: request.table.attestedClip)
+                keyID: keyID, challenge: challenge, assertion: assertion, in: request.table,
+                at: request.now)
         }
         return Self.answer(.ok, token)
     }

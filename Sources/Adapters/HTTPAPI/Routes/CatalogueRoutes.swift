@@ -68,7 +68,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
             let item = try Item.read(request.body, as: key)
             return try await change(key, request) { current in
                 try request.checkConditions(on: current)
-                return item
+                return current.map { item.keeping($0, where: request.body) } ?? item
             }
         }
     }

@@ -44,15 +44,24 @@ struct InstanceRoutes: Sendable {
     }
 
     /// Refuses what is told of an instance by who does not bring what its clip asks for: the one that the instance is known by,
-    /// and the one that the request names.
+    /// and the one that the request names. Where that is asked for, an instance is that of the key that registered it first.
+    /// - Returns: The key that an instance that is bound to none is to be bound to, if there is one.
+    @discardableResult
     private func requireAttestation(
         of request: AdmittedRequest, for id: InstanceID, naming clip: BundleID? = nil
-    ) async throws {
-        guard request.isHeldToAttestation else { return }
-        let known = try await configured().instance(id, of: request.tenant)?.clip
-        for clip in Set([clip, known].compactMap(\.self)) {
-            _ = try attestation.attestation(of: request, for: .register) { clip }
+    ) async throws -> [UInt8]? {
+        guard request.isHeldToAttestation else { return nil }
+        let owner = try await configured().owner(of: id, of: request.tenant)
+        var key: [UInt8]?
+        var isRequired = false
+        for clip in Set([clip, owner?.clip].compactMap(\.self)) {
+            let found = try attestation.attestation(of: request, for: .register) { clip }
+            key = found.keyID ?? key
+            isRequired = isRequired || request.table.attestedClip(clip)?.attestation.register == .require
         }
+        guard let own = owner?.attestKey else { return key }
+        guard !isRequired || own == key else { throw Problem.instanceOfOtherKey }
+        return nil
     }
 
     // MARK: Instances
@@ -65,7 +74,8 @@ struct InstanceRoutes: Sendable {
         }
         let (report, receipt) = try LaunchReport.read(request.body, of: id)
         let launched = report.url.flatMap { request.table.lookUp($0).experience?.clip }
-        try await requireAttestation(of: request, for: id, naming: launched ?? report.clip)
+        let attestKey = try await requireAttestation(
+            of: request, for: id, naming: launched ?? report.clip)
         let proof = try receipt.map { receipt throws(Problem) in
             try prove(receipt, to: request.tenant, at: request.now)
         }
@@ -76,7 +86,7 @@ struct InstanceRoutes: Sendable {
             if full == nil, !isNew { limiter.giveBackInstance(of: request.caller, from: request.client) }
         }
         switch try await registrar.register(
-            report, proof: proof, mayBeNew: full == nil, in: request.table, at: request.now)
+            report, proof: proof, mayBeNew: full == nil, by: attestKey, in: request.table, at: request.now)
         {
         case .registered(let instance, let isAdded):
             isNew = isAdded
@@ -273,6 +283,9 @@ extension JSONObjectReader {
 extension Problem {
     fileprivate static let unknownInstance = Problem(
         .notFound, "unknown_instance", "there is no instance of this ID")
+    fileprivate static let instanceOfOtherKey = Problem(
+        .conflict, "instance_of_other_key",
+        "the instance was registered by another key of App Attest: take a new instance ID")
     fileprivate static let unknownActivity = Problem(
         .notFound, "unknown_activity", "there is no Live Activity of this ID")
 

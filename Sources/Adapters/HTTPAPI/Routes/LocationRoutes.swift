@@ -16,7 +16,7 @@ struct LocationRoutes: Sendable {
             Route(.post, "/v1/nearby", .memory(.lookUp, nearby)),
             Route(
                 .post, "/v1/confirmations", .memory(.confirm, confirm),
-                verifyingSignatureBy: attestation.verifyingSignature),
+                verifyingSignatureBy: verifyConfirmation),
             Route(.post, "/v1/payloads", .memory(.compose, compose)),
         ]
     }
@@ -37,6 +37,15 @@ struct LocationRoutes: Sendable {
             request.table.clip(launchedBy: asked.url)
         }
         return Answer(uncached: try APIAnswers.nearby(asked, in: request.table))
+    }
+
+    /// A body that cannot be read is refused by ``confirm(_:)``.
+    private func verifyConfirmation(
+        _ request: AdmittedRequest, method: HTTPRequest.Method, body: [UInt8]
+    ) async throws -> AdmittedRequest {
+        try await attestation.verifyingSignature(of: request, for: .confirm, method: method, body: body) {
+            (try? ConfirmationRequest($0.body)).flatMap { asked in request.clip(leadingFrom: asked.url) }
+        }
     }
 
     private func confirm(_ request: AdmittedRequest) throws(Problem) -> Answer {

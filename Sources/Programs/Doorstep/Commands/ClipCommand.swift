@@ -133,13 +133,17 @@ struct ClipCommand: AsyncParsableCommand {
             name: .customLong("category"),
             help: "How builds may have come to the device, such as app_store; can be repeated.")
         var categories: [ValidationCategory] = []
+        @Flag(
+            name: .customLong("require-statements"), inversion: .prefixedNo,
+            help: "Whether a device that does not say how its build came to it is refused, as before iOS 27.")
+        var requiresStatements: Bool?
         @Option(help: "How many of a hundred installations are told to attest.") var ramp: Int?
         @Flag(help: "Ask for nothing any more.") var none = false
 
         func validate() throws {
             let isChanged =
                 lookUp != nil || confirm != nil || register != nil || !environments.isEmpty
-                || !categories.isEmpty
+                || !categories.isEmpty || requiresStatements != nil
             try requireChange(isChanged, ramp != nil, none)
             guard !none || !isChanged && ramp == nil else {
                 throw ValidationError("--none goes with no other option")
@@ -167,6 +171,7 @@ struct ClipCommand: AsyncParsableCommand {
             attestation.register = register ?? attestation.register
             if !environments.isEmpty { attestation.environments = Set(environments) }
             if !categories.isEmpty { attestation.categories = Set(categories) }
+            attestation.requiresStatements = requiresStatements ?? attestation.requiresStatements
             attestation.ramp = ramp ?? attestation.ramp
             return attestation
         }

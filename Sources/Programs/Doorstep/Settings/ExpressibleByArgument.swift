@@ -64,6 +64,12 @@ extension LocationIdentifier: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 
+extension AttestKeyID: ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
+
 extension KeyID: ExpressibleByArgument {
     public init?(argument: String) {
         guard let uuid = UUID(text: argument) else { return nil }

@@ -28,10 +28,12 @@ public struct InstanceRegistrar: Sendable {
     /// - Parameters:
     ///   - proof: An authentic receipt of the person's having been there.
     ///   - mayBeNew: Whether an instance that is not known is added.
+    ///   - attestKey: The ID of the key of App Attest that the report came by; an instance that is bound to none is
+    ///     bound to this one. That one that is bound is its own, the caller has seen to.
     ///   - now: The time of the request.
     public func register(
-        _ report: LaunchReport, proof: Receipt? = nil, mayBeNew: Bool = true, in table: TenantTable,
-        at now: Date
+        _ report: LaunchReport, proof: Receipt? = nil, mayBeNew: Bool = true, by attestKey: [UInt8]? = nil,
+        in table: TenantTable, at now: Date
     ) async throws -> Registration {
         let lookup = report.url.map { table.lookUp($0) }
         let experience = lookup?.experience
@@ -57,12 +59,17 @@ public struct InstanceRegistrar: Sendable {
         let registration = InstanceRegistration(
             id: report.instance, clip: experience?.clip ?? report.clip, app: report.app,
             environment: report.environment, permission: report.permission, launchedAt: launchedAt,
-            launch: launch, tokens: tokens)
+            launch: launch, tokens: tokens, attestKey: attestKey)
         let result = try await store.register(
             registration, mayBeNew: mayBeNew, of: table.tenant, at: now)
         // With the clip of an experience that matched a moment ago, the experience is gone.
         if case .refused(.unknownClip) = result, experience != nil { return .refused(.doesNotMatch) }
         return result
+    }
+
+    /// Whose an instance is; nil when the tenant has none of this ID.
+    public func owner(of id: InstanceID, of tenant: TenantID) async throws -> InstanceOwner? {
+        try await store.owner(of: id, of: tenant)
     }
 
     /// Nil when the tenant has no such instance, or none that was launched at one of some locations.

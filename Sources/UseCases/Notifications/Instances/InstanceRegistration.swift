@@ -14,11 +14,13 @@ public struct InstanceRegistration: Sendable, Hashable {
     /// Nil for a launch without a URL, which was at no business.
     public let launch: Launch?
     public let tokens: [TokenPlace: PushToken]
+    /// The ID of the key of App Attest that the instance is bound to, if it is not bound yet; nil for none.
+    public let attestKey: [UInt8]?
 
     public init(
         id: InstanceID, clip: BundleID?, app: InstalledApp, environment: APNsEnvironment,
         permission: NotificationPermission, launchedAt: Date, launch: Launch?,
-        tokens: [TokenPlace: PushToken]
+        tokens: [TokenPlace: PushToken], attestKey: [UInt8]? = nil
     ) {
         self.id = id
         self.clip = clip
@@ -28,5 +30,6 @@ public struct InstanceRegistration: Sendable, Hashable {
         self.launchedAt = launchedAt
         self.launch = launch
         self.tokens = tokens
+        self.attestKey = attestKey
     }
 }

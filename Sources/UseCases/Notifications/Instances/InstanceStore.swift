@@ -15,6 +15,9 @@ public protocol InstanceStore: Sendable {
         _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
     ) async throws -> Registration
 
+    /// Whose an instance is; nil when there is none.
+    func owner(of id: InstanceID, of tenant: TenantID) async throws -> InstanceOwner?
+
     func instance(_ id: InstanceID, of tenant: TenantID) async throws -> Instance?
 
     /// - Returns: Whether there was one.
@@ -29,4 +32,16 @@ public protocol InstanceStore: Sendable {
     func removeActivity(
         _ activity: String, for id: InstanceID, of tenant: TenantID
     ) async throws -> Bool
+}
+
+/// Whose an instance is.
+public struct InstanceOwner: Sendable, Hashable {
+    public let clip: BundleID
+    /// The ID of the key of App Attest that registered it first, 32 bytes; nil where none has.
+    public let attestKey: [UInt8]?
+
+    public init(clip: BundleID, attestKey: [UInt8]?) {
+        self.clip = clip
+        self.attestKey = attestKey
+    }
 }

@@ -1,0 +1,24 @@
+/// What the build of an app says of itself, as far as clips choose by it.
+public struct AttestedBuild: Sendable, Hashable {
+    public let environment: AttestationEnvironment
+    /// Nil where the device does not say, as none before iOS 27 does.
+    public let category: ValidationCategory?
+
+    public init(environment: AttestationEnvironment, category: ValidationCategory?) {
+        self.environment = environment
+        self.category = category
+    }
+}
+
+extension AttestedKey {
+    public var build: AttestedBuild { AttestedBuild(environment: environment, category: category) }
+}
+
+extension ClipAttestation {
+    /// Why a clip does not take a build; nil for one that it takes.
+    public func refusal(of build: AttestedBuild) -> AttestationRefusal? {
+        guard environments.contains(build.environment) else { return .environment(.notAllowed) }
+        guard let category = build.category else { return requiresStatements ? .category(.missing) : nil }
+        return categories.contains(category) ? nil : .category(.notAllowed)
+    }
+}
