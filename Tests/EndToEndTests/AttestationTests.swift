@@ -231,4 +231,68 @@ import Testing
             }
         }
     }
+
+    @Test func eachStepOfAnAttestationAndAnAssertionIsTold() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let root = try SoftwareRoot(at: Date())
+        let pem = folder.appendingPathComponent("root.pem").path
+        try root.pem.write(toFile: pem, atomically: true, encoding: .utf8)
+        let appID = try AppID("ABCDE12345.com.example.MyApp")
+        var device = try SoftwareAuthenticator(root: root, appID: appID)
+        let keyID = device.generateKey()
+        let hash = Array(SHA256.hash(data: Array("challenge".utf8)))
+        let attestation = try device.attest(keyID: keyID, clientDataHash: hash, at: Date())
+        let attested = try await AttestationVerifier(root: try #require(AttestationRoot(pem: root.pem)))
+            .verify(
+                attestation, keyID: keyID, clientDataHash: hash,
+                policy: AttestationPolicy(appIDs: [appID]), at: Date())
+        let files = (attestation: folder.appendingPathComponent("a"), folder.appendingPathComponent("b"))
+        try Data(attestation).base64EncodedString().write(
+            to: files.attestation, atomically: true, encoding: .utf8)
+        try Data(try device.assertion(keyID: keyID, clientDataHash: hash)).write(to: files.1)
+        let binary = DoorstepBinary(databaseURL: "")
+        func inspect(_ file: URL, _ arguments: [String]) async throws -> (status: Int32, steps: [String]) {
+            let outcome = try await binary.run(
+                ["attestation", "inspect", file.path, "--attest-root", pem, "--format", "json"] + arguments)
+            let told = try outcome.json().arrayValue
+            let steps = try #require(told).compactMap(\.objectValue)
+            return (
+                outcome.status,
+                steps.map { step in
+                    ["step", "verdict", "detail"].compactMap { step[$0]?.stringValue }.joined(separator: " ")
+                }
+            )
+        }
+        let key = ["--key-id", Data(keyID).base64EncodedString()]
+        let good = ["--app-id", appID.text, "--client-data", "challenge"]
+        let passed = try await inspect(files.attestation, key + good)
+        #expect(passed.status == 0)
+        #expect(
+            passed.steps
+                == [
+                    "format", "chain", "nonce", "key_id", "app_id", "counter", "environment", "credential",
+                    "category", "bundle_version",
+                ].map { "\($0) passed" })
+        let refused = try await inspect(
+            files.attestation,
+            key + [
+                "--app-id", "ABCDE12345.com.example.Other", "--client-data", "other", "--at",
+                "2020-01-01T00:00:00Z",
+            ])
+        #expect(refused.status == 1)
+        #expect(
+            refused.steps.filter { !$0.hasSuffix(" passed") } == [
+                "chain refused not_yet_valid", "nonce refused other", "app_id refused",
+            ])
+        let publicKey = ["--public-key", Data(attested.publicKey).base64EncodedString()]
+        let assertion = try await inspect(files.1, publicKey + good)
+        #expect(assertion.status == 0 && assertion.steps.count == 6)
+        let used = try await inspect(files.1, publicKey + good + ["--counter", "1"])
+        #expect(used.status == 1 && used.steps.contains("counter refused not_greater"))
+        let unread = try await inspect(files.1, key + good)
+        #expect(unread.status == 1 && unread.steps.first == "format refused member")
+        #expect(unread.steps.last == "bundle_version not_reached")
+    }
 }

@@ -49,8 +49,8 @@ extension PostgresAdministrationStore {
     static let relations = [
         "experiences", "short_codes", "locations", "domains", "push_tokens", "launches", "instances",
         "channels", "audience_cursors", "deliveries", "notifications", "idempotency_keys", "webhook_messages",
-        "webhooks", "app_store_connections", "revoked_attest_keys", "clips", "card_image_bytes", "card_images",
-        "api_keys", "confirmations", "tenants",
+        "webhooks", "app_store_connections", "revoked_attest_keys", "clips", "card_image_bytes",
+        "card_images", "api_keys", "confirmations", "tenants",
     ]
 }
 

@@ -18,7 +18,7 @@ struct DoorstepCommand: AsyncParsableCommand {
             MigrateCommand.self, StatusCommand.self,
             TenantCommand.self, ClipCommand.self, ImageCommand.self, AppStoreCommand.self, DomainCommand.self,
             LocationCommand.self, ExperienceCommand.self, CodeCommand.self, KeyCommand.self,
-            AttestKeyCommand.self, ReceiptKeyCommand.self,
+            AttestKeyCommand.self, AttestationCommand.self, ReceiptKeyCommand.self,
             LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,
             SendCommand.self, DeliveryCommand.self, WebhookCommand.self, DiagnoseCommand.self,
             ConfirmationCommand.self, APNsSimulatorCommand.self, AppStoreSimulatorCommand.self,
