@@ -25,7 +25,10 @@ extension Clip: WrittenItem {
 
     /// What protects the clip is taken away by who says so, with null: not by who writes the rest and knows nothing of it. [ours]
     public func keeping(_ current: Clip, where json: JSONObject) -> Clip {
-        json["attestation"] == nil ? with(attestation: current.attestation) : self
+        guard json["attestation"] == nil else { return self }
+        var kept = self
+        kept.attestation = current.attestation
+        return kept
     }
 
     public var json: JSONObject {

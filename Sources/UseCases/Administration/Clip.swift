@@ -36,18 +36,6 @@ public struct Clip: Sendable, Hashable {
         self.card = card
     }
 
-    private init(_ clip: Clip, attestation: ClipAttestation?) {
-        bundleID = clip.bundleID
-        parentBundleID = clip.parentBundleID
-        teamID = clip.teamID
-        appIDPrefix = clip.appIDPrefix
-        isMultiBusiness = clip.isMultiBusiness
-        self.attestation = attestation
-    }
-
-    /// The same with other demands.
-    func with(attestation: ClipAttestation?) -> Clip { Clip(self, attestation: attestation) }
-
     /// What an association file calls the clip.
     public var appID: AppID { AppID(prefix: appIDPrefix, bundleID: bundleID) }
 
