@@ -1935,12 +1935,6 @@ CREATE TRIGGER record_update AFTER UPDATE ON doorstep.experiences REFERENCING OL
 CREATE TRIGGER record_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, identifier');
 
 --
--- Name: revoked_attest_keys record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
---
-
-CREATE TRIGGER record_update AFTER UPDATE ON doorstep.revoked_attest_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, key_id');
-
---
 -- Name: short_codes record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 

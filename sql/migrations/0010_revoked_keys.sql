@@ -14,9 +14,7 @@ CREATE TABLE doorstep.revoked_attest_keys (
 
 CREATE TRIGGER record_insert AFTER INSERT ON doorstep.revoked_attest_keys REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
-CREATE TRIGGER record_update AFTER UPDATE ON doorstep.revoked_attest_keys
-    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change('tenant_id, key_id');
+-- Nobody may change one.
 CREATE TRIGGER record_delete AFTER DELETE ON doorstep.revoked_attest_keys REFERENCING OLD TABLE AS old_rows
     FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_change();
 
