@@ -199,8 +199,9 @@ enum Settings {
     static let tokenSecret = Setting<String, Void>(
         nil, "DOORSTEP_TOKEN_SECRET",
         """
-        What the keys are derived from that seal push tokens and the secrets of webhooks: 32 bytes or more; several, \
-        separated by commas, the newest first. Without it no instances are registered and nothing is sent
+        What the keys are derived from that seal push tokens, the secrets of webhooks and the keys for App Store \
+        Connect: 32 bytes or more; several, separated by commas, the newest first. Without it no instances are registered \
+        and nothing is sent
         """)
     static let signingSecret = Setting<String, Void>(
         nil, "DOORSTEP_SIGNING_SECRET",
