@@ -801,8 +801,6 @@ CREATE TABLE doorstep.clips (
     CONSTRAINT clips_attestation_is_object CHECK ((jsonb_typeof(attestation) = 'object'::text)),
     CONSTRAINT clips_attestation_length CHECK ((octet_length((attestation)::text) <= 1024)),
     CONSTRAINT clips_bundle_id_form CHECK (((bundle_id ~ '^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$'::text) AND (octet_length(bundle_id) <= 155))),
-    CONSTRAINT clips_card_is_object CHECK (((jsonb_typeof(card) = 'object'::text) AND (card <> '{}'::jsonb) AND (NOT (card ? 'image'::text)))),
-    CONSTRAINT clips_card_length CHECK ((octet_length((card)::text) <= 65536)),
     CONSTRAINT clips_parent_is_prefix CHECK (starts_with(bundle_id, (parent_bundle_id || '.'::text))),
     CONSTRAINT clips_site_name_length CHECK (((char_length(site_name) >= 1) AND (char_length(site_name) <= 128))),
     CONSTRAINT clips_team_id_form CHECK ((team_id ~ '^[A-Z0-9]{10}$'::text))
@@ -937,8 +935,6 @@ CREATE TABLE doorstep.experiences (
     subtitle text,
     card jsonb,
     card_image text COLLATE pg_catalog."C",
-    CONSTRAINT experiences_card_is_object CHECK (((jsonb_typeof(card) = 'object'::text) AND (card <> '{}'::jsonb) AND (NOT (card ? 'image'::text)))),
-    CONSTRAINT experiences_card_length CHECK ((octet_length((card)::text) <= 65536)),
     CONSTRAINT experiences_identifier_rule_form CHECK ((identifier_rule ~ '^(path:[1-9][0-9]*|query:.+|hash:.+|coordinates:[^,]+,[^,]+(,[^,]+)?)$'::text)),
     CONSTRAINT experiences_kind CHECK ((kind = ANY (ARRAY['advanced'::text, 'default'::text, 'demo'::text]))),
     CONSTRAINT experiences_one_binding CHECK ((num_nonnulls(location_identifier, identifier_rule) <= 1)),
@@ -1032,8 +1028,6 @@ CREATE TABLE doorstep.locations (
     details jsonb,
     card jsonb,
     card_image text COLLATE pg_catalog."C",
-    CONSTRAINT locations_card_is_object CHECK (((jsonb_typeof(card) = 'object'::text) AND (card <> '{}'::jsonb) AND (NOT (card ? 'image'::text)))),
-    CONSTRAINT locations_card_length CHECK ((octet_length((card)::text) <= 65536)),
     CONSTRAINT locations_details_are_texts CHECK (((jsonb_typeof(details) = 'object'::text) AND (details <> '{}'::jsonb) AND (NOT jsonb_path_exists(details, 'strict $.*?(@.type() != "string" || @ == "")'::jsonpath, '{}'::jsonb, true)))),
     CONSTRAINT locations_details_length CHECK ((((octet_length((details)::text) + 1) - (2 * jsonb_array_length(jsonb_path_query_array(details, '$.*'::jsonpath)))) <= 4096)),
     CONSTRAINT locations_identifier_length CHECK (((char_length(identifier) >= 1) AND (char_length(identifier) <= 128))),
@@ -1314,6 +1308,20 @@ ALTER TABLE ONLY doorstep.channels
     ADD CONSTRAINT channels_pkey PRIMARY KEY (tenant_id, bundle_id, environment, channel_id);
 
 --
+-- Name: clips clips_card_is_object; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.clips
+    ADD CONSTRAINT clips_card_is_object CHECK (((jsonb_typeof(card) = 'object'::text) AND (card <> '{}'::jsonb) AND (NOT (card ? 'image'::text)))) NOT VALID;
+
+--
+-- Name: clips clips_card_length; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.clips
+    ADD CONSTRAINT clips_card_length CHECK ((octet_length((card)::text) <= 65536)) NOT VALID;
+
+--
 -- Name: clips clips_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1356,6 +1364,20 @@ ALTER TABLE ONLY doorstep.domains
     ADD CONSTRAINT domains_pkey PRIMARY KEY (tenant_id, host);
 
 --
+-- Name: experiences experiences_card_is_object; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.experiences
+    ADD CONSTRAINT experiences_card_is_object CHECK (((jsonb_typeof(card) = 'object'::text) AND (card <> '{}'::jsonb) AND (NOT (card ? 'image'::text)))) NOT VALID;
+
+--
+-- Name: experiences experiences_card_length; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.experiences
+    ADD CONSTRAINT experiences_card_length CHECK ((octet_length((card)::text) <= 65536)) NOT VALID;
+
+--
 -- Name: experiences experiences_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1389,6 +1411,20 @@ ALTER TABLE ONLY doorstep.instances
 
 ALTER TABLE ONLY doorstep.launches
     ADD CONSTRAINT launches_pkey PRIMARY KEY (tenant_id, instance_id, url);
+
+--
+-- Name: locations locations_card_is_object; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.locations
+    ADD CONSTRAINT locations_card_is_object CHECK (((jsonb_typeof(card) = 'object'::text) AND (card <> '{}'::jsonb) AND (NOT (card ? 'image'::text)))) NOT VALID;
+
+--
+-- Name: locations locations_card_length; Type: CHECK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.locations
+    ADD CONSTRAINT locations_card_length CHECK ((octet_length((card)::text) <= 65536)) NOT VALID;
 
 --
 -- Name: locations locations_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2085,7 +2121,7 @@ ALTER TABLE ONLY doorstep.channels
 --
 
 ALTER TABLE ONLY doorstep.clips
-    ADD CONSTRAINT clips_card_image FOREIGN KEY (tenant_id, card_image) REFERENCES doorstep.card_images(tenant_id, sha256);
+    ADD CONSTRAINT clips_card_image FOREIGN KEY (tenant_id, card_image) REFERENCES doorstep.card_images(tenant_id, sha256) NOT VALID;
 
 --
 -- Name: clips clips_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2106,7 +2142,7 @@ ALTER TABLE ONLY doorstep.domains
 --
 
 ALTER TABLE ONLY doorstep.experiences
-    ADD CONSTRAINT experiences_card_image FOREIGN KEY (tenant_id, card_image) REFERENCES doorstep.card_images(tenant_id, sha256);
+    ADD CONSTRAINT experiences_card_image FOREIGN KEY (tenant_id, card_image) REFERENCES doorstep.card_images(tenant_id, sha256) NOT VALID;
 
 --
 -- Name: experiences experiences_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2155,7 +2191,7 @@ ALTER TABLE ONLY doorstep.launches
 --
 
 ALTER TABLE ONLY doorstep.locations
-    ADD CONSTRAINT locations_card_image FOREIGN KEY (tenant_id, card_image) REFERENCES doorstep.card_images(tenant_id, sha256);
+    ADD CONSTRAINT locations_card_image FOREIGN KEY (tenant_id, card_image) REFERENCES doorstep.card_images(tenant_id, sha256) NOT VALID;
 
 --
 -- Name: locations locations_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner

@@ -21,7 +21,7 @@ CREATE POLICY tenant_isolation ON doorstep.app_store_connections
     USING (tenant_id = (SELECT doorstep.current_tenant_id()))
     WITH CHECK (tenant_id = (SELECT doorstep.current_tenant_id()));
 
--- Operators alone: neither the server nor any key of a tenant has anything to do with it.
+-- Operators alone make and read them. They go with their clips, which keys of tenants may delete.
 GRANT SELECT, INSERT, DELETE ON doorstep.app_store_connections TO doorstep_admin;
 GRANT UPDATE (key_id, issuer_id, sealed_secret, connected_at) ON doorstep.app_store_connections TO doorstep_admin;
 

@@ -177,9 +177,10 @@ extension TenantTransaction {
 extension PostgreSQLError {
     /// Whether a row was refused because its tenant was deleted in the meantime.
     var isOfTenantThatIsGone: Bool {
-        ["card_images", "clips", "domains", "locations", "short_codes", "api_keys", "webhooks"].contains {
-            isForeignKeyViolation("\($0)_tenant_id_fkey")
-        }
+        [
+            "card_images", "clips", "domains", "locations", "short_codes", "api_keys", "revoked_attest_keys",
+            "webhooks",
+        ].contains { isForeignKeyViolation("\($0)_tenant_id_fkey") }
     }
 }
 

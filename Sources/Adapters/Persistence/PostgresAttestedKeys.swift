@@ -58,19 +58,21 @@ public struct PostgresAttestedKeys: AttestedKeys {
             try await pool.withTenantTransaction(tenant, as: .app, .readOnly) { transaction in
                 let rows = try await transaction.execute(
                     """
-                    SELECT bundle_id, environment, public_key, counter FROM doorstep.attest_keys
+                    SELECT bundle_id, environment, category, public_key, counter FROM doorstep.attest_keys
                     WHERE tenant_id = \(tenant.uuid) AND key_id = \(Data(id))
                     """)
                 return try rows.first.map { row in
-                    let (clip, environment, publicKey, counter) = try row.decode(
-                        String.self, String.self, Data.self, Int.self)
+                    let (clip, environment, category, publicKey, counter) = try row.decode(
+                        String.self, String.self, Int16?.self, Data.self, Int.self)
                     return try PersistenceError.reading("attest_keys") {
                         guard let environment = AttestationEnvironment(rawValue: environment),
                             let counter = UInt32(exactly: counter)
                         else { throw PersistenceError.unreadable("attest_keys") }
                         return RegisteredKey(
-                            clip: try BundleID(clip), environment: environment, publicKey: Array(publicKey),
-                            counter: counter)
+                            clip: try BundleID(clip), environment: environment,
+                            category: category.flatMap { UInt32(exactly: $0) }.flatMap(
+                                ValidationCategory.init(rawValue:)),
+                            publicKey: Array(publicKey), counter: counter)
                     }
                 }
             }

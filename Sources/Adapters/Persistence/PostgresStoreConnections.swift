@@ -86,7 +86,7 @@ public struct PostgresStoreConnections: Sendable {
     /// The audit log does not tell of it: nothing changes that anybody sees.
     public func reseal(of tenant: TenantID) async throws -> TokenResealing.Result {
         try await write(tenant, by: "") { transaction in
-            // Whoever connects meanwhile waits, and seals by the newest anyway.
+            // Who connects meanwhile seals by the secrets of its own process: where these are old, the next call seals anew.
             let rows = try await transaction.execute(
                 """
                 SELECT bundle_id, key_id, sealed_secret FROM doorstep.app_store_connections

@@ -128,7 +128,9 @@ public struct AppVerifier: Sendable {
         }
         let assertion = try verifier.verify(
             assertion, clientDataHash: data.hash, after: key.counter, policy: clip.policy)
-        let build = AttestedBuild(environment: key.environment, category: assertion.category)
+        // An assertion that says nothing of the build does not take back what was attested of it.
+        let build = AttestedBuild(
+            environment: key.environment, category: assertion.category ?? key.category)
         if let refusal = clip.attestation.refusal(of: build) { throw refusal }
         // What was read a moment ago may be of the past: the store alone tells which of two comes first.
         guard try await keys.advance(keyID, to: assertion.counter, of: table.tenant, at: now) else {

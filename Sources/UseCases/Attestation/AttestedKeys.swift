@@ -36,14 +36,20 @@ public enum KeyAddition: Sendable, Hashable {
 public struct RegisteredKey: Sendable, Hashable {
     public let clip: BundleID
     public let environment: AttestationEnvironment
+    /// As it was attested; nil before iOS 27.
+    public let category: ValidationCategory?
     /// Uncompressed, 65 bytes.
     public let publicKey: [UInt8]
     /// Of its latest assertion; zero before the first.
     public let counter: UInt32
 
-    public init(clip: BundleID, environment: AttestationEnvironment, publicKey: [UInt8], counter: UInt32) {
+    public init(
+        clip: BundleID, environment: AttestationEnvironment, category: ValidationCategory?,
+        publicKey: [UInt8], counter: UInt32
+    ) {
         self.clip = clip
         self.environment = environment
+        self.category = category
         self.publicKey = publicKey
         self.counter = counter
     }

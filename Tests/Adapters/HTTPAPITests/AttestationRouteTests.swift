@@ -412,12 +412,15 @@ import Testing
             try fixture.set(ClipAttestation(confirm: .require))
             let client = Client(client: client)
             let device = try fixture.device()
-            _ = try await client.attest(device)
+            let token = try #require(try await client.attest(device)["token"]?.stringValue)
             let challenge = try await client.challenge("request")
             try fixture.set(ClipAttestation(lookUp: .require, confirm: demand))
             fixture.keys.setAway(true)
             let answer = try await client.confirm(signature: device.signature(challenge))
             #expect(answer.status == (demand == .require ? 503 : 200), "\(answer.text)")
+            // A token beside it is enough.
+            let both = try await client.confirm(token: token, signature: device.signature(challenge))
+            #expect(both.status == 200, "\(both.text)")
             // What the server did not give needs no database to be known.
             let foreign = try await client.confirm(signature: device.signature("challenge"))
             #expect(foreign.status == (demand == .require ? 403 : 200), "\(foreign.text)")

@@ -46,7 +46,8 @@ final class MemoryAttestedKeys: AttestedKeys {
             }
             entries[name] = Entry(
                 key: RegisteredKey(
-                    clip: clip, environment: key.environment, publicKey: key.publicKey, counter: 0),
+                    clip: clip, environment: key.environment, category: key.category,
+                    publicKey: key.publicKey, counter: 0),
                 attestation: attestation)
             return .added
         }
@@ -56,8 +57,8 @@ final class MemoryAttestedKeys: AttestedKeys {
         try entries { entries in
             entries[Name(tenant: tenant, id: id)].map {
                 RegisteredKey(
-                    clip: $0.key.clip, environment: $0.key.environment, publicKey: $0.key.publicKey,
-                    counter: $0.counter)
+                    clip: $0.key.clip, environment: $0.key.environment, category: $0.key.category,
+                    publicKey: $0.key.publicKey, counter: $0.counter)
             }
         }
     }

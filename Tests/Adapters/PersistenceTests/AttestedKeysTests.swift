@@ -58,8 +58,8 @@ import Testing
             #expect(
                 kept
                     == RegisteredKey(
-                        clip: try BundleID(Self.clip), environment: .production, publicKey: key.publicKey,
-                        counter: 0))
+                        clip: try BundleID(Self.clip), environment: .production, category: key.category,
+                        publicKey: key.publicKey, counter: 0))
             #expect(try await keys.key(key.id, of: other) == nil)
             #expect(try await !keys.advance(key.id, to: 1, of: other, at: Self.now))
             // The same device with two tenants' keys: each has its own.

@@ -61,7 +61,7 @@ struct AttestationControl: Sendable {
         }
         let demand = clip.attestation.demand(of: operation)
         guard demand != .off else { return .none }
-        let found = evidence(of: request, for: clip)
+        let found = evidence(of: request, for: clip, operation)
         counters.count(operation, found)
         switch found {
         case .attested(let attestation):
@@ -90,15 +90,21 @@ struct AttestationControl: Sendable {
         case notConfigured
     }
 
-    /// A signature counts before a token, since it says more.
-    private func evidence(of request: AdmittedRequest, for clip: AttestedClip) -> Evidence {
+    /// A signature counts before a token, since it says more; but where the database is away a token is enough, unless a
+    /// signature is asked for.
+    private func evidence(
+        of request: AdmittedRequest, for clip: AttestedClip, _ operation: ClipAttestation.Operation
+    ) -> Evidence {
         guard let verifier else { return .notConfigured }
         do throws(AttestationRefusal) {
             switch request.signature {
             case .signed(let signature): return .attested(try signature.attestation(for: clip))
             case .refused(let refusal): return .refused(refusal)
-            case .unavailable: return .unavailable
-            case nil: break
+            case .unavailable
+            where request.request.fields.attestation == nil
+                || clip.attestation.requiresSignature(of: operation):
+                return .unavailable
+            case .unavailable, nil: break
             }
             guard let token = request.request.fields.attestation else { return .missing }
             return .attested(

@@ -7,10 +7,14 @@ import Tenancy
 /// The routes by which a tenant keeps the images that its cards name: a file is put where its SHA-256 says, and read there.
 struct ImageRoutes: Sendable {
     private let images: CatalogueRoutes<CardImage>
+    private let store: any CatalogueStore<CardImage>
     private let files: any ImageFiles
+    /// Each holds a file of up to 10 MiB.
+    private let downloads = TenantConcurrency(maximum: 2, ofAll: 8)
 
     init(_ store: any CatalogueStore<CardImage>, _ files: any ImageFiles) {
         images = CatalogueRoutes("sha256", store)
+        self.store = store
         self.files = files
     }
 
@@ -40,10 +44,11 @@ struct ImageRoutes: Sendable {
 
     private func file(_ request: AdmittedRequest) async throws -> Answer {
         let digest = try images.key(of: request)
-        guard let file = try await files.file(of: digest, of: request.tenant) else {
-            throw Problem(.notFound, .unknownImage(digest))
+        return try await downloads.with(request.tenant) {
+            guard let image = try await store.item(digest, of: request.tenant),
+                let file = try await files.file(of: digest, of: request.tenant)
+            else { throw Problem(.notFound, .unknownImage(digest)) }
+            return Answer(uncached: file, as: image.format.rawValue)
         }
-        let format = try CardImage(file: file, addedAt: request.now).format
-        return Answer(uncached: file, as: format.rawValue)
     }
 }
