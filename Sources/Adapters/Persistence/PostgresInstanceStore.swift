@@ -295,7 +295,8 @@ extension TenantTransaction {
         }
     }
 
-    /// Of two keys that come at once, the second changes nothing.
+    /// Of two keys that come at once, the first is the instance's. What the second has told is written all the same: who owns an
+    /// instance is asked before.
     fileprivate func bind(_ id: InstanceID, to attestKey: [UInt8]) async throws {
         try await execute(
             """
