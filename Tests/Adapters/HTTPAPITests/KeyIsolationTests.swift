@@ -1,5 +1,7 @@
 import APNsPayload
 import Administration
+import AppAttest
+import Cards
 import Crypto
 import Encodings
 import Foundation
@@ -12,6 +14,7 @@ import Notifications
 import Receipts
 import Routing
 import RoutingSupport
+import StoreSupport
 import Tenancy
 import Testing
 
@@ -53,13 +56,13 @@ import Testing
                     "\(site)/short?h=\(code)",
                 ], place: identifier, instance: instance, activity: activity, notification: notification,
                 experience: experience, code: code, key: key.description, idempotencyKey: idempotencyKey,
-                webhook: webhook, message: message)
+                webhook: webhook, message: message, number: Int(latitude))
         }
 
         /// What nobody is told of it who may not see it.
         var told: [String] {
             [identifier, name, experience, "\(latitude)", instance, key.description, message]
-                + [notification, webhook].filter { !$0.isEmpty }
+                + [ids.image, ids.attestKey] + [notification, webhook].filter { !$0.isEmpty }
         }
     }
 
@@ -76,6 +79,12 @@ import Testing
         var idempotencyKey: String
         var webhook: String
         var message: String
+        /// Of which its image and its attested key are made.
+        var number: Int
+
+        var picture: [UInt8] { HeaderPicture.png(seed: number) }
+        var image: String { Base16.text(SHA256.hash(data: picture)) }
+        var attestKey: String { Base64URL.text(SHA256.hash(data: Array("key \(number)".utf8))) }
 
         /// The same of nothing: each ID with other letters and digits where it is one's own.
         var unknown: IDs {
@@ -93,12 +102,12 @@ import Testing
                 urls: urls.map(other), place: other(place), instance: other(instance),
                 activity: other(activity), notification: other(notification), experience: other(experience),
                 code: other(code), key: other(key), idempotencyKey: other(idempotencyKey),
-                webhook: other(webhook), message: other(message))
+                webhook: other(webhook), message: other(message), number: Int(other("\(number)")) ?? 0)
         }
 
         private var texts: [String] {
             urls + [instance, notification, key, webhook, message, activity, idempotencyKey, experience]
-                + [code, place]
+                + [image, attestKey, code, place]
         }
 
         /// A text with what was asked for by names that do not tell which.
@@ -280,6 +289,14 @@ import Testing
                 places[index].webhook = try #require(created["id"]?.stringValue)
                 let id = try #require(WebhookID(places[index].webhook))
                 let message = try #require(UUID(uuidString: place.message))
+                let image = try CardImage(file: place.ids.picture, addedAt: Date())
+                _ = try await api.images.change(image.key, of: place.tenant, by: "x") { _ in image }
+                api.attestKeys.add(
+                    AttestKeyRecord(
+                        id: try #require(AttestKeyID(place.ids.attestKey)), clip: try BundleID(place.clip),
+                        build: AttestedBuild(environment: .production, category: nil), bundleVersion: nil,
+                        attestedOn: "2026-03-01", lastUsedOn: "2026-03-01", revokedAt: nil),
+                    of: place.tenant)
                 api.webhooks.add(
                     RecordedMessage(
                         id: message, type: "key.revoked", state: .taken, createdAt: Date(), dueAt: nil,
@@ -291,10 +308,14 @@ import Testing
     // MARK: Every route
 
     private struct Request: Sendable {
+        /// Where it is not the route's.
+        var method: HTTPRequest.Method?
         let path: String
         var body: JSONValue?
         /// Instead of JSON.
         var csv: String?
+        /// A PNG, instead of JSON.
+        var picture: [UInt8]?
         var idempotencyKey: String?
     }
 
@@ -484,8 +505,7 @@ import Testing
     private static func addKeys(to probes: inout [String: Probe]) {
         probes["GET /v1/attest-keys"] = { _, _ in [Request(path: "/v1/attest-keys")] }
         probes["DELETE /v1/attest-keys/{id}"] = { ids, _ in
-            let id = AttestKeyID(Array(SHA256.hash(data: Array(ids.place.utf8))))
-            return [Request(path: "/v1/attest-keys/\(id?.description ?? "")")]
+            [Request(path: "/v1/attest-keys/\(ids.attestKey)")]
         }
         probes["GET /v1/keys"] = { _, _ in [Request(path: "/v1/keys")] }
         probes["POST /v1/keys"] = { ids, _ in
@@ -548,13 +568,17 @@ import Testing
 
     private static func addImages(to probes: inout [String: Probe]) {
         let path = "/v1/images"
-        let image: @Sendable (IDs) -> String = { ids in
-            "\(path)/" + SHA256.hash(data: Array(ids.place.utf8)).map { String(format: "%02x", $0) }.joined()
-        }
+        let image: @Sendable (IDs) -> String = { "\(path)/\($0.image)" }
         probes["GET \(path)"] = { _, _ in [Request(path: path)] }
         probes["GET \(path)/{sha256}"] = { ids, _ in [Request(path: image(ids))] }
         probes["GET \(path)/{sha256}/file"] = { ids, _ in [Request(path: "\(image(ids))/file")] }
-        probes["PUT \(path)/{sha256}"] = { ids, _ in [Request(path: image(ids), csv: "")] }
+        // Who has the file may keep it too: that another has it already is told to nobody.
+        probes["PUT \(path)/{sha256}"] = { ids, _ in
+            [
+                Request(path: image(ids), picture: ids.picture),
+                Request(method: .delete, path: image(ids)),
+            ]
+        }
         probes["DELETE \(path)/{sha256}"] = { ids, _ in [Request(path: "\(image(ids))?cascade=true")] }
     }
 
@@ -696,8 +720,8 @@ import Testing
         for request in requests {
             answers.append(
                 try await client.write(
-                    method, request.path, request.body, csv: request.csv, key,
-                    idempotencyKey: request.idempotencyKey))
+                    request.method ?? method, request.path, request.body, csv: request.csv,
+                    picture: request.picture, key, idempotencyKey: request.idempotencyKey))
         }
         return answers
     }
@@ -713,7 +737,7 @@ import Testing
                 "instances/\(place.instance)", "notifications/\(place.notification)",
                 "locations/\(place.identifier)", "short-codes/\(place.code)", "keys/\(place.key)",
                 "confirmations?location=\(place.identifier)", "audit-log", "webhooks/\(place.webhook)",
-                "webhooks/\(place.webhook)/messages",
+                "webhooks/\(place.webhook)/messages", "images/\(place.ids.image)/file", "attest-keys",
             ] {
                 let answer = try await client.send(.get, "/v1/\(path)", key: key)
                 #expect(answer.status == 200, "\(path): \(answer.text)")
@@ -747,11 +771,14 @@ import Testing
 extension TestAPI.Client {
     fileprivate func write(
         _ method: HTTPRequest.Method, _ path: String, _ body: JSONValue?, csv: String? = nil,
-        _ key: APIKey, idempotencyKey: String? = nil
+        picture: [UInt8]? = nil, _ key: APIKey, idempotencyKey: String? = nil
     ) async throws -> TestAPI.Answer {
         var headers: HTTPFields = [:]
+        let bytes = csv.map { Array($0.utf8) } ?? picture ?? body?.serialized()
         if csv != nil {
             headers[.contentType] = "text/csv"
+        } else if picture != nil {
+            headers[.contentType] = "image/png"
         } else if body != nil {
             headers[.contentType] = method == .patch ? "application/merge-patch+json" : "application/json"
         }
@@ -759,6 +786,6 @@ extension TestAPI.Client {
         headers[try #require(HTTPField.Name("Idempotency-Key"))] = idempotencyKey
         return try await send(
             method, path, key: key, headers: headers,
-            body: csv.map { ByteBuffer(string: $0) } ?? body.map { ByteBuffer(bytes: $0.serialized()) })
+            body: bytes.map { ByteBuffer(bytes: $0) })
     }
 }
