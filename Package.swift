@@ -357,8 +357,8 @@ let package = Package(
         Floor.client.tests(
             "DoorstepClientTests",
             [
-                "AppAttest", "AppAttestSimulator", "AppSiteAssociation", "DoorstepClient", "JSON", "Tenancy",
-                crypto,
+                "AppAttest", "AppAttestSimulator", "AppSiteAssociation", "DoorstepClient", "JSON", "Receipts",
+                "Tenancy", crypto,
             ]),
         Floor.simulators.tests(
             "APNsSimulatorTests",

@@ -104,7 +104,7 @@ import Testing
             let ephemeral = Reachability(permission: .ephemeral, deviceToken: Self.token)
 
             // The first launch: nothing is kept, all comes from the server.
-            var names: [String] = []
+            var names: [String?] = []
             for try await lookup in clip.lookups(of: Self.restaurantA) { names.append(lookup.location.name) }
             #expect(names == ["Restaurant A"])
             let region = try #require(await clip.keptLookup(of: Self.restaurantA)).location.region
@@ -219,7 +219,7 @@ import Testing
 
             // What is known stands at once; the server's word does not come within what a person waits for.
             road.isOpen = false
-            var names: [String] = []
+            var names: [String?] = []
             await #expect(throws: ClipError.notReached) {
                 for try await lookup in clip.lookups(of: Self.restaurantA) {
                     names.append(lookup.location.name)

@@ -235,11 +235,11 @@ extension Request {
 
 extension Problem {
     fileprivate static let uploadIsUnderWay = Problem(
-        .conflict, "conflict", "another collection of the tenant's is being sent: try again when it is over",
+        .conflict, "conflict", "another upload of the tenant's is under way: try again when it is over",
         headers: [.retryAfter: "2"])
     fileprivate static let tooManyUploads = Problem(
         .serviceUnavailable, "too_many_uploads",
-        "the server takes \(Upload.maximumAtOnce) collections at once, and has as many: try again when one is over",
+        "the server takes \(Upload.maximumAtOnce) uploads at once, and has as many: try again when one is over",
         headers: [.retryAfter: "10"])
 }
 

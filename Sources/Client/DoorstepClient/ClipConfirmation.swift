@@ -43,7 +43,7 @@ public enum LocationAccess: String, Sendable, Codable {
 /// The server's answer to a confirmation.
 public struct ClipConfirmation: Sendable, Hashable, Codable {
     /// What `confirmAcquired(in:)` would say. All five are answers.
-    public enum Outcome: String, Sendable, Codable {
+    public enum Outcome: String, Sendable, Codable, CaseIterable {
         /// At the place.
         case inRegion
         /// Somewhere else.
@@ -60,7 +60,7 @@ public struct ClipConfirmation: Sendable, Hashable, Codable {
     public var outcome: Outcome
     /// False when the fix's accuracy leaves the other answer possible.
     public var certain: Bool
-    /// The place that was asked about; nil where there is none.
+    /// The place that was asked about; nil where there is none, and where nothing is told of it (`disallowed`).
     public var location: ClipPlace?
     /// A JSON Web Token, good for ten minutes, that an ordering system verifies by itself; nil where the server signs none.
     public var receipt: String?

@@ -39,15 +39,15 @@ public struct ClipPlace: Sendable, Hashable, Codable {
 
     /// The tenant's own, such as `restaurant_a`.
     public var identifier: String
-    /// To show.
-    public var name: String
+    /// To show; nil of a place that is signed in its URL, which has none.
+    public var name: String?
     /// Texts to show, such as a telephone number.
     public var details: [String: String]?
     /// Where it is.
     public var region: Region
 
     /// Takes what the server answers: for previews and tests.
-    public init(identifier: String, name: String, details: [String: String]? = nil, region: Region) {
+    public init(identifier: String, name: String?, details: [String: String]? = nil, region: Region) {
         self.identifier = identifier
         self.name = name
         self.details = details

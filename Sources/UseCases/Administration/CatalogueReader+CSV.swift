@@ -3,7 +3,8 @@ import JSON
 
 /// Exports, which an import of the same kind takes: imported and exported again, they are the same bytes.
 extension CatalogueReader {
-    /// Writes all locations as CSV, those of details and metadata after the location's own; returns how many.
+    /// Writes all locations as CSV, those of details, cards and metadata after the location's own; returns
+    /// how many.
     public func exportLocations(to sink: @escaping ([UInt8]) throws -> Void) async throws -> Int {
         let columns = try await furtherLocationColumns()
         var writer = CSVWriter(sink)

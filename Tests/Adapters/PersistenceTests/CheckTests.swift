@@ -403,7 +403,6 @@ import Testing
         }
     }
 
-    /// The one table that is no tenant's has a row, and never another.
     /// A list that lacks one would refuse all that is recorded together with it.
     @Test func whatConfirmationsCanSayIsWhatTheSchemaTakes() async throws {
         let names: [String: Set<String>] = [
@@ -428,6 +427,7 @@ import Testing
         }
     }
 
+    /// The one table that is no tenant's has a row, and never another.
     @Test func thereIsOneHorizon() async throws {
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .migrate) { pool in

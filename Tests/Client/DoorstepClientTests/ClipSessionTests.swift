@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Receipts
 import Synchronization
 import Testing
 
@@ -19,8 +20,8 @@ import Testing
             clock: clock, attester: nil, chance: { 0 })
     }
 
-    private func all(_ session: ClipSession) async -> (names: [String], error: ClipError?) {
-        var names: [String] = []
+    private func all(_ session: ClipSession) async -> (names: [String?], error: ClipError?) {
+        var names: [String?] = []
         do {
             for try await lookup in session.lookups(of: Sample.restaurant) {
                 names.append(lookup.location.name)
@@ -60,6 +61,21 @@ import Testing
         #expect(gone.names == ["Restaurant A"])
         #expect(gone.error == .refused(ServiceProblem(status: 404, code: .unknownIdentifier)))
         #expect(await session(ScriptedTransport(.failure(.notSent))).keptLookup(of: Sample.restaurant) == nil)
+    }
+
+    /// Its identifier is its coordinate, and there is nobody who could have named it.
+    @Test func aPlaceThatIsSignedInItsURLHasNoName() async throws {
+        let session = session(ScriptedTransport(.json(200, Sample.lookup(nil))))
+        let place = try await session.lookUp(Sample.restaurant).location
+        #expect(place.name == nil && place.region.radius == 100)
+        #expect(await session.keptLookup(of: Sample.restaurant)?.location == place)
+    }
+
+    /// A clip that is out does not learn of a further one.
+    @Test func outcomesAreTheServers() {
+        #expect(
+            Set(ClipConfirmation.Outcome.allCases.map(\.rawValue))
+                == Set(Receipt.Outcome.allCases.map(\.rawValue)))
     }
 
     @Test func sixteenAnswersAreKept() async throws {

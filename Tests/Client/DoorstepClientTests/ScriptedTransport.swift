@@ -118,7 +118,7 @@ enum Sample {
         "launches": [],
     ]
 
-    static func lookup(_ name: String = "Restaurant A") -> JSONValue {
+    static func lookup(_ name: String? = "Restaurant A") -> JSONValue {
         [
             "url": .string(restaurant.absoluteString),
             "experience": [
@@ -128,9 +128,10 @@ enum Sample {
         ]
     }
 
-    static func place(_ name: String) -> JSONValue {
+    static func place(_ name: String?) -> JSONValue {
         [
-            "identifier": "restaurant_a", "name": .string(name), "details": ["phone": "+1 408 555 0100"],
+            "identifier": "restaurant_a", "name": name.map(JSONValue.string) ?? .null,
+            "details": ["phone": "+1 408 555 0100"],
             "region": [
                 "center": ["latitude": 37.334722, "longitude": -122.008889], "radius": 100,
                 "identifier": "restaurant_a",

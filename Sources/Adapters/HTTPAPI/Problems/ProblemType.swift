@@ -48,7 +48,7 @@ struct ProblemType: Sendable {
         ProblemType(
             "request_timeout", .requestTimeout, title: "The body did not arrive in time",
             cause: """
-                The body was announced and did not come within ten seconds, or, of a whole collection, nothing \
+                The body was announced and did not come within ten seconds, or, of a whole collection or an image, nothing \
                 more of it in ten seconds, or not all in fifteen minutes.
                 """,
             remedy: "Send the request again. A proxy in between should pass bodies on as they come."),
@@ -56,13 +56,13 @@ struct ProblemType: Sendable {
             "body_too_large", .contentTooLarge, title: "The body is too large",
             cause: """
                 A body is at most 65,536 bytes, sixteen times the largest payload that APNs takes; that of a \
-                whole collection is at most 1 GiB.
+                whole collection is at most 1 GiB, an image at most 10 MiB.
                 """,
             remedy: "Send less in one request."),
         ProblemType(
             "insufficient_storage", .serviceUnavailable, title: "The server has no room for the body",
             cause: """
-                A whole collection is kept in a file until it has come, and the server could not make, write or read it; \
+                A whole collection, or an image, is kept in a file until it has come, and the server could not make, write or read it; \
                 `detail` has what the operating system says.
                 """,
             remedy: """
@@ -70,9 +70,9 @@ struct ProblemType: Sendable {
                 again; nothing was changed.
                 """),
         ProblemType(
-            "too_many_uploads", .serviceUnavailable, title: "The server takes no further collection now",
+            "too_many_uploads", .serviceUnavailable, title: "The server takes no further upload now",
             cause: """
-                Until it has come whole, a collection is a file of the server's, which takes \(Upload.maximumAtOnce) of \
+                Until it has come whole, a collection or an image is a file of the server's, which takes \(Upload.maximumAtOnce) of \
                 different tenants at once. Nothing of the body was read.
                 """,
             remedy: "Send the request again after the seconds that `Retry-After` gives."),
@@ -86,7 +86,7 @@ struct ProblemType: Sendable {
             cause: """
                 The request has another `Content-Type` than `application/json`, or, with `PATCH` of one item, \
                 than `application/merge-patch+json`, or, of a whole collection, than `text/csv` and \
-                `application/x-ndjson`; or it has none.
+                `application/x-ndjson`, or, of an image, than `image/png` and `image/jpeg`; or it has none.
                 """,
             remedy: "Send one that the detail names, in UTF-8."),
         ProblemType(
@@ -404,7 +404,7 @@ struct ProblemType: Sendable {
         ProblemType(
             "conflict", .conflict, title: "Another change is under way",
             cause: """
-                Another whole collection of the tenant is being written, or what this would change is being \
+                Another whole collection or image of the tenant is being sent, or what this would change is being \
                 changed by somebody else.
                 """,
             remedy: "Send the request again when that is over."),

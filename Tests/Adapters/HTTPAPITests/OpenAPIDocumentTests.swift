@@ -1,0 +1,44 @@
+import JSON
+import NIOCore
+import Receipts
+import Testing
+
+@testable import HTTPAPI
+
+/// What the document says as often as the code says it once.
+@Suite struct OpenAPIDocumentTests {
+    private static func document() throws -> JSONValue {
+        try JSONValue(parsing: OpenAPIDocument.bytes.readableBytesView)
+    }
+
+    @Test func whatConfirmationsCanSayIsInIt() throws {
+        let schemas = try Self.document()["components"]?["schemas"]
+        let outcomes = Set(Receipt.Outcome.allCases.map { JSONValue.string($0.rawValue) })
+        for name in ["Confirmation", "RecordedConfirmation"] {
+            let listed = schemas?[name]?["properties"]?["outcome"]?["enum"]?.arrayValue
+            #expect(Set(try #require(listed)) == outcomes, "\(name)")
+        }
+        let day = schemas?["ConfirmationDay"]
+        let counted = outcomes.union(["day", "total"])
+        #expect(Set(try #require(day?["required"]?.arrayValue)) == counted)
+        #expect(
+            Set(try #require(day?["properties"]?.objectValue).map { JSONValue.string($0.key) }) == counted)
+    }
+
+    @Test func eachAnswerHasTheIDOfItsRequest() throws {
+        let document = try Self.document()
+        let operations = try #require(document["paths"]?.objectValue).flatMap { path in
+            path.value.objectValue?.compactMap { $0.value["responses"]?.objectValue } ?? []
+        }
+        let shared = try #require(document["components"]?["responses"]?.objectValue)
+        let answers = (operations + [shared]).flatMap { $0.map(\.value) }.filter { $0["$ref"] == nil }
+        #expect(answers.count > operations.count)
+        for answer in answers {
+            #expect(answer["headers"]?["X-Request-ID"] != nil, "\(answer["description"] ?? .null)")
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate subscript(name: String) -> JSONValue? { objectValue?[name] }
+}
