@@ -132,7 +132,7 @@ let package = Package(
         Floor.values.library(
             "Routing",
             [
-                "AppAttest", "AppSiteAssociation", "Encodings", "Geodesy", "Invocation", "JSON",
+                "AppAttest", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "Invocation", "JSON",
                 "RateLimiting",
                 "Tenancy",
             ]),
@@ -170,7 +170,7 @@ let package = Package(
             [
                 "Administration", "AppSiteAssociation", "Cards", "IPAddresses", "Invocation", "JSON",
                 "OutboundHTTP",
-                "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
+                "Routing", "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
             ]),
         Floor.adapters.library(
             "AppStoreConnect",
@@ -220,14 +220,19 @@ let package = Package(
                 nioHTTPTypes, nioSSL, nioTLS, serviceLifecycle,
             ],
             hasGuide: true),
+        Floor.adapters.library(
+            "LandingPages",
+            ["Cards", "Encodings", "HTML", "Invocation", "QRCode", "Routing", "Tenancy", crypto, httpTypes],
+            hasGuide: true),
         Floor.programs.program(
             "Doorstep",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
                 "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator", "Attestation", "Cards",
                 "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML", "HTTPAPI", "IPAddresses",
-                "Invocation", "JSON", "Locations", "Notifications", "OutboundHTTP", "Persistence", "Platform",
-                "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "Registration", "Routing", "ServerClient",
+                "Invocation", "JSON", "LandingPages", "Locations", "Notifications", "OutboundHTTP",
+                "Persistence", "Platform", "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "Registration",
+                "Routing", "ServerClient",
                 "Tenancy", "WebhookClient",
                 argumentParser,
                 crypto, logging, metrics, serviceLifecycle, unixSignals,
@@ -237,8 +242,8 @@ let package = Package(
             "Benchmarks",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Encodings", "Geodesy",
-                "Invocation", "JSON", "Locations", "Notifications", "Persistence", "Platform", "PostgreSQL",
-                "QRCode", "Routing", "Tenancy", argumentParser, crypto, logging,
+                "Invocation", "JSON", "LandingPages", "Locations", "Notifications", "Persistence", "Platform",
+                "PostgreSQL", "QRCode", "Routing", "Tenancy", argumentParser, crypto, httpTypes, logging,
             ]),
 
         Floor.client.library("DoorstepClient", hasGuide: true),
@@ -282,7 +287,7 @@ let package = Package(
         Floor.values.tests(
             "RoutingTests",
             [
-                "AppAttest", "Encodings", "Geodesy", "Invocation", "PropertyTesting", "RateLimiting",
+                "AppAttest", "Cards", "Encodings", "Geodesy", "Invocation", "PropertyTesting", "RateLimiting",
                 "Routing", "RoutingSupport",
                 "Tenancy",
             ],
@@ -377,7 +382,8 @@ let package = Package(
             [
                 "APNsClient", "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator",
                 "AppSiteAssociation", "Attestation", "CSteps", "Cards", "DomainProof", "Encodings",
-                "Geodesy", "HTML", "HTTPAPI", "IPAddresses", "Invocation", "JSON", "Locations",
+                "Geodesy", "HTML", "HTTPAPI", "IPAddresses", "Invocation", "JSON", "LandingPages",
+                "Locations",
                 "Notifications",
                 "PostgreSQL",
                 "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "Routing", "RoutingSupport",
@@ -385,6 +391,13 @@ let package = Package(
                 "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging,
                 metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
             ]),
+        Floor.adapters.tests(
+            "LandingPagesTests",
+            [
+                "Cards", "Encodings", "HTML", "Invocation", "LandingPages", "PropertyTesting", "QRCode",
+                "Routing",
+                "RoutingSupport", "Tenancy", crypto, httpTypes,
+            ], resources: [.copy("Vectors")]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

@@ -909,10 +909,12 @@ CREATE TABLE doorstep.domains (
     checked_at timestamp with time zone,
     lapsed_at timestamp with time zone,
     content jsonb,
+    pages text DEFAULT 'off'::text NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT domains_content_is_object CHECK ((jsonb_typeof(content) = 'object'::text)),
     CONSTRAINT domains_content_length CHECK ((octet_length((content)::text) <= 131072)),
     CONSTRAINT domains_host_form CHECK (((host ~ '^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$'::text) AND (length(host) <= 253))),
     CONSTRAINT domains_method CHECK ((method = ANY (ARRAY['dns'::text, 'file'::text]))),
+    CONSTRAINT domains_pages CHECK ((pages = ANY (ARRAY['off'::text, 'on'::text, 'redirecting_short_codes'::text]))),
     CONSTRAINT domains_proof CHECK (((proved_at IS NULL) = (method IS NULL)))
 );
 
@@ -1896,25 +1898,25 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.api_keys REFERENCI
 -- Name: clips record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id', 'parent_bundle_id, team_id, app_id_prefix, multi_business, attestation');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.clips REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('bundle_id', 'parent_bundle_id, team_id, app_id_prefix, multi_business, attestation, app_store_id, android_url, site_name, card, card_image');
 
 --
 -- Name: domains record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('host', 'proved_at, content');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('host', 'proved_at, content, pages');
 
 --
 -- Name: experiences record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('kind, url', 'bundle_id, location_identifier, identifier_rule');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.experiences REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('kind, url', 'bundle_id, location_identifier, identifier_rule, title, subtitle, card, card_image');
 
 --
 -- Name: locations record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier', 'name, latitude, longitude, radius, details');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('identifier', 'name, latitude, longitude, radius, details, card, card_image');
 
 --
 -- Name: revoked_attest_keys record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -1932,7 +1934,7 @@ CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.short_codes REFERE
 -- Name: tenants record_routing_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('', 'suspended_at, key_rate, key_burst, client_rate, client_burst, new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst');
+CREATE TRIGGER record_routing_update AFTER UPDATE ON doorstep.tenants REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.record_routing_change('', 'name, suspended_at, key_rate, key_burst, client_rate, client_burst, new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst');
 
 --
 -- Name: api_keys record_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -3138,6 +3140,7 @@ GRANT SELECT(attestation) ON TABLE doorstep.clips TO doorstep_router;
 
 GRANT UPDATE(app_store_id) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT UPDATE(app_store_id) ON TABLE doorstep.clips TO doorstep_manager;
+GRANT SELECT(app_store_id) ON TABLE doorstep.clips TO doorstep_router;
 
 --
 -- Name: COLUMN clips.android_url; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3145,6 +3148,7 @@ GRANT UPDATE(app_store_id) ON TABLE doorstep.clips TO doorstep_manager;
 
 GRANT UPDATE(android_url) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT UPDATE(android_url) ON TABLE doorstep.clips TO doorstep_manager;
+GRANT SELECT(android_url) ON TABLE doorstep.clips TO doorstep_router;
 
 --
 -- Name: COLUMN clips.site_name; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3152,6 +3156,7 @@ GRANT UPDATE(android_url) ON TABLE doorstep.clips TO doorstep_manager;
 
 GRANT UPDATE(site_name) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT UPDATE(site_name) ON TABLE doorstep.clips TO doorstep_manager;
+GRANT SELECT(site_name) ON TABLE doorstep.clips TO doorstep_router;
 
 --
 -- Name: COLUMN clips.card; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3159,6 +3164,7 @@ GRANT UPDATE(site_name) ON TABLE doorstep.clips TO doorstep_manager;
 
 GRANT UPDATE(card) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT UPDATE(card) ON TABLE doorstep.clips TO doorstep_manager;
+GRANT SELECT(card) ON TABLE doorstep.clips TO doorstep_router;
 
 --
 -- Name: COLUMN clips.card_image; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3166,6 +3172,7 @@ GRANT UPDATE(card) ON TABLE doorstep.clips TO doorstep_manager;
 
 GRANT UPDATE(card_image) ON TABLE doorstep.clips TO doorstep_admin;
 GRANT UPDATE(card_image) ON TABLE doorstep.clips TO doorstep_manager;
+GRANT SELECT(card_image) ON TABLE doorstep.clips TO doorstep_router;
 
 --
 -- Name: TABLE confirmations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3310,6 +3317,14 @@ GRANT SELECT(content) ON TABLE doorstep.domains TO doorstep_router;
 GRANT UPDATE(content) ON TABLE doorstep.domains TO doorstep_manager;
 
 --
+-- Name: COLUMN domains.pages; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(pages) ON TABLE doorstep.domains TO doorstep_admin;
+GRANT UPDATE(pages) ON TABLE doorstep.domains TO doorstep_manager;
+GRANT SELECT(pages) ON TABLE doorstep.domains TO doorstep_router;
+
+--
 -- Name: TABLE experiences; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3367,6 +3382,7 @@ GRANT UPDATE(identifier_rule) ON TABLE doorstep.experiences TO doorstep_manager;
 
 GRANT UPDATE(title) ON TABLE doorstep.experiences TO doorstep_admin;
 GRANT UPDATE(title) ON TABLE doorstep.experiences TO doorstep_manager;
+GRANT SELECT(title) ON TABLE doorstep.experiences TO doorstep_router;
 
 --
 -- Name: COLUMN experiences.subtitle; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3374,6 +3390,7 @@ GRANT UPDATE(title) ON TABLE doorstep.experiences TO doorstep_manager;
 
 GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_admin;
 GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_manager;
+GRANT SELECT(subtitle) ON TABLE doorstep.experiences TO doorstep_router;
 
 --
 -- Name: COLUMN experiences.card; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3381,6 +3398,7 @@ GRANT UPDATE(subtitle) ON TABLE doorstep.experiences TO doorstep_manager;
 
 GRANT UPDATE(card) ON TABLE doorstep.experiences TO doorstep_admin;
 GRANT UPDATE(card) ON TABLE doorstep.experiences TO doorstep_manager;
+GRANT SELECT(card) ON TABLE doorstep.experiences TO doorstep_router;
 
 --
 -- Name: COLUMN experiences.card_image; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3388,6 +3406,7 @@ GRANT UPDATE(card) ON TABLE doorstep.experiences TO doorstep_manager;
 
 GRANT UPDATE(card_image) ON TABLE doorstep.experiences TO doorstep_admin;
 GRANT UPDATE(card_image) ON TABLE doorstep.experiences TO doorstep_manager;
+GRANT SELECT(card_image) ON TABLE doorstep.experiences TO doorstep_router;
 
 --
 -- Name: TABLE idempotency_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3572,6 +3591,7 @@ GRANT SELECT(details) ON TABLE doorstep.locations TO doorstep_router;
 
 GRANT UPDATE(card) ON TABLE doorstep.locations TO doorstep_admin;
 GRANT UPDATE(card) ON TABLE doorstep.locations TO doorstep_manager;
+GRANT SELECT(card) ON TABLE doorstep.locations TO doorstep_router;
 
 --
 -- Name: COLUMN locations.card_image; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3579,6 +3599,7 @@ GRANT UPDATE(card) ON TABLE doorstep.locations TO doorstep_manager;
 
 GRANT UPDATE(card_image) ON TABLE doorstep.locations TO doorstep_admin;
 GRANT UPDATE(card_image) ON TABLE doorstep.locations TO doorstep_manager;
+GRANT SELECT(card_image) ON TABLE doorstep.locations TO doorstep_router;
 
 --
 -- Name: TABLE notifications; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3747,6 +3768,7 @@ GRANT SELECT(slug) ON TABLE doorstep.tenants TO doorstep_router;
 
 GRANT UPDATE(name) ON TABLE doorstep.tenants TO doorstep_admin;
 GRANT UPDATE(name) ON TABLE doorstep.tenants TO doorstep_manager;
+GRANT SELECT(name) ON TABLE doorstep.tenants TO doorstep_router;
 
 --
 -- Name: COLUMN tenants.suspended_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -72,6 +72,10 @@ import Testing
                 Step(
                     command: ["domain", "content", "set", host, "-"], input: content, method: .PATCH,
                     path: domain, body: #"{"content":\#(content)}"#, type: "application/merge-patch+json"),
+                Step(
+                    command: ["domain", "pages", host, "on", "--redirect-short-codes"], method: .PATCH,
+                    path: domain, body: #"{"pages":"redirecting_short_codes"}"#,
+                    type: "application/merge-patch+json"),
             ],
             [
                 Step(

@@ -6,7 +6,8 @@ public import Tenancy
 
 extension RoutingRow {
     public static func tenant(
-        _ id: TenantID, isSuspended: Bool = false, limits: RequestLimits = RequestLimits()
+        _ id: TenantID, isSuspended: Bool = false, limits: RequestLimits = RequestLimits(),
+        name: String = "A tenant"
     ) -> RoutingRow {
         func field(_ value: Int32?) -> [UInt8]? { value.map { [UInt8](bigEndian: UInt64($0)) } }
         return RoutingRow(of: TenantColumn.self) { column in
@@ -21,6 +22,7 @@ extension RoutingRow {
             case .newInstanceBurst: field(limits.newInstances?.burst)
             case .clientNewInstanceRate: field(limits.clientNewInstances?.perSecond)
             case .clientNewInstanceBurst: field(limits.clientNewInstances?.burst)
+            case .name: Array(name.utf8)
             }
         }
     }
@@ -28,7 +30,8 @@ extension RoutingRow {
     /// The parent is the bundle ID without its last component.
     public static func clip(
         _ tenant: TenantID, _ bundleID: String, isMultiBusiness: Bool, teamID: String = "ABCDE12345",
-        appIDPrefix: String? = nil, attestation: String? = nil
+        appIDPrefix: String? = nil, attestation: String? = nil, appStoreID: String? = nil,
+        androidURL: String? = nil, siteName: String? = nil, card: String? = nil, cardImage: String? = nil
     ) -> RoutingRow {
         let parent = bundleID.split(separator: ".").dropLast().joined(separator: ".")
         return RoutingRow(of: ClipColumn.self) { column in
@@ -40,16 +43,24 @@ extension RoutingRow {
             case .parentBundleId: Array(parent.utf8)
             case .appIdPrefix: appIDPrefix.map { Array($0.utf8) }
             case .attestation: attestation.map { Array($0.utf8) }
+            case .appStoreId: appStoreID.map { Array($0.utf8) }
+            case .androidUrl: androidURL.map { Array($0.utf8) }
+            case .siteName: siteName.map { Array($0.utf8) }
+            case .card: card.map { Array($0.utf8) }
+            case .cardImage: cardImage.map { Array($0.utf8) }
             }
         }
     }
 
-    public static func domain(_ tenant: TenantID, _ host: String, content: String? = nil) -> RoutingRow {
+    public static func domain(
+        _ tenant: TenantID, _ host: String, content: String? = nil, pages: DomainPages = .off
+    ) -> RoutingRow {
         RoutingRow(of: DomainColumn.self) { column in
             switch column {
             case .tenantId: tenant.uuid.bytes
             case .host: Array(host.utf8)
             case .content: content.map { Array($0.utf8) }
+            case .pages: Array(pages.rawValue.utf8)
             }
         }
     }
@@ -78,7 +89,8 @@ extension RoutingRow {
 
     public static func location(
         _ tenant: TenantID, _ identifier: String, name: String = "A place", latitude: Double = 52,
-        longitude: Double = 13, radius: Double = 100, details: String? = nil
+        longitude: Double = 13, radius: Double = 100, details: String? = nil, card: String? = nil,
+        cardImage: String? = nil
     ) -> RoutingRow {
         RoutingRow(of: LocationColumn.self) { column in
             switch column {
@@ -89,6 +101,8 @@ extension RoutingRow {
             case .longitude: [UInt8](bigEndian: longitude.bitPattern)
             case .radius: [UInt8](bigEndian: radius.bitPattern)
             case .details: details.map { Array($0.utf8) }
+            case .card: card.map { Array($0.utf8) }
+            case .cardImage: cardImage.map { Array($0.utf8) }
             }
         }
     }
@@ -96,7 +110,8 @@ extension RoutingRow {
     /// Takes any texts, also those of no experience that could be registered.
     public static func experience(
         _ tenant: TenantID, _ kind: String, _ url: String, clip: String = "com.example.MyApp.Clip",
-        location: String? = nil, rule: String? = nil
+        location: String? = nil, rule: String? = nil, title: String? = nil, subtitle: String? = nil,
+        card: String? = nil, cardImage: String? = nil
     ) -> RoutingRow {
         RoutingRow(of: ExperienceColumn.self) { column in
             switch column {
@@ -106,6 +121,10 @@ extension RoutingRow {
             case .bundleId: Array(clip.utf8)
             case .locationIdentifier: location.map { Array($0.utf8) }
             case .identifierRule: rule.map { Array($0.utf8) }
+            case .title: title.map { Array($0.utf8) }
+            case .subtitle: subtitle.map { Array($0.utf8) }
+            case .card: card.map { Array($0.utf8) }
+            case .cardImage: cardImage.map { Array($0.utf8) }
             }
         }
     }

@@ -1,7 +1,7 @@
 public import Administration
 public import Attestation
 public import Foundation
-import HTTPTypes
+public import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 public import IPAddresses
@@ -88,8 +88,16 @@ public struct APIServer: Service {
         public var confirmations: any ConfirmationHistory
         /// What keys read of notifications, instances and channels.
         public var history: any NotificationHistory
+        /// Shows people what is at a proved host; nil for a server that has no pages.
+        public var landingPages: LandingPages?
         /// Metrics in Prometheus' text format.
         public var metrics: @Sendable () -> String
+
+        /// Answers a GET or HEAD of a host at which pages are shown, from memory.
+        public typealias LandingPages =
+            @Sendable (HTTPRequest, RoutingTable.ProvedHost, LiveRoutingTable.State) -> (
+                response: HTTPResponse, body: [UInt8]
+            )
 
         /// Gives the points of a diagnosis by what a table says; where the site is to be asked, bounded in time.
         public typealias Diagnose =
@@ -105,7 +113,7 @@ public struct APIServer: Service {
                 @escaping @Sendable (DomainName, TenantID, _ actor: String, Date) async throws ->
                 DomainVerification.Outcome,
             diagnose: @escaping Diagnose, confirmations: any ConfirmationHistory,
-            history: any NotificationHistory,
+            history: any NotificationHistory, landingPages: LandingPages? = nil,
             metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
@@ -122,6 +130,7 @@ public struct APIServer: Service {
             self.diagnose = diagnose
             self.confirmations = confirmations
             self.history = history
+            self.landingPages = landingPages
             self.metrics = metrics
         }
     }
@@ -268,6 +277,7 @@ public struct APIServer: Service {
             + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes
             + DiagnosisRoutes(by: dependencies.diagnose).routes
             + SiteAssociationRoutes(table: dependencies.table).routes
+            + CardImageRoutes(access, dependencies.catalogue).routes
             + (settings.operations == nil ? OperationsRoutes(dependencies).routes : [])
             + [OpenAPIDocument.route]
             + ProblemPages.routes
@@ -288,6 +298,6 @@ extension Answerer {
             usage: dependencies.usage)
         self.init(
             APIServer.routes(access, settings, dependencies), access, observer, settings, logger: logger,
-            hiding: OperationsRoutes(dependencies).hiding)
+            hiding: OperationsRoutes(dependencies).hiding, showing: dependencies.landingPages)
     }
 }

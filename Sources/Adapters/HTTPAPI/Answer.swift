@@ -22,6 +22,8 @@ struct Answer {
         case tagged(String)
         /// The same for everyone who asks for it at this host, for so many seconds.
         case shared(maximumAge: Int, tag: String?)
+        /// The same for everyone, for ever.
+        case immutable(tag: String)
     }
 
     /// What a tagged answer depends on beside its URL (RFC 9110 §12.5.5).
@@ -67,6 +69,17 @@ struct Answer {
         caching = .shared(maximumAge: maximumAge, tag: nil)
     }
 
+    /// What is named by its own digest.
+    init(
+        _ status: HTTPResponse.Status, immutable tag: String, _ body: [UInt8]? = nil,
+        as contentType: String = "application/json"
+    ) {
+        self.status = status
+        self.body = body.map { ByteBuffer(bytes: $0) }
+        self.contentType = contentType
+        caching = .immutable(tag: tag)
+    }
+
     private init(_ body: [UInt8], _ tag: String, _ caching: Caching, ifNoneMatch: String?) {
         self.caching = caching
         if let ifNoneMatch, Self.matches(ifNoneMatch.utf8.span, tag) {
@@ -98,6 +111,10 @@ struct Answer {
         case .shared(let maximumAge, let tag):
             if let tag { header.append(.eTag, tag) }
             header.append(.cacheControl, "public, max-age=\(maximumAge)")
+        case .immutable(let tag):
+            header.append(.eTag, tag)
+            // A year (RFC 8246).
+            header.append(.cacheControl, "public, max-age=31536000, immutable")
         }
         if let policy = standing.policy, let remaining = standing.remaining {
             header.append(.rateLimitPolicy, policy)

@@ -22,19 +22,25 @@ struct Answerer: Sendable {
     private let uploads = TenantConcurrency(
         maximum: 1, refusal: .uploadIsUnderWay, ofAll: Upload.maximumAtOnce, refusalOfAll: .tooManyUploads)
     private let hiding: ProvedHostMiddleware?
+    private let pages: LandingPageMiddleware?
     /// Of the answers that are most frequent by far; by route, nil for those that are not from memory.
     private let successes: [Metrics.Timer?]
 
     init(
         _ routes: [Route], _ access: AccessControl, _ observer: RequestObserver,
-        _ settings: APIServer.Settings, logger: Logger, hiding: ProvedHostMiddleware? = nil
+        _ settings: APIServer.Settings, logger: Logger, hiding: ProvedHostMiddleware? = nil,
+        showing pages: APIServer.Dependencies.LandingPages? = nil
     ) {
         self.routes = routes
         self.hiding = hiding
         self.access = access
         self.observer = observer
         self.logger = logger
-        proxies = TrustedProxies(settings.trustedProxies)
+        let proxies = TrustedProxies(settings.trustedProxies)
+        self.proxies = proxies
+        self.pages = pages.map {
+            LandingPageMiddleware($0, table: access.table, limiter: access.limiter, proxies: proxies)
+        }
         bodyTimeout = settings.bodyTimeout
         concurrency = TenantConcurrency(maximum: settings.tenantConcurrency)
         successes = routes.map { route in
@@ -82,6 +88,7 @@ struct Answerer: Sendable {
         router.add(middleware: ObservationMiddleware(observer))
         router.add(
             middleware: ProblemMiddleware(methods: methods, limiter: access.limiter, proxies: proxies))
+        if let pages { router.add(middleware: pages) }
         if let hiding { router.add(middleware: hiding) }
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in
@@ -101,6 +108,12 @@ struct Answerer: Sendable {
             fields: RequestFields(request.headers))
         switch route.handler {
         case .open(let handler): return Response(try handler(received))
+        case .openStored(let handler):
+            do {
+                return Response(try await handler(received))
+            } catch NotificationStoreError.unavailable {
+                throw access.limiter.holdingBack(.unavailable, from: received.client)
+            }
         case .memory(let scope, let handler):
             let verify = received.fields.assertion == nil ? nil : route.verifySignature
             return try await respond(to: request, received, context, by: route, scope, waits: route.takesBody)

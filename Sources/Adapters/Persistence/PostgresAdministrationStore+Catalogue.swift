@@ -3,6 +3,7 @@ import Foundation
 import Invocation
 import PostgreSQL
 import RateLimiting
+import Routing
 public import Tenancy
 
 // A tenant as a whole: read, brought in from elsewhere, deleted.
@@ -157,9 +158,10 @@ private struct ArchiveLoad {
         while let (domain, _) = try archive.next(\.domain) {
             try await transaction.execute(
                 """
-                INSERT INTO doorstep.domains (tenant_id, host, challenge, content)
+                INSERT INTO doorstep.domains (tenant_id, host, challenge, content, pages)
                 VALUES (\(transaction.tenant.uuid), \(domain.name.text),
-                    \(DomainRecord.makeChallenge(using: &random)), \(domain.content?.jsonText))
+                    \(DomainRecord.makeChallenge(using: &random)), \(domain.content?.jsonText),
+                    \(domain.pages.rawValue))
                 """)
             count += 1
         }

@@ -3,6 +3,7 @@ import AppSiteAssociation
 import Foundation
 import JSON
 import PostgreSQL
+import Routing
 public import Tenancy
 
 extension PostgresAdministrationStore: DomainStore {
@@ -55,8 +56,8 @@ extension DomainRecord: StoredItem {
     /// A new claim, which nothing is known of yet.
     func insertion(into tenant: TenantID) -> Query {
         """
-        INSERT INTO doorstep.domains (tenant_id, host, challenge, claimed_at, content)
-        VALUES (\(tenant.uuid), \(name.text), \(challenge), \(claimedAt), \(content?.jsonText))
+        INSERT INTO doorstep.domains (tenant_id, host, challenge, claimed_at, content, pages)
+        VALUES (\(tenant.uuid), \(name.text), \(challenge), \(claimedAt), \(content?.jsonText), \(pages.rawValue))
         ON CONFLICT (tenant_id, host) DO NOTHING
         """
     }
@@ -65,7 +66,7 @@ extension DomainRecord: StoredItem {
         """
         UPDATE doorstep.domains
         SET proved_at = \(proof?.provedAt), method = \(proof?.method.rawValue), checked_at = \(checkedAt),
-            lapsed_at = \(lapsedAt), content = \(content?.jsonText)
+            lapsed_at = \(lapsedAt), content = \(content?.jsonText), pages = \(pages.rawValue)
         WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)
         """
     }
@@ -90,13 +91,14 @@ extension DomainRecord: StoredItem {
     }
 
     fileprivate static let columns =
-        "host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at, content"
+        "host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at, content, pages"
 
     /// Takes ``columns``.
     init(row: Row) throws {
-        let (host, challenge, claimedAt, provedAt, method, checkedAt, lapsedAt, content) = try row.decode(
-            String.self, String.self, Date.self, Date?.self, String?.self, Date?.self, Date?.self,
-            JSONText?.self)
+        let (host, challenge, claimedAt, provedAt, method, checkedAt, lapsedAt, content, pages) =
+            try row.decode(
+                String.self, String.self, Date.self, Date?.self, String?.self, Date?.self, Date?.self,
+                JSONText?.self, String.self)
         let name = try PersistenceError.reading("domains") { try DomainName(host) }
         var proof: Proof?
         if let provedAt {
@@ -105,11 +107,12 @@ extension DomainRecord: StoredItem {
             }
             proof = Proof(method: method, provedAt: provedAt)
         }
+        guard let pages = DomainPages(rawValue: pages) else { throw PersistenceError.unreadable("domains") }
         self.init(
             name: name, challenge: challenge, claimedAt: claimedAt, proof: proof, checkedAt: checkedAt,
             lapsedAt: lapsedAt,
             content: try PersistenceError.reading("domains") {
                 try content.map { try AssociationContent(parsing: $0.text.utf8) }
-            })
+            }, pages: pages)
     }
 }

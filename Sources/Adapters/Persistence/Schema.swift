@@ -16,6 +16,7 @@ public enum Schema {
             version: 9, name: "app_store_connections",
             sql: text(PackageResources._009_app_store_connections_sql)),
         Migration(version: 10, name: "revoked_keys", sql: text(PackageResources._010_revoked_keys_sql)),
+        Migration(version: 11, name: "landing_pages", sql: text(PackageResources._011_landing_pages_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

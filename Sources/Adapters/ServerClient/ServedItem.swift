@@ -3,6 +3,7 @@ import AppSiteAssociation
 import Cards
 import Foundation
 import JSON
+import Routing
 
 /// An item that is made of what a server says of it.
 protocol ServedItem: CatalogueItem {
@@ -65,9 +66,12 @@ extension DomainRecord: ServedItem {
         return DomainRecord(
             name: name, challenge: try file.requiredString("content"), claimedAt: claimedAt, proof: proof,
             checkedAt: try fields.optionalDate("checkedAt"), lapsedAt: try fields.optionalDate("lapsedAt"),
-            content: try fields.optionalMembers("content").map { try AssociationContent($0) })
+            content: try fields.optionalMembers("content").map { try AssociationContent($0) },
+            pages: try fields.optionalCase("pages", of: DomainPages.self) ?? .off)
     }
 
-    /// The content alone: the rest is the server's.
-    var sent: JSONObject { ["content": (content?.json).map(JSONValue.object) ?? .null] }
+    /// The content and the pages alone: the rest is the server's.
+    var sent: JSONObject {
+        ["content": (content?.json).map(JSONValue.object) ?? .null, "pages": .string(pages.rawValue)]
+    }
 }

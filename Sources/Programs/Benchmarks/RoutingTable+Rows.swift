@@ -16,6 +16,7 @@ extension RoutingTable {
                 switch column {
                 case .tenantId: tenant.bytes
                 case .suspendedAt: [0]
+                case .name: Array("Restaurants".utf8)
                 default: nil
                 }
             })
@@ -28,7 +29,8 @@ extension RoutingTable {
                 case .multiBusiness: [1]
                 case .teamId: Array("ABCDE12345".utf8)
                 case .parentBundleId: Array("com.example.MyApp".utf8)
-                case .appIdPrefix, .attestation: nil
+                case .appStoreId: Array("1234567890".utf8)
+                case .appIdPrefix, .attestation, .androidUrl, .siteName, .card, .cardImage: nil
                 }
             })
         return table
@@ -48,14 +50,31 @@ extension RoutingTable {
             case .latitude: field(latitude)
             case .longitude: field(longitude)
             case .radius: field(100)
-            case .details: nil
+            case .details, .card, .cardImage: nil
             }
         }
         try set(.locations, row, isNew: isNew)
     }
 
+    /// A host that the tenant has proved.
+    mutating func addDomain(_ host: String, pages: DomainPages) throws {
+        try set(
+            .domains,
+            RoutingRow(of: DomainColumn.self) { column in
+                switch column {
+                case .tenantId: Self.tenant.bytes
+                case .host: Array(host.utf8)
+                case .content: nil
+                case .pages: Array(pages.rawValue.utf8)
+                }
+            })
+    }
+
     /// An advanced experience that is bound to a location or has a rule.
-    mutating func addExperience(_ url: String, location: String? = nil, rule: String? = nil) throws {
+    mutating func addExperience(
+        _ url: String, location: String? = nil, rule: String? = nil, title: String? = nil,
+        subtitle: String? = nil, cardImage: String? = nil
+    ) throws {
         let row = RoutingRow(of: ExperienceColumn.self) { column in
             switch column {
             case .tenantId: Self.tenant.bytes
@@ -64,6 +83,10 @@ extension RoutingTable {
             case .bundleId: Array(Self.clip.utf8)
             case .locationIdentifier: location.map { Array($0.utf8) }
             case .identifierRule: rule.map { Array($0.utf8) }
+            case .title: title.map { Array($0.utf8) }
+            case .subtitle: subtitle.map { Array($0.utf8) }
+            case .card: nil
+            case .cardImage: cardImage.map { Array($0.utf8) }
             }
         }
         try set(.experiences, row, isNew: true)

@@ -1,7 +1,9 @@
 import Foundation
 import Geodesy
+import HTTPTypes
 import Invocation
 import JSON
+import LandingPages
 import Locations
 import Notifications
 import QRCode
@@ -26,7 +28,8 @@ extension Workload {
     static func all() throws -> [Workload] {
         try [
             canonicalise(), match(), distance(), containment(), confirm(), compose(), parse(), read(),
-            write(), draw(),
+            write(), lookUp(), showPage("show a page without its QR code", drawingCodes: false),
+            showPage("show a page", drawingCodes: true), draw(),
         ]
     }
 
@@ -104,6 +107,39 @@ extension Workload {
             custom: ["order": 1234], headers: ["collapseID": "order-1234"])
         return Workload("compose") { _ in
             try NotificationComposer.compose(request, for: restaurant.experience, at: now)
+        }
+    }
+
+    // MARK: Pages
+
+    private static let page = "/restaurants/restaurant_a/order/1234"
+
+    /// What a lookup is made of, from its URL to its JSON.
+    private static func lookUp() throws -> Workload {
+        let restaurant = try Restaurant()
+        let text = "https://example.com" + page
+        return Workload("look up and answer") { _ in
+            let url = try InvocationURL(text)
+            return try restaurant.table.lookUp(url).answer(to: url)
+        }
+    }
+
+    /// The same URL as a page, with its header.
+    private static func showPage(_ name: String, drawingCodes: Bool) throws -> Workload {
+        var table = try RoutingTable.ofOneClip()
+        try table.setLocation(
+            "restaurant_a", name: "Restaurant A", latitude: 37.334722, longitude: -122.008889)
+        try table.addExperience(
+            Restaurant.url, location: "restaurant_a", title: "Restaurant A", subtitle: "Order at your table",
+            cardImage: String(repeating: "9f", count: 32))
+        try table.addDomain("example.com", pages: .on)
+        let live = LiveRoutingTable()
+        live.replace(by: table, from: .database, asOf: now)
+        guard let state = live.current else { throw CompositionRefusal.doesNotMatch }
+        let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: page)
+        let site = LandingSite(drawingCodes: drawingCodes)
+        return Workload(name) { _ in
+            state.provedHost("example.com").map { site.answer(request, at: $0, in: state) }
         }
     }
 

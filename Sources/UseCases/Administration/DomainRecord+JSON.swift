@@ -1,6 +1,7 @@
 import AppSiteAssociation
 import Foundation
 public import JSON
+import Routing
 
 extension DomainRecord: CatalogueItem {
     public static func key(named text: String) -> DomainName? { try? DomainName(text) }
@@ -19,18 +20,19 @@ extension DomainRecord: CatalogueItem {
             "lapsedAt": lapsedAt.map { JSONValue($0) } ?? .null,
             "withdrawnFrom": withdrawnFrom.map { JSONValue($0) } ?? .null,
             "content": (content?.json).map(JSONValue.object) ?? .null,
+            "pages": .string(pages.rawValue),
             "record": ["name": .string(recordName), "value": .string(recordValue)],
             "file": ["url": .string(fileURL), "content": .string(challenge)],
         ]
     }
 
-    /// The claim with the content that somebody writes, none where nothing is said of it.
+    /// The claim with the content and the pages that somebody writes: none where nothing is said of them.
     ///
     /// The rest is not theirs to write: where it is said, it is said as it is.
     /// - Throws: `JSONFieldError`, `AssociationContentError`.
     public func replaced(by members: JSONObject) throws -> DomainRecord {
         let current = json
-        for (name, value) in members where name != "content" {
+        for (name, value) in members where !["content", "pages"].contains(name) {
             guard let own = current[name] else {
                 throw JSONFieldError.unknown(path: JSONPath.member(name, of: ""))
             }
@@ -38,14 +40,16 @@ extension DomainRecord: CatalogueItem {
                 throw JSONFieldError.invalid(path: name, reason: "is not to be written, and must be as it is")
             }
         }
-        guard let value = members["content"], value != .null else { return with(nil) }
+        var fields = JSONObjectReader(members)
+        let record = showing(try fields.optionalCase("pages", of: DomainPages.self) ?? .off)
+        guard let value = members["content"], value != .null else { return record.with(nil) }
         guard let content = value.objectValue else {
             throw JSONFieldError.wrongType(path: "content", expected: "an object or null")
         }
-        return with(try AssociationContent(content))
+        return record.with(try AssociationContent(content))
     }
 
-    /// The claim after a merge patch (RFC 7396), which can change its content alone.
+    /// The claim after a merge patch (RFC 7396), which can change its content and pages alone.
     /// - Throws: as ``replaced(by:)``.
     public func patched(by patch: JSONObject) throws -> DomainRecord {
         let current = json
@@ -69,7 +73,11 @@ extension DomainVerification.Outcome {
 extension ArchivedDomain {
     /// What of a domain travels.
     var json: JSONObject {
-        ["host": .string(name.text), "content": (content?.json).map(JSONValue.object) ?? .null]
+        [
+            "host": .string(name.text), "content": (content?.json).map(JSONValue.object) ?? .null,
+            // Left out as what is null.
+            "pages": pages == .off ? .null : .string(pages.rawValue),
+        ]
     }
 
     init(_ fields: inout JSONObjectReader) throws {
@@ -79,12 +87,13 @@ extension ArchivedDomain {
             throw RowRefusal("host", "not a domain name in lower-case ASCII")
         }
         let content = try fields.optionalMembers("content")
+        let pages = try fields.optionalCase("pages", of: DomainPages.self)
         self.init(
             name: name,
             content: try content.map { content in
                 try RowRefusal.naming("content") { () throws(AssociationContentError) in
                     try AssociationContent(content)
                 }
-            })
+            }, pages: pages ?? .off)
     }
 }

@@ -1,5 +1,6 @@
 public import AppSiteAssociation
 public import Foundation
+public import Routing
 
 /// A tenant's claim to a domain, and how far it is proved.
 public struct DomainRecord: Sendable, Hashable {
@@ -14,6 +15,8 @@ public struct DomainRecord: Sendable, Hashable {
     public internal(set) var lapsedAt: Date?
     /// What is merged into the association file that is served for the domain.
     public internal(set) var content: AssociationContent?
+    /// Whether pages are shown there once it is proved.
+    public internal(set) var pages: DomainPages
 
     public struct Proof: Sendable, Hashable {
         public let method: ProofMethod
@@ -27,7 +30,7 @@ public struct DomainRecord: Sendable, Hashable {
 
     public init(
         name: DomainName, challenge: String, claimedAt: Date, proof: Proof? = nil, checkedAt: Date? = nil,
-        lapsedAt: Date? = nil, content: AssociationContent? = nil
+        lapsedAt: Date? = nil, content: AssociationContent? = nil, pages: DomainPages = .off
     ) {
         self.name = name
         self.challenge = challenge
@@ -36,6 +39,7 @@ public struct DomainRecord: Sendable, Hashable {
         self.checkedAt = checkedAt
         self.lapsedAt = lapsedAt
         self.content = content
+        self.pages = pages
     }
 
     public enum Status: String, Sendable {
@@ -71,6 +75,13 @@ extension DomainRecord {
     public func with(_ content: AssociationContent?) -> DomainRecord {
         var record = self
         record.content = content
+        return record
+    }
+
+    /// The claim with pages shown, or not.
+    public func showing(_ pages: DomainPages) -> DomainRecord {
+        var record = self
+        record.pages = pages
         return record
     }
 

@@ -1,6 +1,7 @@
 public import AppSiteAssociation
 import JSON
 public import RateLimiting
+public import Routing
 public import Tenancy
 
 /// A tenant as one portable file, to be taken into another Doorstep: JSON Lines (one JSON object a line, UTF-8).
@@ -39,10 +40,11 @@ public struct ArchivedTenant: Sendable, Hashable {
     public let limits: RequestLimits
 }
 
-/// What an archive says of a domain: a claim, and what is merged into its association file.
+/// What an archive says of a domain: a claim, what is merged into its association file, and whether pages are shown there.
 public struct ArchivedDomain: Sendable, Hashable {
     public let name: DomainName
     public let content: AssociationContent?
+    public let pages: DomainPages
 }
 
 /// What an archive says of an image: its file, of which all else follows.

@@ -14,7 +14,8 @@ extension CatalogueReader {
         }
         for clip in try await clips() { try writer.append(.clip(clip)) }
         for domain in try await domains() {
-            try writer.append(.domain(ArchivedDomain(name: domain.name, content: domain.content)))
+            try writer.append(
+                .domain(ArchivedDomain(name: domain.name, content: domain.content, pages: domain.pages)))
         }
         try await eachLocation { try writer.append(.location($0)) }
         try await eachExperience { try writer.append(.experience($0)) }

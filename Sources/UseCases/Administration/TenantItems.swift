@@ -1,4 +1,5 @@
 public import AppSiteAssociation
+public import Routing
 public import Tenancy
 
 /// One tenant's items of one kind, as one actor reads and changes them.
@@ -81,5 +82,10 @@ extension TenantItems<DomainRecord> {
     /// Keeps what is merged into the domain's association file, in the place of what was kept; nil for nothing.
     public func keep(_ content: AssociationContent?, with name: DomainName) async throws -> DomainRecord {
         try await update(name) { $0.with(content) }
+    }
+
+    /// Shows pages at the domain, or none.
+    public func show(_ pages: DomainPages, at name: DomainName) async throws -> DomainRecord {
+        try await update(name) { $0.showing(pages) }
     }
 }

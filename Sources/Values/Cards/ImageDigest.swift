@@ -11,7 +11,8 @@ public struct ImageDigest: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    init(digest: some Sequence<UInt8>) {
+    /// - Parameter digest: 32 bytes.
+    package init(digest: some Sequence<UInt8>) {
         bytes = Array(digest)
     }
 

@@ -27,6 +27,9 @@ public final class LiveRoutingTable: Sendable {
         /// What the table holds of one tenant.
         public func table(of tenant: TenantID) -> TenantTable { TenantTable(of: tenant, in: snapshot) }
 
+        /// As ``RoutingTable/provedHost(_:)``, without a copy of the table.
+        public func provedHost(_ host: String) -> RoutingTable.ProvedHost? { snapshot.table.provedHost(host) }
+
         /// As ``RoutingTable/keyHolder(digest:at:)``, without a copy of the table.
         public func keyHolder(digest: Span<UInt8>, at now: Date) -> KeyHolder? {
             snapshot.table.keyHolder(digest: digest, at: now)

@@ -23,6 +23,9 @@ extension RoutingColumn {
     }
 
     static var list: [any RoutingColumn] { allCases.map { $0 } }
+
+    /// What is read of a card: all but its place, which no answer shows.
+    static func expression(ofCard column: String) -> String { "(\(column) - 'place')::text" }
 }
 
 public enum TenantColumn: Int, RoutingColumn {
@@ -32,12 +35,13 @@ public enum TenantColumn: Int, RoutingColumn {
     /// `bigint`, in pairs of which both are null or neither.
     case keyRate, keyBurst, clientRate, clientBurst
     case newInstanceRate, newInstanceBurst, clientNewInstanceRate, clientNewInstanceBurst
+    case name
 
     public static var keyLength: Int { 0 }
 
     public func expression(of column: String) -> String {
         switch self {
-        case .tenantId: column
+        case .tenantId, .name: column
         case .suspendedAt: "\(column) IS NOT NULL"
         default: "\(column)::bigint"
         }
@@ -53,8 +57,20 @@ public enum ClipColumn: Int, RoutingColumn {
     case appIdPrefix
     /// The text of a JSON object, nullable.
     case attestation
+    /// Nullable, as are those that follow.
+    case appStoreId, androidUrl, siteName
+    /// The text of a JSON object.
+    case card
+    /// A SHA-256 in hexadecimal digits.
+    case cardImage
 
-    public func expression(of column: String) -> String { self == .attestation ? "\(column)::text" : column }
+    public func expression(of column: String) -> String {
+        switch self {
+        case .attestation: "\(column)::text"
+        case .card: Self.expression(ofCard: column)
+        default: column
+        }
+    }
 }
 
 public enum KeyColumn: Int, RoutingColumn {
@@ -83,6 +99,8 @@ public enum DomainColumn: Int, RoutingColumn {
     case tenantId, host
     /// The text of a JSON object, nullable.
     case content
+    /// A ``DomainPages``.
+    case pages
 
     public func expression(of column: String) -> String { self == .content ? "\(column)::text" : column }
 }
@@ -93,16 +111,35 @@ public enum LocationColumn: Int, RoutingColumn {
     case latitude, longitude, radius
     /// The text of a JSON object, nullable.
     case details
+    /// The text of a JSON object, nullable.
+    case card
+    /// A SHA-256 in hexadecimal digits, nullable.
+    case cardImage
 
-    public func expression(of column: String) -> String { self == .details ? "\(column)::text" : column }
+    public func expression(of column: String) -> String {
+        switch self {
+        case .details: "\(column)::text"
+        case .card: Self.expression(ofCard: column)
+        default: column
+        }
+    }
 }
 
 public enum ExperienceColumn: Int, RoutingColumn {
     case tenantId, kind, url, bundleId
     /// At most one of the two is not null.
     case locationIdentifier, identifierRule
+    /// In the card's default language; each nullable.
+    case title, subtitle
+    /// The text of a JSON object, nullable.
+    case card
+    /// A SHA-256 in hexadecimal digits, nullable.
+    case cardImage
 
     public static var keyLength: Int { 2 }
+    public func expression(of column: String) -> String {
+        self == .card ? Self.expression(ofCard: column) : column
+    }
 }
 
 public enum ShortCodeColumn: Int, RoutingColumn {

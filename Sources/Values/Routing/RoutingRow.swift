@@ -82,6 +82,10 @@ public struct RoutingRow: Sendable {
         return bytes.bigEndianWord(at: range.lowerBound + offset)
     }
 
+    /// Whether there is a field of the column, NULL or not.
+    @inline(__always)
+    func isWhole(to column: some RoutingColumn) -> Bool { column.rawValue < fields.count }
+
     @inline(__always)
     func isNull(_ column: some RoutingColumn) -> Bool {
         column.rawValue < fields.count && fields[column.rawValue] == nil

@@ -1,4 +1,5 @@
 import Invocation
+public import RateLimiting
 public import Tenancy
 
 extension RoutingTable {
@@ -8,6 +9,7 @@ extension RoutingTable {
         /// What experiences on the host hash to, as far as it goes.
         let hash: UInt64
         let content: String?
+        let pages: DomainPages
         var experiences = DomainExperiences()
     }
 
@@ -62,6 +64,28 @@ extension RoutingTable {
         public let content: String?
     }
 
+    /// A host that a tenant has proved, and what is shown there.
+    public struct ProvedHost: Sendable {
+        /// In lower case, without a port.
+        public let name: String
+        public let tenant: TenantID
+        public let tenantName: String
+        public let tenantIsSuspended: Bool
+        /// The tenant's own; what is nil is left to the server.
+        public let limits: RequestLimits
+        public let pages: DomainPages
+    }
+
+    /// A host that a tenant has proved, in lower case and without a port; nil for any other.
+    public func provedHost(_ host: String) -> ProvedHost? {
+        guard let domain = domains[host] else { return nil }
+        let tenant = tenants[Int(domain.tenant)]
+        guard tenant.isPresent else { return nil }
+        return ProvedHost(
+            name: host, tenant: tenant.id, tenantName: tenant.name, tenantIsSuspended: tenant.isSuspended,
+            limits: tenant.limits, pages: domain.pages)
+    }
+
     /// Whether a tenant has proved a host, in lower case and without a port.
     public func isProved(host: String) -> Bool {
         domains[host].map { tenants[Int($0.tenant)].isPresent } ?? false
@@ -105,14 +129,15 @@ extension RoutingTable {
     mutating func setDomain(_ row: borrowing RoutingRow, _ id: TenantID) -> Bool {
         let content = row.text(DomainColumn.content)
         guard let host = row.text(DomainColumn.host), !host.isEmpty,
-            content != nil || row.isNull(DomainColumn.content)
+            content != nil || row.isNull(DomainColumn.content),
+            let pages = row.text(DomainColumn.pages).flatMap(DomainPages.init)
         else { return false }
         let tenant = intern(id)
         // Another tenant's proof may be taken away in the same change, and heard of later.
         if let known = domains[host] { removeDomain(host, of: known.tenant) }
         var hash = hostHash(tenant)
         hash.combine(Array(host.utf8).span)
-        domains[host] = DomainEntry(tenant: tenant, hash: hash.value, content: content)
+        domains[host] = DomainEntry(tenant: tenant, hash: hash.value, content: content, pages: pages)
         domainHosts[hash.value] = host
         gatherExperiences(ofDomain: host)
         return true

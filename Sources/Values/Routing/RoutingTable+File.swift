@@ -9,7 +9,7 @@ import Tenancy
 /// checksum of all before it. Rows are tuples of PostgreSQL's binary COPY format, ended by a tuple of −1 fields.
 extension RoutingTable {
     /// Ends in the number of the format.
-    private static let fileSignature = Array("doorstep routing table 7\n".utf8)
+    private static let fileSignature = Array("doorstep routing table 8\n".utf8)
 
     /// Writes the table in pieces.
     /// - Parameter asOf: when the table was what the database said.
@@ -78,6 +78,11 @@ extension RoutingTable {
                         case .parentBundleId: Array(owner.parent.text.utf8)
                         case .appIdPrefix: Array(owner.appIDPrefix.text.utf8)
                         case .attestation: owner.attestation.map { JSONValue.object($0.json).serialized() }
+                        case .appStoreId: clip.links?.appStoreID.map { Array($0.utf8) }
+                        case .androidUrl: clip.links?.androidURL.map { Array($0.utf8) }
+                        case .siteName: clip.links?.siteName.map { Array($0.utf8) }
+                        case .card: clip.card.json
+                        case .cardImage: clip.card.imageText
                         }
                     })
             }
@@ -107,12 +112,14 @@ extension RoutingTable {
                         case .tenantId: tenant
                         case .host: Array(host.utf8)
                         case .content: domain.content.map { Array($0.utf8) }
+                        case .pages: Array(domain.pages.rawValue.utf8)
                         }
                     })
             }
         case .locations:
             try locations.forEach { header, text in
                 guard let tenant = presentID(header.tenant) else { return }
+                let card = card(.locationCard, header.tenant, text.extracting(header.identifier))
                 try body(
                     RoutingRow(of: LocationColumn.self) { column in
                         switch column {
@@ -125,6 +132,8 @@ extension RoutingTable {
                         case .details:
                             header.detailsStart < text.count
                                 ? Array(copying: text.extracting(header.detailsStart..<text.count)) : nil
+                        case .card: card.json
+                        case .cardImage: card.imageText
                         }
                     })
             }
@@ -135,6 +144,8 @@ extension RoutingTable {
                 let location =
                     header.binding == .location
                     ? Array(copying: text.extracting(length..<text.count)) : nil
+                let card = card(
+                    ExperienceKind(header.kind).cardNamespace, header.tenant, text.extracting(0..<length))
                 try body(
                     RoutingRow(of: ExperienceColumn.self) { column in
                         switch column {
@@ -145,6 +156,10 @@ extension RoutingTable {
                         case .locationIdentifier: location
                         case .identifierRule:
                             header.binding == .rule ? Array(rules[Int(header.rule)].description.utf8) : nil
+                        case .title: card.text.title
+                        case .subtitle: card.text.subtitle
+                        case .card: card.json
+                        case .cardImage: card.imageText
                         }
                     })
             }
@@ -201,6 +216,7 @@ extension RoutingTable {
             case .newInstanceBurst: field(limits.newInstances?.burst)
             case .clientNewInstanceRate: field(limits.clientNewInstances?.perSecond)
             case .clientNewInstanceBurst: field(limits.clientNewInstances?.burst)
+            case .name: Array(tenant.name.utf8)
             }
         }
     }

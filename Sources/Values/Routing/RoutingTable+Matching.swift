@@ -40,7 +40,7 @@ extension RoutingTable {
     /// What experiences' hashes begin with.
     func hostHash(_ tenant: TenantIndex) -> ByteHash {
         var hash = ByteHash(seed: seed)
-        hash.combine(UInt64(tenant) << 8 | Namespace.experience.rawValue)
+        hash.combine(UInt64(tenant) << 8 | UInt64(Namespace.experience.rawValue))
         return hash
     }
 

@@ -47,6 +47,7 @@ extension RoutingTable {
         case (.locations, 1):
             let name = Array(key[0].utf8)
             let hash = hash(.location, tenant, name.span)
+            setCard(.none, .locationCard, tenant, name.span)
             if let removed = removeLocation(hash, tenant, name.span) { note(removed, hash, .remove) }
         case (.experiences, 2):
             guard let kind = ExperienceKind(rawValue: key[0]) else { return }
@@ -78,6 +79,7 @@ extension RoutingTable {
             for name in keyDigests.keys where name.tenant == tenant { removeKey(name) }
         case .locations:
             locations.removeAll { header, _ in header.tenant == tenant }
+            removeCards(of: tenant) { $0 == .locationCard }
             nearby[Int(tenant)].locations = OrderedPairs()
         case .shortCodes: shortCodes.removeAll { header, _ in header.tenant == tenant }
         case .revokedAttestKeys: revokedAttestKeys = revokedAttestKeys.filter { $0.tenant != tenant }
@@ -91,6 +93,7 @@ extension RoutingTable {
             // One by one, since their query nodes go with them.
             for (kind, url) in urls { removeExperience(kind, url, tenant) }
             experiences.removeAll { header, _ in header.tenant == tenant }
+            removeCards(of: tenant) { $0 != .locationCard }
             nearby[Int(tenant)].bound = OrderedPairs()
             nearby[Int(tenant)].readers = OrderedPairs()
             for host in domains.filter({ $0.value.tenant == tenant }).keys {
@@ -106,10 +109,12 @@ extension RoutingTable {
         guard let isSuspended = row.bool(TenantColumn.suspendedAt),
             let keyLimit = row.limit(.keyRate, .keyBurst),
             let clientLimit = row.limit(.clientRate, .clientBurst),
+            let name = row.text(TenantColumn.name),
             let newInstanceLimit = row.limit(.newInstanceRate, .newInstanceBurst),
             let clientNewInstanceLimit = row.limit(.clientNewInstanceRate, .clientNewInstanceBurst)
         else { return false }
         let tenant = Int(intern(id))
+        tenants[tenant].name = name
         tenants[tenant].isSuspended = isSuspended
         tenants[tenant].limits = RequestLimits(
             key: keyLimit, client: clientLimit, newInstances: newInstanceLimit,
@@ -129,7 +134,8 @@ extension RoutingTable {
             let parent = row.text(ClipColumn.parentBundleId).flatMap({ try? BundleID($0) }),
             let appIDPrefix = row.text(row.isNull(ClipColumn.appIdPrefix) ? ClipColumn.teamId : .appIdPrefix)
                 .flatMap({ try? AppIDPrefix($0) }),
-            row.isNull(ClipColumn.attestation) || row.text(ClipColumn.attestation) != nil
+            row.isNull(ClipColumn.attestation) || row.text(ClipColumn.attestation) != nil,
+            row.isWhole(to: ClipColumn.cardImage)
         else {
             change(clip) { $0.isUnreadable = true }
             return false
@@ -138,6 +144,10 @@ extension RoutingTable {
             teamID: teamID, appIDPrefix: appIDPrefix, parent: parent,
             attestation: row.text(ClipColumn.attestation).map { ClipAttestation(stored: $0) ?? .strictest })
         setOwner(owner, of: clip, isMultiBusiness: isMultiBusiness)
+        clips[Int(clip)].links = ClipLinks(
+            appStoreID: row.text(ClipColumn.appStoreId), androidURL: row.text(ClipColumn.androidUrl),
+            siteName: row.text(ClipColumn.siteName))
+        clips[Int(clip)].card = row.card(ClipColumn.card, ClipColumn.cardImage)
         return true
     }
 
@@ -149,6 +159,8 @@ extension RoutingTable {
             entry.isMultiBusiness = isMultiBusiness
             entry.owner = owner
             entry.isUnreadable = false
+            entry.links = nil
+            entry.card = .none
         }
     }
 
@@ -200,7 +212,8 @@ extension RoutingTable {
             (try? CircularRegion(center: center, radius: Distance(meters: radius))) != nil,
             let details = row.isNull(LocationColumn.details)
                 ? LocationDetails.none
-                : row.withField(LocationColumn.details, { LocationDetails(stored: $0) }) ?? nil
+                : row.withField(LocationColumn.details, { LocationDetails(stored: $0) }) ?? nil,
+            row.isWhole(to: LocationColumn.cardImage)
         else { return false }
         let tenant = intern(id)
         return row.withField(LocationColumn.identifier) { identifier in
@@ -217,6 +230,10 @@ extension RoutingTable {
                     let text = Array(copying: name) + details.json
                     locations.insert(hash, header, identifier, text.span)
                 }
+                setCard(
+                    row.card(LocationColumn.card, LocationColumn.cardImage), .locationCard, tenant,
+                    identifier,
+                    isNew: isNew)
                 // Most changes move no location.
                 if let removed, removed.center == center { return true }
                 if let removed { note(removed, hash, .remove) }
@@ -260,7 +277,8 @@ extension RoutingTable {
             !hasLocation || !hasRule,
             let rule = hasRule
                 ? row.text(ExperienceColumn.identifierRule).flatMap({ intern(rule: $0) }).map(Optional.some)
-                : .some(nil)
+                : .some(nil),
+            row.isWhole(to: ExperienceColumn.cardImage)
         else { return false }
         return row.withField(ExperienceColumn.url) { url in
             guard let shape = URLShape(url) else { return false }
@@ -278,6 +296,9 @@ extension RoutingTable {
                 binding: hasRule ? .rule : hasLocation ? .location : .unbound)
             let location = row.withField(ExperienceColumn.locationIdentifier) { Array(copying: $0) } ?? []
             experiences.insert(hashes.own, header, url, location.span)
+            setCard(
+                row.card(ExperienceColumn.card, ExperienceColumn.cardImage, beside: row.experienceText),
+                kind.cardNamespace, tenant, url, isNew: isNew)
             note(header, boundTo: location.span, url, hashes.own, isNew ? .gather : .add)
             addNodes(hashes)
             addToDomain(hashes)
@@ -314,6 +335,7 @@ extension RoutingTable {
             return true
         }
         guard let removed else { return }
+        setCard(.none, kind.cardNamespace, tenant, url)
         note(removed, boundTo: location.span, url, hashes.own, .remove)
         removeNodes(hashes)
         removeFromDomain(hashes)

@@ -19,6 +19,7 @@ public struct RoutingTable: Sendable {
 
     struct TenantEntry: Sendable {
         let id: TenantID
+        var name = ""
         var isSuspended = false
         var limits = RequestLimits()
         /// How many of its clips ask for attestations.
@@ -38,6 +39,9 @@ public struct RoutingTable: Sendable {
         var isUnreadable = false
         /// The canonical URL of its default experience.
         var defaultURL: [UInt8]?
+        /// What pages say of its app; nil while it says nothing, and there is no row of the clip.
+        var links: ClipLinks?
+        var card = PackedCard.none
 
         var asksForAttestations: Bool { isUnreadable || owner?.attestation != nil }
     }
@@ -92,6 +96,14 @@ public struct RoutingTable: Sendable {
         let tenant: TenantIndex
         /// What follows in the record's text is the URL.
         let codeLength: UInt16
+    }
+
+    struct CardHeader: BitwiseCopyable {
+        let tenant: TenantIndex
+        /// What follows in the record's text is the card.
+        let nameLength: UInt16
+        /// Of what has the name.
+        let namespace: Namespace
     }
 
     struct KeyDigest: Hashable {
@@ -159,6 +171,8 @@ public struct RoutingTable: Sendable {
     var queryNodes = RecordTable<UInt32>()
     var locations: RecordTable<LocationHeader>
     var shortCodes = RecordTable<ShortCodeHeader>()
+    /// Of locations and experiences; most have none.
+    var cards = RecordTable<CardHeader>()
     /// By the places of `tenants`.
     var nearby: [NearbyIndex] = []
 
@@ -182,7 +196,7 @@ public struct RoutingTable: Sendable {
 
     /// About how many bytes the experiences, locations and short codes take, with what they are found by.
     public var memory: Int {
-        experiences.memory + queryNodes.memory + locations.memory + shortCodes.memory
+        experiences.memory + queryNodes.memory + locations.memory + shortCodes.memory + cards.memory
             + nearbyMemory
     }
 
@@ -200,6 +214,7 @@ public struct RoutingTable: Sendable {
         queryNodes.compact()
         locations.compact()
         shortCodes.compact()
+        cards.compact()
         for index in nearby.indices { nearby[index].compact() }
     }
 
@@ -270,8 +285,9 @@ public struct RoutingTable: Sendable {
 
     // MARK: Hashes
 
-    enum Namespace: UInt64 {
+    enum Namespace: UInt8, BitwiseCopyable {
         case experience = 1, location, shortCode
+        case locationCard, advancedCard, defaultCard, demoCard
     }
 
     func index(of tenant: TenantID) -> TenantIndex? {
@@ -281,7 +297,7 @@ public struct RoutingTable: Sendable {
 
     func hash(_ namespace: Namespace, _ tenant: TenantIndex, _ text: Span<UInt8>) -> UInt64 {
         var hash = ByteHash(seed: seed)
-        hash.combine(UInt64(tenant) << 8 | namespace.rawValue)
+        hash.combine(UInt64(tenant) << 8 | UInt64(namespace.rawValue))
         hash.combine(text)
         return hash.value
     }

@@ -87,6 +87,23 @@ import Testing
         }
     }
 
+    @Test func pagesAreShownAndNoLonger() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.router]) { client in
+            let created = try await Self.put(client, ["content": Self.content])
+            #expect(created["pages"] == "off")
+            for pages in ["on", "redirecting_short_codes", "off", "on"] as [JSONValue] {
+                let patched = try await Self.patch(client, ["pages": pages])
+                #expect(patched.status == 200 && patched["pages"] == pages)
+                #expect(patched["content"] == Self.content)
+            }
+            #expect(try await Self.patch(client, ["content": .null])["pages"] == "on")
+            #expect(try await Self.patch(client, ["pages": .null])["pages"] == "off")
+            #expect(try await Self.put(client, ["pages": "on"])["pages"] == "on")
+            #expect(try await Self.put(client)["pages"] == "off")
+        }
+    }
+
     @Test func whatIsWrongIsNamed() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in
@@ -95,6 +112,8 @@ import Testing
                 for (body, status, code, field) in [
                     (["colour": "red"], 400, "unknown_field", "colour"),
                     (["content": "x"], 400, "invalid_field", "content"),
+                    (["pages": "yes"], 400, "invalid_field", "pages"),
+                    (["pages": true], 400, "invalid_field", "pages"),
                     (["status": "proved"], 400, "invalid_field", "status"),
                     (["host": "other.example.com"], 400, "invalid_field", "host"),
                     (["content": ["appclips": ["apps": []]]], 422, "invalid_field", "content"),

@@ -9,6 +9,7 @@ import HummingbirdCore
 import HummingbirdTesting
 import Invocation
 import JSON
+import LandingPages
 import Locations
 import Logging
 import Metrics
@@ -177,7 +178,7 @@ struct TestAPI: Sendable {
                 ).verify(name, of: tenant, at: now)
             },
             diagnose: { [diagnoses] in try await diagnoses.diagnose($0, $1, asksSite: $2) },
-            confirmations: confirmations, history: history,
+            confirmations: confirmations, history: history, landingPages: LandingSite().answer,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }
 
@@ -197,10 +198,10 @@ struct TestAPI: Sendable {
     static let host = "localhost"
 
     /// Has the tenant prove that host, or no longer.
-    func proveHost(_ isProved: Bool = true) throws {
+    func proveHost(_ isProved: Bool = true, pages: DomainPages = .off) throws {
         guard var table = table.current?.table else { return }
         if isProved {
-            try table.set(.domains, .domain(TenantID(number: 1), Self.host))
+            try table.set(.domains, .domain(TenantID(number: 1), Self.host, pages: pages))
         } else {
             table.remove(.domains, of: TenantID(number: 1), key: [Self.host])
         }

@@ -5,6 +5,7 @@ import Invocation
 import JSON
 import Persistence
 import PostgreSQL
+import Routing
 import Tenancy
 import TestSupport
 import Testing
@@ -136,29 +137,41 @@ import Testing
         }
     }
 
-    /// What lookups are answered from does not follow cards.
-    @Test func aCardIsNoChangeOfRouting() async throws {
+    /// What pages are made of follows cards, and their texts and images alone.
+    @Test func serversFollowWhatCardsShow() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.createClip(of: tenant)
             try await stores.importLocations([.sample("a")], of: tenant)
-            func changes() async throws -> Int {
-                try await stores.routerPool.withTransaction { transaction in
-                    try await transaction.execute("SELECT count(*) FROM doorstep.changes").one()
-                        .decode(Int.self)
+            try await stores.importExperiences([Self.experience(Card(), title: "Own")], of: tenant)
+            let followed = FollowedTable(stores.routerPool)
+            func presentations() async throws -> [Presentation] {
+                // A table that is loaded afresh says the same as one that has followed.
+                try await [followed.refreshed(), stores.loadTable()].map { table in
+                    let table = table.of(tenant)
+                    let url = try InvocationURL(Self.experience(nil).experience.url.canonical)
+                    let experience = try #require(table.match(url)).experience
+                    return table.presentation(
+                        of: experience, at: table.location(try LocationIdentifier("a")))
                 }
             }
-            let before = try await changes()
-            #expect(before > 0)
+            for shown in try await presentations() {
+                #expect(shown.title == "Own" && shown.subtitle == nil && shown.language == nil)
+            }
+            let card = Card(
+                defaultLanguage: .german, texts: [.german: try CardText(title: "Ort", subtitle: "Hier")],
+                place: try Self.card().place)
             #expect(
-                try await stores.importLocations([.sample("a", card: Self.card())], of: tenant)
-                    == .done(0, 1, 0))
+                try await stores.importLocations([.sample("a", card: card)], of: tenant) == .done(0, 1, 0))
             let clips = stores.administration.items.clips
             _ = try await clips.change(BundleID("com.example.MyApp.Clip"), of: tenant, by: "t") { clip in
                 var clip = try #require(clip)
-                clip.card = try Self.card()
+                clip.links = try ClipLinks(appStoreID: "123", siteName: DisplayName("Site"))
                 return clip
             }
-            #expect(try await changes() == before)
+            for shown in try await presentations() {
+                #expect(shown.title == "Own" && shown.subtitle == "Hier" && shown.language == .german)
+                #expect(shown.appStoreID == "123" && shown.siteName == "Site")
+            }
         }
     }
 }

@@ -111,6 +111,7 @@ import Testing
                 .map { ["host": $0] }
         ),
         "domains_method": ("domains", [["method": "'mail'", "proved_at": "now()"]]),
+        "domains_pages": ("domains", ["'yes'", "''"].map { ["pages": $0] }),
         "domains_proof": ("domains", [["proved_at": "now()"], ["method": "'dns'"]]),
         "locations_identifier_length": (
             "locations", [["identifier": "''"], ["identifier": "repeat('é', 129)"]]

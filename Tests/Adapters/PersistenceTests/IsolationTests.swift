@@ -266,16 +266,20 @@ import Testing
             "tenants": [
                 "tenant_id", "slug", "suspended_at", "key_rate", "key_burst", "client_rate", "client_burst",
                 "new_instance_rate", "new_instance_burst", "client_new_instance_rate",
-                "client_new_instance_burst",
+                "client_new_instance_burst", "name",
             ],
             "clips": [
                 "tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id", "app_id_prefix",
-                "attestation",
+                "attestation", "app_store_id", "android_url", "site_name", "card", "card_image",
             ],
-            "domains": ["tenant_id", "host", "proved_at", "content"],
-            "locations": ["tenant_id", "identifier", "name", "latitude", "longitude", "radius", "details"],
+            "domains": ["tenant_id", "host", "proved_at", "content", "pages"],
+            "locations": [
+                "tenant_id", "identifier", "name", "latitude", "longitude", "radius", "details", "card",
+                "card_image",
+            ],
             "experiences": [
                 "tenant_id", "kind", "url", "bundle_id", "location_identifier", "identifier_rule",
+                "title", "subtitle", "card", "card_image",
             ],
             "short_codes": ["tenant_id", "code", "url"],
             "api_keys": [

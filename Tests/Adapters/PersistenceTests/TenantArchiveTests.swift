@@ -109,9 +109,9 @@ import Testing
             try await origin.administer(
                 tenant,
                 """
-                INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at, method, content)
+                INSERT INTO doorstep.domains (tenant_id, host, challenge, proved_at, method, content, pages)
                 VALUES ('\(tenant)', 'a.example', 'c', now(), 'dns',
-                    '{"webcredentials": {"apps": ["ABCDE12345.com.example.Bank"]}}');
+                    '{"webcredentials": {"apps": ["ABCDE12345.com.example.Bank"]}}', 'redirecting_short_codes');
                 UPDATE doorstep.clips SET app_id_prefix = 'OLDPREFIX1' WHERE bundle_id = 'com.example.A.Clip'
                 """)
             let archive = try await Self.archive(of: "acme", origin)
@@ -135,6 +135,9 @@ import Testing
                 #expect(
                     try await copy.administration.domains(of: tenant).first?.content?.json["webcredentials"]
                         != nil)
+                #expect(
+                    try await copy.administration.domains(of: tenant).map(\.pages)
+                        == [.redirectingShortCodes])
                 // A claim travelled, its proof did not.
                 #expect(
                     try await copy.count("SELECT count(*) FROM doorstep.domains WHERE proved_at IS NULL") == 1

@@ -1,3 +1,4 @@
+import Cards
 import Foundation
 import Invocation
 import PropertyTesting
@@ -14,23 +15,35 @@ import Testing
         key: RateLimit(perSecond: 10, burst: 1_000_000), newInstances: RateLimit(perSecond: 7, burst: 8),
         clientNewInstances: RateLimit(perSecond: 5, burst: 6))
     private static let digest = [UInt8](repeating: 7, count: 32)
-    /// `doorstep routing table 7` and its line feed.
+    private static let image = String(repeating: "0f", count: 32)
+    /// `doorstep routing table 8` and its line feed.
     private static let signatureLength = 25
 
     /// One row of each relation.
     private static func small() throws -> RoutingTable {
         var table = RoutingTable()
-        try table.set(.tenants, .tenant(tenant, isSuspended: true, limits: limits))
-        try table.set(.clips, .clip(tenant, "a.b.c", isMultiBusiness: true, appIDPrefix: "OLDPREFIX1"))
+        try table.set(.tenants, .tenant(tenant, isSuspended: true, limits: limits, name: "Té"))
+        try table.set(
+            .clips,
+            .clip(
+                tenant, "a.b.c", isMultiBusiness: true, appIDPrefix: "OLDPREFIX1", appStoreID: "12",
+                androidURL: "https://a.b/android", siteName: "Site",
+                card: #"{"texts": {"JA": {"title": "た"}}, "action": "OPEN"}"#))
         try table.set(
             .keys,
             .key(
                 tenant, KeyID(UUID(number: 1)), digest, expiresAt: 5_000_000, scopes: "confirm,look_up",
                 locations: "l\nm"))
-        try table.set(.domains, .domain(tenant, "a.b", content: #"{"a":1}"#))
-        try table.set(.locations, .location(tenant, "l", name: "n", details: #"{"b": "2", "a": "é"}"#))
+        try table.set(.domains, .domain(tenant, "a.b", content: #"{"a":1}"#, pages: .redirectingShortCodes))
         try table.set(
-            .experiences, .experience(tenant, "default", "https://a.b/c?d", clip: "a.b.c", location: "l"))
+            .locations,
+            .location(
+                tenant, "l", name: "n", details: #"{"b": "2", "a": "é"}"#,
+                card: #"{"defaultLanguage": "JA"}"#, cardImage: image))
+        try table.set(
+            .experiences,
+            .experience(
+                tenant, "default", "https://a.b/c?d", clip: "a.b.c", location: "l", subtitle: "s"))
         try table.set(.shortCodes, .shortCode(tenant, "s", "https://a.b"))
         return table
     }
@@ -67,6 +80,13 @@ import Testing
                 "ABCDE12345 OLDPREFIX1 a.b"
             ])
         #expect(site.content == #"{"a":1}"#)
+        let host = try #require(table.provedHost("a.b"))
+        #expect(host.pages == .redirectingShortCodes && host.tenantName == "Té" && host.tenantIsSuspended)
+        let shown = table.of(Self.tenant).presentation(of: experience, at: location)
+        #expect(shown.title == "た" && shown.subtitle == "s" && shown.language == .japanese)
+        #expect(shown.image?.description == Self.image)
+        #expect(shown.appStoreID == "12" && shown.androidURL == "https://a.b/android")
+        #expect(shown.siteName == "Site")
         #expect(site.urls?.map(\.url) == ["https://a.b/c?d"])
     }
 
@@ -180,7 +200,7 @@ import Testing
     }
 
     @Test func anotherSignature() throws {
-        for format in [6, 8] {
+        for format in [7, 9] {
             let other =
                 Array("doorstep routing table \(format)\n".utf8)
                 + (try Self.small().fileBytes()[Self.signatureLength...])

@@ -53,6 +53,8 @@ import Testing
     private struct Answers: Equatable {
         var experiences: [RoutedExperience?] = []
         var areByDefaultLink: [Bool?] = []
+        /// Of each URL's experience and place.
+        var presentations: [Presentation?] = []
         var locations: [Location?] = []
         /// Around one place, each with its URL.
         var nearby: [[NearbyLocation]?] = []
@@ -68,6 +70,9 @@ import Testing
                 let match = mine.match(url, preferringAdvanced: prefersAdvanced)
                 experiences.append(match?.experience)
                 areByDefaultLink.append(match?.isByDefaultLink)
+                let lookup = mine.lookUp(url)
+                presentations.append(
+                    lookup.experience.map { mine.presentation(of: $0, at: lookup.location) })
             }
             locations = questions.identifiers.map { mine.location($0) }
             nearby = questions.urls.prefix(4).map { url, _ in
@@ -83,7 +88,8 @@ import Testing
                 guard let site = table.site(ofHost: host), site.tenant == tenant else { return nil }
                 let clips = site.clips.map { "\($0.teamID).\($0.bundleID) \($0.parentBundleID)" }.sorted()
                 let urls = site.urls?.map { "\($0.url) \($0.clip)" }.sorted()
-                return "\(clips) \(urls ?? []) \(site.content ?? "-")"
+                let pages = table.provedHost(host).map { "\($0.pages) \($0.tenant)" }
+                return "\(clips) \(urls ?? []) \(site.content ?? "-") \(pages ?? "-")"
             }
         }
     }
@@ -139,7 +145,11 @@ import Testing
         let clip = random.pick(clips)
         switch relation {
         case .tenants: return (.tenant(tenant, isSuspended: random.oneIn(2)), [], nil)
-        case .clips: return (.clip(tenant, clip, isMultiBusiness: random.oneIn(2)), [clip], nil)
+        case .clips:
+            let row = RoutingRow.clip(
+                tenant, clip, isMultiBusiness: random.oneIn(2), appStoreID: random.pick([nil, "1", "2"]),
+                card: random.pick([nil, #"{"texts": {"EN": {"title": "E"}, "DE": {"title": "F"}}}"#]))
+            return (row, [clip], nil)
         case .keys:
             issued += 1
             let id = KeyID(UUID(number: UInt8(random.below(4))))
@@ -151,13 +161,17 @@ import Testing
         case .domains:
             let host = random.pick(hosts)
             let content = random.oneIn(2) ? "{\"a\":\(random.below(3))}" : nil
-            return (.domain(tenant, host, content: content), [host], nil)
+            let row = RoutingRow.domain(
+                tenant, host, content: content, pages: random.pick(DomainPages.allCases))
+            return (row, [host], nil)
         case .locations:
             let identifier = random.pick(identifiers)
             let row = RoutingRow.location(
                 tenant, identifier, name: random.pick(["one", "two"]),
                 latitude: random.pick([52, 52.001, 52.3, -90]), radius: Double(1 + random.below(500)),
-                details: random.pick([nil, "{}", #"{"phone": "1"}"#, #"{"phone": "2", "e": "3"}"#]))
+                details: random.pick([nil, "{}", #"{"phone": "1"}"#, #"{"phone": "2", "e": "3"}"#]),
+                card: random.pick([nil, nil, #"{"texts": {"EN": {"title": "A"}}}"#]),
+                cardImage: random.pick([nil, String(repeating: "a1", count: 32)]))
             return (row, [identifier], nil)
         case .experiences:
             let kind = random.pick(ExperienceKind.allCases)
@@ -166,7 +180,9 @@ import Testing
             let row = RoutingRow.experience(
                 tenant, kind.rawValue, url, clip: clip,
                 location: binding == 1 ? random.pick(identifiers) : nil,
-                rule: binding == 2 ? random.pick(["path:1", "query:p", "hash:q"]) : nil)
+                rule: binding == 2 ? random.pick(["path:1", "query:p", "hash:q"]) : nil,
+                title: random.pick([nil, "B", "C"]),
+                card: random.pick([nil, #"{"texts": {"EN": {"subtitle": "D"}}}"#]))
             return (row, [kind.rawValue, url], kind == .default ? clip : nil)
         case .shortCodes:
             let code = random.pick(codes)

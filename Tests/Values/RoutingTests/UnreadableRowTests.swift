@@ -39,7 +39,8 @@ import Testing
 
     /// Which fields may be NULL.
     private static let nullable: [RoutingRelation: Set<Int>] = [
-        .clips: [5, 6], .keys: [4, 6], .domains: [2], .locations: [6], .experiences: [4, 5],
+        .clips: Set(5...11), .keys: [4, 6], .domains: [2], .locations: [6, 7, 8],
+        .experiences: Set(4...9),
     ]
 
     /// Rows with one field that is missing, of another length or NULL.
@@ -109,6 +110,8 @@ import Testing
         Case(relation: .clips, name: "no parent", row: with(.clips, 4, Array("app".utf8))),
         Case(relation: .domains, name: "an empty host", row: with(.domains, 1, [])),
         Case(relation: .domains, name: "not UTF-8", row: with(.domains, 1, [0x61, 0xFF])),
+        Case(relation: .domains, name: "pages of no known kind", row: with(.domains, 3, Array("yes".utf8))),
+        Case(relation: .tenants, name: "a name not UTF-8", row: with(.tenants, 10, [0xFF])),
         Case(relation: .keys, name: "a key ID of 15 bytes", row: with(.keys, 1, Array(digest.prefix(15)))),
         Case(relation: .keys, name: "an unknown kind", row: with(.keys, 2, Array("master".utf8))),
         Case(relation: .keys, name: "a digest of 31 bytes", row: with(.keys, 3, Array(digest.dropLast()))),

@@ -56,6 +56,18 @@ struct RequestLimiter: Sendable {
         return standing
     }
 
+    /// Counts a request of somebody who scanned a code, as those of a publishable key are.
+    /// - Throws: 429 when the client sends too many of these.
+    func admitVisitor(of host: RoutingTable.ProvedHost, from client: Client) throws(Problem) {
+        guard let limit = host.limits.client ?? defaults.client else { return }
+        let state = clients.take(
+            TenantClient(tenant: host.tenant, address: client.address), limit, at: now())
+        guard state.isAdmitted else {
+            throw .rateLimited(
+                by: .client, state, RequestStanding(client: state), pauses.pause(for: client))
+        }
+    }
+
     // MARK: New instances
 
     /// Counts an instance that a request may add, which is known only when it has: if not, the place is given back.

@@ -25,6 +25,8 @@ struct Route: Sendable {
     enum Handler: Sendable {
         /// For anyone, from memory.
         case open(@Sendable (APIRequest) throws(Problem) -> Answer)
+        /// For anyone; waits for the database, as ``stored(_:_:)`` does.
+        case openStored(@Sendable (APIRequest) async throws -> Answer)
         /// For whoever has a key with the scope, from memory, without waiting for anything. A restricted key's table is as
         /// restricted.
         case memory(Scope, @Sendable (AdmittedRequest) throws(Problem) -> Answer)
@@ -44,7 +46,7 @@ struct Route: Sendable {
     /// Whether keys may use it that are restricted to locations: only where the handler cannot but know of that.
     var admitsRestrictedKeys: Bool {
         switch handler {
-        case .open, .memory, .storedWithin: true
+        case .open, .openStored, .memory, .storedWithin: true
         case .stored, .streamed: false
         }
     }

@@ -13,11 +13,11 @@ struct DomainCommand: AsyncParsableCommand {
         abstract: "A tenant's domains, their proofs, and their association files.",
         discussion: """
             For a domain that a tenant has proved, the server answers /.well-known/apple-app-site-association with the \
-            tenant's App Clips.
+            tenant's App Clips, and where it is asked for, shows people pages.
             """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Delete.self, Verify.self, Check.self,
-            Content.self,
+            Content.self, Pages.self,
         ])
 
     fileprivate static let columns = [

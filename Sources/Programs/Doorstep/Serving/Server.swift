@@ -4,6 +4,7 @@ import AppAttest
 import Attestation
 import DomainProof
 import HTTPAPI
+import LandingPages
 import Logging
 import Metrics
 import Notifications
@@ -114,6 +115,7 @@ struct Server {
                     },
                     confirmations: PostgresConfirmationHistory(managing: managementPool),
                     history: PostgresNotificationHistory(managing: managementPool),
+                    landingPages: LandingSite().answer,
                     metrics: {
                         figures.update()
                         delivery?.updateFigures()

@@ -1,0 +1,174 @@
+import Cards
+import Crypto
+import Foundation
+import HTML
+import Invocation
+import QRCode
+import Routing
+import Tenancy
+
+/// What people see at a URL that is in a code: on an iPhone the way to the App Clip, elsewhere the way to an iPhone.
+///
+/// The same bytes for everyone: no script, no cookie, nothing of another origin. Takes time linear in the URL and the texts.
+struct LandingPage {
+    /// The one that was asked for, canonical and whole: Messages takes `og:url` for what was sent. [observed]
+    let url: InvocationURL
+    let host: String
+    /// What search engines are to take for the same page.
+    let canonical: String
+    let clip: String
+    let title: String
+    let subtitle: String?
+    let image: ImageDigest?
+    let appStoreID: String?
+    let androidURL: String?
+    let siteName: String?
+    /// Of title and subtitle, as BCP 47 has it.
+    let language: String
+    /// Whether search engines are to leave it out.
+    let isUnlisted: Bool
+    var drawsCode = true
+
+    /// - Parameters:
+    ///   - experience: which the URL leads to.
+    ///   - location: nil where the URL names none, or one that is not known.
+    init(
+        _ url: InvocationURL, _ experience: RoutedExperience, _ location: Location?,
+        _ presentation: Presentation, at host: RoutingTable.ProvedHost
+    ) {
+        self.url = url
+        self.host = host.name
+        // Of an experience for many places each has a page of its own.
+        canonical =
+            if case .location = experience.binding { experience.url } else { url.canonicalWithoutFragment }
+        clip = experience.clip.text
+        title = presentation.title ?? location?.name ?? host.tenantName
+        subtitle = presentation.subtitle
+        image = presentation.image
+        appStoreID = presentation.appStoreID
+        androidURL = presentation.androidURL
+        siteName = presentation.siteName
+        language = presentation.language.map { $0.rawValue.lowercased() } ?? Self.ownLanguage
+        isUnlisted = location?.isEncodedInURL == true
+    }
+
+    /// Bytes of a URL that are drawn: more would be too small to scan from a screen. [ours]
+    static let maximumDrawnLength = 300
+
+    /// Of the texts that are ours.
+    static let ownLanguage = "en"
+
+    /// The page, in UTF-8.
+    func html() -> [UInt8] {
+        HTMLWriter.page(language: language, head: writeHead, body: writeBody)
+    }
+
+    // MARK: Head
+
+    private func writeHead(_ head: inout HTMLWriter) {
+        let visited = url.canonicalWithoutFragment
+        head.element(.title, text: title)
+        head.raw(#"<meta name="viewport" content="width=device-width, initial-scale=1">"#)
+        head.void(.meta, .name("apple-itunes-app"), .content(banner))
+        if isUnlisted { head.raw(#"<meta name="robots" content="noindex">"#) }
+        if let subtitle { head.void(.meta, .name("description"), .content(subtitle)) }
+        head.raw(#"<meta property="og:type" content="website">"#)
+        head.void(.meta, .property("og:title"), .content(title))
+        if let subtitle { head.void(.meta, .property("og:description"), .content(subtitle)) }
+        if let siteName { head.void(.meta, .property("og:site_name"), .content(siteName)) }
+        head.void(.meta, .property("og:url"), .content(visited))
+        if let image {
+            head.void(
+                .meta, .property("og:image"), .content("https://\(host)\(LandingSite.imageFolder)\(image)"))
+            // Every image of a card is so large.
+            head.raw(#"<meta property="og:image:width" content="1800">"#)
+            head.raw(#"<meta property="og:image:height" content="1200">"#)
+            head.void(.meta, .property("og:image:alt"), .content(title))
+            head.raw(#"<meta name="twitter:card" content="summary_large_image">"#)
+        } else {
+            head.raw(#"<meta name="twitter:card" content="summary">"#)
+        }
+        if let link = HTMLLink(https: canonical) { head.void(.link, .rel("canonical"), .href(link)) }
+        head.style(Self.style)
+    }
+
+    /// What Safari's banner and card are made from; `app-argument` is for the full app alone, and left out.
+    ///
+    /// Source: Apple, "Supporting invocations from your website and the Messages app".
+    private var banner: String {
+        let clip = "app-clip-bundle-id=\(clip), app-clip-display=card"
+        return appStoreID.map { "app-id=\($0), \(clip)" } ?? clip
+    }
+
+    // MARK: Body
+
+    private func writeBody(_ body: inout HTMLWriter) {
+        let own = language == Self.ownLanguage ? nil : HTMLAttribute.lang(Self.ownLanguage)
+        body.element(.main) { main in
+            main.element(.h1, text: title)
+            if let subtitle { main.element(.p, text: subtitle) }
+            if let link = appStoreID.flatMap({ HTMLLink(https: "https://apps.apple.com/app/id\($0)") }) {
+                main.element(.a, own, .href(link), text: "Get the app on the App Store")
+            }
+            if let link = androidURL.flatMap({ HTMLLink(https: $0) }) {
+                main.element(.a, own, .href(link), text: "Get the app for Android")
+            }
+            main.element(.p, own, text: "On an iPhone, open this page in Safari.")
+            writeQRCode(&main, own)
+        }
+    }
+
+    private func writeQRCode(_ main: inout HTMLWriter, _ own: HTMLAttribute?) {
+        let text = url.canonicalWithoutFragment
+        guard drawsCode, text.utf8.count <= Self.maximumDrawnLength, let symbol = try? QRSymbol(text) else {
+            return
+        }
+        let side = symbol.outerSize
+        main.element(.figure, own) { figure in
+            figure.element(
+                .svg, .role("img"), .ariaLabel("QR code of this page's address"),
+                .viewBox(width: side, height: side), .shapeRendering("crispEdges")
+            ) { svg in
+                // White also where the page is dark.
+                svg.element(.rect, .width(side), .height(side), .fill("#fff"))
+                svg.element(.path, .d(symbol.path))
+            }
+            figure.element(.figcaption, text: "Scan with an iPhone's camera.")
+        }
+    }
+}
+
+extension LandingPage {
+    /// The page of what is not there: of no URL, so that it is the same at each, and asks for no App Clip.
+    static let notFound = HTMLWriter.page(language: ownLanguage) { head in
+        head.element(.title, text: "Nothing here")
+        head.raw(#"<meta name="viewport" content="width=device-width, initial-scale=1">"#)
+        head.style(style)
+    } body: { body in
+        body.element(.main) { main in
+            main.element(.h1, text: "Nothing here")
+            main.element(.p, text: "No page has this address. If a code led here, ask those who put it up.")
+        }
+    }
+
+    /// The code is for other devices than the one in the hand: small screens that are touched do without.
+    static let style: StaticString = """
+        :root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;margin:0}\
+        main{max-width:32rem;margin:0 auto;padding:2rem 1rem;text-align:center}\
+        h1,p{overflow-wrap:anywhere;unicode-bidi:plaintext}h1{line-height:1.2}\
+        a{display:block;max-width:20rem;margin:1rem auto;padding:.75rem 1rem;border-radius:.75rem;\
+        background:#0b5fce;color:#fff;font-weight:600;text-decoration:none}\
+        a:focus-visible{outline:3px solid;outline-offset:3px}figure{max-width:16rem;margin:2rem auto 0}\
+        svg{display:block;width:100%;height:auto;margin-bottom:.5rem}\
+        @media (hover:none) and (max-width:48rem){figure{display:none}}
+        """
+
+    /// Lets in the one style sheet, by its hash, and images of the page's own host.
+    static let contentSecurityPolicy: String = {
+        let hash = Data(SHA256.hash(data: Data("\(style)".utf8))).base64EncodedString()
+        return """
+            default-src 'none'; style-src 'sha256-\(hash)'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+            frame-ancestors 'none'
+            """
+    }()
+}

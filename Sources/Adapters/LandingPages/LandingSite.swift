@@ -1,0 +1,140 @@
+public import HTTPTypes
+import Invocation
+public import Routing
+
+/// What a proved host answers to people: pages of the URLs that are in codes, from memory alone.
+///
+/// Which URL leads where is ``TenantTable/lookUp(_:)``'s to say, as it is for clips. There is a page at every spelling of a URL that
+/// an experience matches, with the place's name where there is one; and none
+/// - of a demo experience, whose link is Apple's,
+/// - of a place that is in its URL, unless the signature is good,
+/// - of a tenant that is suspended.
+public struct LandingSite: Sendable {
+    public typealias Answer = (response: HTTPResponse, body: [UInt8])
+
+    private let drawsCodes: Bool
+
+    public init() {
+        self.init(drawingCodes: true)
+    }
+
+    /// - Parameter drawsCodes: false to time the rest.
+    package init(drawingCodes drawsCodes: Bool) {
+        self.drawsCodes = drawsCodes
+    }
+
+    /// Where the images of cards are, at each proved host; the SHA-256 of the file follows.
+    static let imageFolder = "/.well-known/doorstep/images/"
+
+    /// Answers a GET or a HEAD.
+    /// - Parameters:
+    ///   - request: whose path is none of the API's.
+    ///   - host: at which pages are shown.
+    public func answer(
+        _ request: HTTPRequest, at host: RoutingTable.ProvedHost, in state: LiveRoutingTable.State
+    ) -> Answer {
+        let target = request.path ?? ""
+        if Self.isIcon(target) { return Self.noIcon }
+        guard !host.tenantIsSuspended, target.hasPrefix("/"),
+            let url = try? InvocationURL("https://\(host.name)\(target)")
+        else { return Self.notFound }
+        let table = state.table(of: host.tenant)
+        if host.pages == .redirectingShortCodes, let target = table.target(ofCodeIn: url),
+            target.isMatchable, state.provedHost(target.host)?.tenant == host.tenant
+        {
+            return Self.redirect(to: target)
+        }
+        let lookup = table.lookUp(url)
+        guard let experience = lookup.experience, experience.kind != .demo else { return Self.notFound }
+        if case .rule(.coordinates) = experience.binding, lookup.location == nil { return Self.notFound }
+        var page = LandingPage(
+            url, experience, lookup.location,
+            table.presentation(of: experience, at: lookup.location), at: host)
+        page.drawsCode = drawsCodes
+        return Self.answer(page, ifNoneMatch: request.headerFields[.ifNoneMatch])
+    }
+
+    private static func answer(_ page: LandingPage, ifNoneMatch: String?) -> Answer {
+        let body = page.html()
+        let tag = tag(of: body)
+        var fields = pageFields
+        fields[.contentLanguage] = page.language
+        fields[.eTag] = tag
+        guard let ifNoneMatch, matches(ifNoneMatch, tag) else {
+            return (HTTPResponse(status: .ok, headerFields: fields), body)
+        }
+        fields[.contentType] = nil
+        return (HTTPResponse(status: .notModified, headerFields: fields), [])
+    }
+
+    /// A minute is as long as a clip may use an answer. [ours]
+    private static let caching = "public, max-age=60"
+
+    private static let pageFields: HTTPFields = [
+        .contentType: "text/html; charset=utf-8", .cacheControl: caching,
+        .contentSecurityPolicy: LandingPage.contentSecurityPolicy, .xContentTypeOptions: "nosniff",
+        .referrerPolicy: "strict-origin",
+    ]
+
+    private static let notFound: Answer = {
+        var fields = pageFields
+        fields[.contentLanguage] = LandingPage.ownLanguage
+        return (HTTPResponse(status: .notFound, headerFields: fields), LandingPage.notFound)
+    }()
+
+    private static func redirect(to url: InvocationURL) -> Answer {
+        let fields: HTTPFields = [
+            .location: url.canonical, .cacheControl: caching, .referrerPolicy: "strict-origin",
+        ]
+        return (HTTPResponse(status: .found, headerFields: fields), [])
+    }
+
+    // MARK: Icons
+
+    /// What browsers and LinkPresentation ask of a page that names no icon.
+    private static func isIcon(_ target: String) -> Bool {
+        let path = target.prefix { $0 != "?" }
+        return path == "/favicon.ico" || path.hasPrefix("/apple-touch-icon") && path.hasSuffix(".png")
+    }
+
+    /// For an hour, so that few ask.
+    private static let noIcon: Answer = (
+        HTTPResponse(status: .notFound, headerFields: [.cacheControl: "public, max-age=3600"]), []
+    )
+
+    // MARK: Validators
+
+    /// The same for the same bytes on every server.
+    private static func tag(of body: [UInt8]) -> String {
+        var hash = ByteHash(seed: 0x6C61_6E64_696E_6700)
+        hash.combine(body.span)
+        let digits = String(hash.value, radix: 16)
+        return "\"\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)\""
+    }
+
+    /// Compares weakly (RFC 9110 §13.1.2).
+    private static func matches(_ field: String, _ tag: String) -> Bool {
+        field.split(separator: ",").contains { candidate in
+            let candidate = candidate.trimmed
+            return candidate == "*" || candidate == tag
+                || candidate.dropFirst(2) == tag && candidate.hasPrefix("W/")
+        }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        var text = self
+        while text.first == " " || text.first == "\t" { text.removeFirst() }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return text
+    }
+}
+
+extension HTTPField.Name {
+    /// W3C, "Referrer Policy".
+    static let referrerPolicy: Self = {
+        guard let name = Self("Referrer-Policy") else { preconditionFailure("no field can have this name") }
+        return name
+    }()
+}

@@ -1,0 +1,74 @@
+import Administration
+import Cards
+import Foundation
+import HTTPTypes
+import Routing
+import RoutingSupport
+import StoreSupport
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// The images of cards as anyone gets them, at the hosts of their tenant.
+@Suite struct CardImageRouteTests {
+    private static let file = HeaderPicture.png()
+
+    private static func path(_ file: [UInt8] = file) throws -> String {
+        "/.well-known/doorstep/images/\(try HeaderImage(file).digest)"
+    }
+
+    private static func api(of tenant: TenantID = TenantID(number: 1)) async throws -> TestAPI {
+        let api = TestAPI()
+        let image = try CardImage(file: file, addedAt: Date(timeIntervalSince1970: 0))
+        _ = try await api.images.change(image.key, of: tenant, by: "test") { _ in image }
+        return api
+    }
+
+    @Test func anyoneGetsAnImageAtAProvedHost() async throws {
+        let api = try await Self.api()
+        let path = try Self.path()
+        try await api.test { client in
+            try api.proveHost(false)
+            #expect(try await client.send(.get, path, key: nil).code == "unknown_host")
+            try api.proveHost()
+            let answer = try await client.send(.get, path, key: nil)
+            #expect(answer.status == 200 && answer.headers[.contentType] == "image/png")
+            #expect(answer.text == String(decoding: Self.file, as: UTF8.self))
+            #expect(answer.headers[.cacheControl] == "public, max-age=31536000, immutable")
+            #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+            let tag = try #require(answer.headers[.eTag])
+            #expect(path.hasSuffix(tag.dropFirst().dropLast()))
+            let again = try await client.send(.get, path, key: nil, headers: [.ifNoneMatch: tag])
+            #expect(again.status == 304 && again.text.isEmpty && again.headers[.eTag] == tag)
+            let head = try await client.send(.head, path, key: nil)
+            #expect(head.status == 200 && head.text.isEmpty)
+        }
+    }
+
+    @Test func whatIsNoImageOfTheTenantIsNotThere() async throws {
+        let api = try await Self.api(of: TenantID(number: 3))
+        try api.proveHost(pages: .on)
+        try await api.test { client in
+            #expect(try await client.send(.get, Self.path(), key: nil).code == "unknown_image")
+            for name in ["x", "", String(repeating: "0", count: 63), "..%2F"] {
+                let answer = try await client.send(
+                    .get, "/.well-known/doorstep/images/\(name)", key: nil)
+                #expect(answer.code == "not_found", "\(name)")
+            }
+            #expect(try await client.send(.post, Self.path(), key: nil).status == 405)
+        }
+    }
+
+    @Test func aSuspendedTenantsAreNotThere() async throws {
+        let api = try await Self.api()
+        try api.proveHost()
+        var table = try #require(api.table.current).table
+        try table.set(.tenants, .tenant(TenantID(number: 1), isSuspended: true))
+        api.table.replace(by: table, from: .database, asOf: Date())
+        try await api.test { client in
+            let answer = try await client.send(.get, Self.path(), key: nil)
+            #expect(answer.code == "unknown_host")
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import PropertyTesting
+import QRCode
+import Routing
+import RoutingSupport
+import Testing
+
+@testable import LandingPages
+
+/// What stands in a page.
+@Suite struct LandingPageTests {
+    private static let order = "/restaurants/restaurant_a/order/1234"
+
+    /// `deploy/checks/landing` has zbarimg read the QR code of the same bytes.
+    @Test func `A page is these bytes`() throws {
+        let golden = try Data(
+            contentsOf: try #require(
+                Bundle.module.url(forResource: "page", withExtension: "html", subdirectory: "Vectors")))
+        let answer = try TestSite().answer(Self.order)
+        #expect(answer.html == String(decoding: golden, as: UTF8.self))
+        #expect(answer.status == 200)
+    }
+
+    @Test func `Its header says what it may do and how long it holds`() throws {
+        let answer = try TestSite().answer(Self.order)
+        let style = try #require(answer.text(from: "<style>", to: "</style>"))
+        let hash = Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
+        #expect(
+            answer.headers[.contentSecurityPolicy] == """
+                default-src 'none'; style-src 'sha256-\(hash)'; img-src 'self'; base-uri 'none'; \
+                form-action 'none'; frame-ancestors 'none'
+                """)
+        #expect(answer.headers[.contentType] == "text/html; charset=utf-8")
+        #expect(answer.headers[.cacheControl] == "public, max-age=60")
+        #expect(answer.headers[.contentLanguage] == "en")
+        #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+        #expect(answer.headers[.referrerPolicy] == "strict-origin")
+        #expect(answer.headers[.vary] == nil && answer.headers[.setCookie] == nil)
+        #expect(!answer.html.contains("<script"))
+    }
+
+    @Test func `Who has it is told so`() throws {
+        let site = try TestSite()
+        let tag = try #require(try site.answer(Self.order).headers[.eTag])
+        #expect(tag.count == 18 && tag.hasPrefix("\"") && tag.hasSuffix("\""))
+        for known in [tag, "W/\(tag)", "\"other\", \(tag)", " \(tag) ,x", "*"] {
+            let again = try site.answer(Self.order, ifNoneMatch: known)
+            #expect(again.status == 304 && again.html.isEmpty, "\(known)")
+            #expect(again.headers[.eTag] == tag && again.headers[.contentType] == nil)
+        }
+        for other in ["", "\"other\"", String(tag.dropLast()), "W/"] {
+            #expect(try site.answer(Self.order, ifNoneMatch: other).status == 200, "\(other)")
+        }
+        #expect(try site.answer("/restaurants/restaurant_b").headers[.eTag] != tag)
+    }
+
+    @Test
+    func `Without an App Store ID the tag keeps its other keys, and without an Android URL there is no link`()
+        throws
+    {
+        var site = try TestSite()
+        let whole = try site.answer(Self.order)
+        #expect(
+            whole.meta("apple-itunes-app")
+                == "app-id=1234567890, app-clip-bundle-id=com.example.MyApp.Clip, app-clip-display=card")
+        try site.table.set(.clips, .clip(TestSite.tenant, TestSite.clip, isMultiBusiness: true))
+        let bare = try site.answer(Self.order)
+        #expect(
+            bare.meta("apple-itunes-app")
+                == "app-clip-bundle-id=com.example.MyApp.Clip, app-clip-display=card")
+        #expect(bare.meta("og:site_name") == nil && !bare.html.contains("<a "))
+    }
+
+    @Test func `The visited URL is given whole, and search engines the experience's`() throws {
+        let answer = try TestSite().answer("/restaurants/restaurant_a/order/%7e1234?b=%2f&a=x+y")
+        #expect(
+            answer.meta("og:url")
+                == "https://example.com/restaurants/restaurant_a/order/~1234?b=%2F&amp;a=x+y")
+        #expect(
+            answer.html.contains(
+                #"<link rel="canonical" href="https://example.com/restaurants/restaurant_a">"#))
+        // Else all places of one rule would be the same page.
+        let ofRule = try TestSite().answer("/restaurants/restaurant_b?x")
+        #expect(
+            ofRule.html.contains(
+                #"<link rel="canonical" href="https://example.com/restaurants/restaurant_b?x">"#))
+    }
+
+    @Test func `The QR code is of the page's own URL, up to 300 bytes`() throws {
+        let start = "https://example.com/restaurants/restaurant_a/"
+        for length in [start.count + 1, 299, 300, 301, 2_048] {
+            let url = start + String(repeating: "x", count: length - start.count)
+            let answer = try TestSite().answer(String(url.dropFirst("https://example.com".count)))
+            #expect(answer.status == 200)
+            let path = answer.text(from: "<path d=\"", to: "\">")
+            #expect(path == (length <= 300 ? try QRSymbol(url).path : nil), "\(length)")
+            #expect((answer.text(from: "<figure>", to: "</figure>") != nil) == (length <= 300))
+        }
+    }
+
+    @Test func `Texts and images come from the experience, else from the location, else from the clip`()
+        throws
+    {
+        var site = try TestSite()
+        let other = String(repeating: "ab", count: 32)
+        func page(_ path: String = "/a") throws -> TestAnswer { try site.answer(path) }
+        try site.experience("https://example.com/a", location: "restaurant_a")
+        #expect(try page().title == "Restaurant A" && page().meta("description") == nil)
+        #expect(try page().meta("og:image") == nil && page().meta("twitter:card") == "summary")
+
+        try site.table.set(
+            .clips,
+            .clip(
+                TestSite.tenant, TestSite.clip, isMultiBusiness: true,
+                card:
+                    #"{"defaultLanguage": "EN", "texts": {"EN": {"title": "Clip", "subtitle": "Of the clip"}, "DE": {"title": "Klip"}}}"#,
+                cardImage: TestSite.image))
+        #expect(try page().title == "Clip" && page().meta("og:description") == "Of the clip")
+        #expect(
+            try page().meta("og:image")
+                == "https://example.com/.well-known/doorstep/images/\(TestSite.image)")
+        #expect(try page().meta("og:image:width") == "1800" && page().meta("og:image:height") == "1200")
+        #expect(try page().meta("og:image:alt") == "Clip")
+
+        try site.table.set(
+            .locations,
+            .location(
+                TestSite.tenant, "restaurant_a", name: "Restaurant A",
+                card: #"{"texts": {"EN": {"title": "Place"}}}"#, cardImage: other))
+        #expect(try page().title == "Place" && page().meta("description") == "Of the clip")
+        #expect(try page().meta("og:image")?.hasSuffix(other) == true)
+
+        try site.experience(
+            "https://example.com/a", location: "restaurant_a",
+            card: #"{"texts": {"EN": {"subtitle": "Here"}, "JA": {"title": "ここ"}}}"#)
+        #expect(try page().title == "Place" && page().meta("description") == "Here")
+        // What the experience says beside its card is in the default language too.
+        try site.experience("https://example.com/a", location: "restaurant_a", title: "Own")
+        #expect(try page().title == "Own" && page().meta("description") == "Of the clip")
+
+        site.table.remove(.locations, of: TestSite.tenant, key: ["restaurant_a"])
+        site.table.remove(.experiences, of: TestSite.tenant, key: ["advanced", "https://example.com/a"])
+        try site.table.set(.locations, .location(TestSite.tenant, "restaurant_a", name: "Restaurant A"))
+        try site.experience("https://example.com/a", location: "restaurant_a")
+        #expect(try page().title == "Clip" && page().meta("og:image")?.hasSuffix(TestSite.image) == true)
+    }
+
+    @Test(arguments: [
+        (#"{"defaultLanguage":"JA","texts":{"JA":{"title":"店"},"EN":{"title":"Shop"}}}"#, "店", "ja"),
+        (#"{"defaultLanguage":"FR","texts":{"JA":{"title":"店"},"EN":{"title":"Shop"}}}"#, "Shop", "en"),
+        (#"{"texts":{"JA":{"title":"店"},"DE":{"title":"Laden"}}}"#, "Laden", "de"),
+        (#"{"defaultLanguage":"AR"}"#, "Restaurant A", "en"),
+        (#"{"from":"a later version"}"#, "Restaurant A", "en"),
+    ])
+    func `A page is in one language, for everyone`(card: String, title: String, language: String) throws {
+        var site = try TestSite()
+        try site.experience("https://example.com/a", location: "restaurant_a", card: card)
+        let page = try site.answer("/a")
+        #expect(page.title == title && page.headers[.contentLanguage] == language)
+        #expect(page.html.hasPrefix("<!doctype html><html lang=\"\(language)\">"))
+        #expect(page.html.contains(language == "en" ? "<p>On an iPhone" : "<p lang=\"en\">On an iPhone"))
+    }
+
+    @Test(arguments: [
+        #"</title><script>alert(1)</script>"#, #""><img src=x onerror=alert(1)>"#, "'\"<>&",
+        "</style><style>*{display:none}", "<!-- -->", "\u{202E}evil\u{2066}", "a\u{301}\u{301}\u{301}",
+        "]]><svg onload=alert(1)>", "&lt;script&gt;", "javascript:alert(1)", "𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏",
+    ])
+    func `Hostile names stay text`(text: String) throws {
+        var site = try TestSite()
+        let usual = try site.answer("/restaurants/restaurant_b")
+        try site.table.set(.locations, .location(TestSite.tenant, "restaurant_b", name: text))
+        try site.table.set(
+            .clips,
+            .clip(
+                TestSite.tenant, TestSite.clip, isMultiBusiness: true, androidURL: text, siteName: text))
+        let page = try site.answer("/restaurants/restaurant_b")
+        let escaped = Self.escaped(text)
+        #expect(page.title == escaped && page.meta("og:title") == escaped)
+        #expect(page.meta("og:site_name") == escaped)
+        #expect(page.html.contains("<h1>\(escaped)</h1>"))
+        // Elements are those of any page, less the links that are none.
+        #expect(Self.elements(page.html) == Self.elements(usual.html).filter { $0 != "a" && $0 != "/a" })
+    }
+
+    private static func escaped(_ text: String) -> String {
+        [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")]
+            .reduce(text) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+    }
+
+    /// The names of the tags, in order.
+    private static func elements(_ html: String) -> [String] {
+        html.split(separator: "<", omittingEmptySubsequences: false).dropFirst()
+            .map { String($0.prefix { !" >".contains($0) }) }
+    }
+}

@@ -1,0 +1,154 @@
+import HTTPTypes
+import Routing
+import RoutingSupport
+import Testing
+
+@testable import LandingPages
+
+/// At which URLs there are pages, and of what.
+@Suite struct LandingSiteTests {
+    private static func expectNothing(
+        _ answer: TestAnswer, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(answer.status == 404, sourceLocation: sourceLocation)
+        #expect(answer.title == "Nothing here", sourceLocation: sourceLocation)
+        #expect(answer.meta("apple-itunes-app") == nil, sourceLocation: sourceLocation)
+        #expect(!answer.html.contains("<svg"), sourceLocation: sourceLocation)
+        #expect(answer.headers[.cacheControl] == "public, max-age=60", sourceLocation: sourceLocation)
+        #expect(answer.headers[.contentSecurityPolicy] != nil, sourceLocation: sourceLocation)
+        #expect(answer.headers[.contentLanguage] == "en", sourceLocation: sourceLocation)
+    }
+
+    @Test func `There is a page at every spelling of a URL`() throws {
+        let site = try TestSite()
+        for path in [
+            "/restaurants/restaurant_a", "/restaurants/restaurant_a/", "/restaurants/restaurant%5Fa",
+            "/restaurants/./restaurant_a?x=1", "/restaurants/restaurant_a/order/1234",
+        ] {
+            let answer = try site.answer(path)
+            #expect(answer.status == 200 && answer.title == "Restaurant A", "\(path)")
+        }
+        #expect(try site.answer("/restaurants/restaurant_b").title == "Restaurant B")
+    }
+
+    @Test func `What matches nothing is not there`() throws {
+        let site = try TestSite()
+        for path in [
+            "/", "/other", "/restaurants2", "/Restaurants/restaurant_a", "", "*",
+            "/restaurants/%zz", "/" + String(repeating: "x", count: 2_048),
+        ] {
+            Self.expectNothing(try site.answer(path))
+        }
+    }
+
+    @Test func `A place that is not known, or not named, has a page without a name`() throws {
+        let site = try TestSite()
+        for path in ["/restaurants/nowhere", "/restaurants"] {
+            let answer = try site.answer(path)
+            #expect(answer.status == 200 && answer.title == "Restaurants", "\(path)")
+            #expect(answer.meta("apple-itunes-app") != nil)
+        }
+    }
+
+    @Test func `A demo experience has no page`() throws {
+        var site = try TestSite()
+        try site.experience("https://example.com/demo", kind: "demo", location: "restaurant_a")
+        Self.expectNothing(try site.answer("/demo"))
+        try site.experience("https://example.com/demo", kind: "default", location: "restaurant_a")
+        #expect(try site.answer("/demo").status == 200)
+    }
+
+    @Test func `A place in the URL has a page with a good signature alone, and no search engine lists it`()
+        throws
+    {
+        var site = try TestSite()
+        try site.experience("https://example.com/bikes", rule: "coordinates:lat,lon")
+        let path = "/bikes?lat=52.5&lon=13.4&sig=c2ln"
+        Self.expectNothing(try site.answer(path))
+        Self.expectNothing(try site.answer("/bikes"))
+        site.trust = .everything
+        let answer = try site.answer(path)
+        #expect(answer.status == 200 && answer.title == "Restaurants")
+        #expect(answer.meta("robots") == "noindex")
+        #expect(answer.meta("og:url")?.hasSuffix("lat=52.5&amp;lon=13.4&amp;sig=c2ln") == true)
+        #expect(try site.answer("/restaurants/restaurant_a").meta("robots") == nil)
+        Self.expectNothing(try site.answer("/bikes?lat=152.5&lon=13.4&sig=c2ln"))
+        Self.expectNothing(try site.answer("/bikes"))
+    }
+
+    @Test func `A suspended tenant has no pages`() throws {
+        var site = try TestSite()
+        try site.table.set(.tenants, .tenant(TestSite.tenant, isSuspended: true))
+        Self.expectNothing(try site.answer("/restaurants/restaurant_a"))
+    }
+
+    @Test func `Another tenant's host shows nothing of it`() throws {
+        var site = try TestSite()
+        try site.table.set(.domains, .domain(TestSite.other, "other.example", pages: .on))
+        try site.experience("https://other.example/a", location: "restaurant_a", title: "Mine")
+        Self.expectNothing(try site.answer("/a", host: "other.example"))
+        Self.expectNothing(try site.answer("/restaurants/restaurant_a", host: "other.example"))
+    }
+
+    @Test func `Nobody waits for icons`() throws {
+        let site = try TestSite()
+        for path in [
+            "/favicon.ico", "/favicon.ico?x", "/apple-touch-icon.png", "/apple-touch-icon-precomposed.png",
+            "/apple-touch-icon-120x120.png",
+        ] {
+            let answer = try site.answer(path)
+            #expect(answer.status == 404 && answer.html.isEmpty, "\(path)")
+            #expect(answer.headers[.cacheControl] == "public, max-age=3600")
+        }
+    }
+
+    // MARK: Short codes
+
+    /// With codes at a host of its own.
+    private static func codes(_ pages: DomainPages) throws -> TestSite {
+        var site = try TestSite()
+        try site.table.set(.domains, .domain(TestSite.tenant, "s.example", pages: pages))
+        try site.experience("https://s.example", rule: "hash:p")
+        for (code, url) in [
+            ("a", "https://example.com/restaurants/restaurant_a?x=1"), ("again", "https://s.example?p=a"),
+            ("self", "https://s.example?p=self"), ("dead", "https://example.com/nothing"),
+            ("theirs", "https://other.example/a"), ("elsewhere", "https://elsewhere.example/a"),
+            ("demo", "https://elsewhere.example/demo"),
+        ] {
+            try site.table.set(.shortCodes, .shortCode(TestSite.tenant, code, url))
+        }
+        try site.table.set(.domains, .domain(TestSite.other, "other.example", pages: .on))
+        for host in ["other.example", "elsewhere.example"] {
+            try site.experience("https://\(host)/a", location: "restaurant_b")
+        }
+        try site.experience("https://elsewhere.example/demo", kind: "demo", location: "restaurant_b")
+        return site
+    }
+
+    @Test func `A short code's URL has the page of what it stands for`() throws {
+        let site = try Self.codes(.on)
+        let answer = try site.answer("/?p=a", host: "s.example")
+        #expect(answer.status == 200 && answer.title == "Restaurant A")
+        #expect(answer.meta("og:url") == "https://s.example?p=a")
+        Self.expectNothing(try site.answer("/?p=dead", host: "s.example"))
+        Self.expectNothing(try site.answer("/?p=demo", host: "s.example"))
+    }
+
+    @Test func `It leads on where the tenant wants that, to a host that the tenant has proved`() throws {
+        let site = try Self.codes(.redirectingShortCodes)
+        let answer = try site.answer("/?p=a", host: "s.example")
+        #expect(answer.status == 302 && answer.html.isEmpty)
+        #expect(answer.headers[.location] == "https://example.com/restaurants/restaurant_a?x=1")
+        #expect(answer.headers[.cacheControl] == "public, max-age=60")
+        // To no other, and in no circle.
+        for code in ["again", "self", "theirs", "elsewhere", "dead", "unknown"] {
+            let answer = try site.answer("/?p=\(code)", host: "s.example")
+            #expect(answer.headers[.location] == nil, "\(code)")
+            #expect(answer.status == (code == "dead" ? 404 : 200), "\(code)")
+        }
+        // A long URL stays where it is.
+        var both = site
+        try both.table.set(.domains, .domain(TestSite.tenant, "example.com", pages: .redirectingShortCodes))
+        #expect(try both.answer("/restaurants/restaurant_a").status == 200)
+    }
+}
