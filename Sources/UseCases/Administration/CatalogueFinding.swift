@@ -20,6 +20,12 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
         case repeatedCoordinates = "repeated_coordinates"
         /// A phone's position is often no better than the radius.
         case smallRadius = "small_radius"
+        /// The experience's pages have no image, without which Messages shows no preview.
+        case noPreviewImage = "no_preview_image"
+        /// The experience is where the API answers, and its pages are not shown.
+        case shadowedByAPI = "shadowed_by_api"
+        /// The URL that a short code stands for is not led to, where short codes are redirected.
+        case notRedirected = "not_redirected"
     }
 
     /// A name that stays the same across versions.

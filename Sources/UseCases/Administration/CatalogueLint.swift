@@ -16,6 +16,7 @@ import Tenancy
 /// - `nullIsland`: latitude and longitude are both within ``nullIslandDegrees`` of zero.
 /// - `repeatedCoordinates`: an earlier location, by identifier, has the same coordinates.
 /// - `smallRadius`: the radius is less than ``smallestRadius``.
+/// - `noPreviewImage`, `shadowedByAPI`, `notRedirected`: where pages are shown, as ``Pages`` has it.
 public struct CatalogueLint: Sendable {
     /// What is looked at of a location.
     public struct Place: Sendable {
@@ -43,7 +44,7 @@ public struct CatalogueLint: Sendable {
     ///   - table: What tells where a URL leads, whoever signed it.
     public init(
         clips: [Clip], experiences: [Experience], places: [Place], codes: [ShortCode],
-        table: TenantTable
+        pages: Pages = Pages(), table: TenantTable
     ) {
         let experiences = experiences.sorted { $0.precedes($1) }
         let resolved = codes.map { ($0, table.lookUp(stored: $0.url)) }
@@ -62,18 +63,26 @@ public struct CatalogueLint: Sendable {
                         .unreachableLocation, location: place.identifier,
                         "no registered URL leads to the location '\(place.identifier)'")
             }
+            + pages.findings(experiences, resolved)
     }
 
     /// Looks at all that a tenant has registered.
     /// - Parameter table: What tells where a URL leads, whoever signed it.
     public init(_ catalogue: any CatalogueReader, table: TenantTable) async throws {
         var (experiences, places, codes): ([Experience], [Place], [ShortCode]) = ([], [], [])
-        try await catalogue.eachExperience { experiences.append($0.experience) }
-        try await catalogue.eachLocation { places.append(Place($0)) }
+        let clips = try await catalogue.clips()
+        var pages = Pages(at: try await catalogue.domains(), of: clips)
+        try await catalogue.eachExperience { record in
+            experiences.append(record.experience)
+            pages.note(record)
+        }
+        try await catalogue.eachLocation { record in
+            places.append(Place(record))
+            pages.note(record)
+        }
         try await catalogue.eachShortCode { codes.append($0) }
         self.init(
-            clips: try await catalogue.clips(), experiences: experiences, places: places, codes: codes,
-            table: table)
+            clips: clips, experiences: experiences, places: places, codes: codes, pages: pages, table: table)
     }
 
     private static func bindings(_ experiences: [Experience], _ clips: [Clip]) -> [CatalogueFinding] {

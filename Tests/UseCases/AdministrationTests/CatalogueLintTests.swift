@@ -1,3 +1,5 @@
+import Cards
+import Foundation
 import Invocation
 import Routing
 import RoutingSupport
@@ -167,5 +169,111 @@ import Testing
             uniqueKeysWithValues: (0..<count).map { ("https://example.com/\($0)", "p\($0)") })
         #expect(
             try findings(.unreachableLocation, experiences, places, [], leading: map).count == count / 2)
+    }
+
+    // MARK: Pages
+
+    private static let image = String(repeating: "a1", count: 32)
+
+    /// A tenant with pages at one of its two domains, the other not proved yet.
+    private func catalogue(
+        pages: DomainPages = .on, clipHasImage: Bool = false, _ experiences: [(Experience, hasImage: Bool)],
+        _ places: [(String, hasImage: Bool)] = [], _ codes: [String: String] = [:]
+    ) throws -> MemoryCatalogue {
+        func card(_ hasImage: Bool) throws -> Card {
+            Card(image: hasImage ? try ImageDigest(Self.image) : nil)
+        }
+        var catalogue = try MemoryCatalogue()
+        catalogue.clipList = [
+            try Clip(
+                bundleID: BundleID(Self.clip), teamID: TeamID("ABCDE12345"), isMultiBusiness: false,
+                card: card(clipHasImage))
+        ]
+        let date = Date(timeIntervalSince1970: 0)
+        catalogue.domainList = try [
+            DomainRecord(
+                name: DomainName("example.com"), challenge: "c", claimedAt: date,
+                proof: DomainRecord.Proof(method: .dns, provedAt: date), pages: pages),
+            DomainRecord(name: DomainName("claimed.example"), challenge: "c", claimedAt: date),
+        ]
+        catalogue.experiences = try experiences.map {
+            try ExperienceRecord($0.0, card: card($0.hasImage))
+        }
+        catalogue.locations = try places.map { identifier, hasImage in
+            var record = try MemoryCatalogue.location(identifier, latitude: 1, longitude: 2, radius: 100)
+            record.card = try card(hasImage)
+            return record
+        }
+        catalogue.codes = try codes.sorted { $0.key < $1.key }.map {
+            try ShortCode(code: $0.key, url: InvocationURL($0.value))
+        }
+        return catalogue
+    }
+
+    private func found(
+        _ code: CatalogueFinding.Code, _ catalogue: MemoryCatalogue, table: TenantTable? = nil
+    ) async throws -> [String] {
+        try await CatalogueLint(catalogue, table: try table ?? self.table()).findings
+            .filter { $0.code == code.rawValue }.map { $0.shortCode ?? $0.url ?? "" }
+    }
+
+    @Test func `Pages without an image`() async throws {
+        let experiences = try [
+            (experience("https://example.com/a", location: "a"), false),
+            (experience("https://example.com/b", location: "b"), false),
+            (experience("https://example.com/c"), true), (experience("https://example.com/d"), false),
+            (experience("https://example.com/e", rule: "path:1"), false),
+            (experience("https://example.com/f", rule: "hash:p"), false),
+            (experience("https://example.com/g", .demo), false),
+            (experience("https://claimed.example/a"), false),
+        ]
+        let some = [("a", true), ("b", false)]
+        let found = try await found(.noPreviewImage, catalogue(experiences, some))
+        #expect(found == ["b", "d", "e"].map { "https://example.com/\($0)" })
+        let all = [("a", true), ("b", true)]
+        #expect(
+            try await self.found(.noPreviewImage, catalogue(experiences, all))
+                == ["https://example.com/d"])
+        #expect(try await self.found(.noPreviewImage, catalogue(clipHasImage: true, experiences)) == [])
+        #expect(try await self.found(.noPreviewImage, catalogue(pages: .off, experiences)) == [])
+    }
+
+    @Test func `Pages where the API answers`() async throws {
+        let urls = [
+            "https://example.com/v1", "https://example.com/v1/a", "https://example.com/problems",
+            "https://example.com/openapi.json", "https://example.com/v10", "https://example.com/a/v1",
+            "https://example.com/livez", "https://claimed.example/v1",
+        ]
+        let experiences = try urls.map { (try experience($0), true) }
+        #expect(
+            try await Set(found(.shadowedByAPI, catalogue(experiences)))
+                == Set(urls[..<4]))
+        #expect(try await found(.shadowedByAPI, catalogue(pages: .off, experiences)) == [])
+    }
+
+    @Test func `Short codes that are not redirected`() async throws {
+        let experiences = try [(experience("https://example.com/s", rule: "hash:p"), true)]
+        let codes = [
+            "good": "https://example.com/a", "unregistered": "https://example.com/other",
+            "unproved": "https://claimed.example/a", "foreign": "https://foreign.example/a",
+            "again": "https://example.com/s?p=good",
+        ]
+        var table = try RoutingTable(
+            ["example.com/a", "claimed.example/a", "foreign.example/a"].map {
+                try experience("https://\($0)", location: "a")
+            } + experiences.map(\.0))
+        try table.set(.locations, .location(RoutingTable.tenant, "a"))
+        try table.set(.shortCodes, .shortCode(RoutingTable.tenant, "good", "https://example.com/a"))
+        let routes = table.of(RoutingTable.tenant)
+        #expect(
+            try await found(
+                .notRedirected, catalogue(pages: .redirectingShortCodes, experiences, [], codes),
+                table: routes)
+                == ["again", "foreign", "unproved", "unregistered"])
+        #expect(
+            try await found(.notRedirected, catalogue(experiences, [], codes), table: routes) == [])
+        #expect(
+            try await found(
+                .notRedirected, catalogue(pages: .redirectingShortCodes, [], [], codes), table: routes) == [])
     }
 }

@@ -8,37 +8,73 @@ import OutboundHTTP
 extension DomainCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what iOS would refuse of a live site's association file, point by point.",
-            discussion: "Needs no database. Ends with 1 when a point fails.")
+            abstract:
+                "Tell what iOS would refuse of a live site's association file, or of a page, point by point.",
+            discussion: """
+                With --page, what the page lacks for the App Clip's banner or card and for a preview in Messages; redirects are \
+                followed, and the association of the host where they end counts. Needs no database. Ends with 1 when a \
+                point fails.
+                """)
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var outbound: OutboundOptions
         @Option(help: "Fetch this instead of the domain's own file.") var url: String?
+        @Option(help: "Look at this page instead of a domain's file.") var page: String?
         @Option(help: "A clip that must be listed, such as ABCDE12345.com.example.MyApp.Clip.") var clip:
             AppID?
-        @Argument(help: "The domain.") var host: DomainName
+        @Argument(help: "The domain.") var host: DomainName?
+
+        func validate() throws {
+            guard (host == nil) != (page == nil) else { throw ValidationError("name a domain, or a --page") }
+            guard page == nil || url == nil else {
+                throw ValidationError("--url goes with a domain, and not with --page")
+            }
+        }
 
         func run() async throws {
+            if let page { return try await check(page: page) }
+            if let host { try await check(host) }
+        }
+
+        private func check(page: String) async throws {
+            let check = try await OutboundClient.withClient(outbound.settings()) { client in
+                await PageCheck.run(page, clip: clip?.bundleID, HTTPPageFetcher(client))
+            }
+            try report(
+                check.findings.map {
+                    row($0.point.rawValue, $0.verdict, $0.point.authority, $0.detail)
+                }, of: ["page": .string(page), "url": .string(check.url)], hasFailed: check.hasFailed)
+        }
+
+        private func check(_ host: DomainName) async throws {
             let check = try await OutboundClient.withClient(outbound.settings()) { client in
                 await SiteCheck.run(url ?? SiteCheck.url(of: host), clip: clip, HTTPPageFetcher(client))
             }
-            let rows = check.findings.map { finding -> JSONObject in
-                [
-                    "point": .string(finding.point.rawValue), "verdict": .string(finding.verdict.rawValue),
-                    "authority": .string(finding.point.authority.rawValue),
-                    "detail": .string(finding.detail),
-                ]
-            }
+            try report(
+                check.findings.map {
+                    row($0.point.rawValue, $0.verdict, $0.point.authority, $0.detail)
+                }, of: ["host": .string(host.text), "url": .string(check.url)], hasFailed: check.hasFailed)
+        }
+
+        private func row(
+            _ point: String, _ verdict: SiteCheck.Verdict, _ authority: SiteCheck.Authority, _ detail: String
+        ) -> JSONObject {
+            [
+                "point": .string(point), "verdict": .string(verdict.rawValue),
+                "authority": .string(authority.rawValue), "detail": .string(detail),
+            ]
+        }
+
+        private func report(_ rows: [JSONObject], of subject: JSONObject, hasFailed: Bool) throws {
             switch output.format {
             case .table: output.print(rows, columns: ["point", "verdict", "authority", "detail"])
             case .json:
-                output.print(
-                    [
-                        "host": .string(host.text), "url": .string(check.url),
-                        "passed": .bool(!check.hasFailed), "points": .array(rows.map(JSONValue.object)),
-                    ], line: "")
+                var report = subject
+                report["passed"] = .bool(!hasFailed)
+                report["points"] = .array(rows.map(JSONValue.object))
+                output.print(report, line: "")
             }
-            if check.hasFailed { throw ExitCode.failure }
+            if hasFailed { throw ExitCode.failure }
         }
     }
 }

@@ -1,0 +1,97 @@
+import Cards
+import Invocation
+import Routing
+import Tenancy
+
+extension CatalogueLint {
+    /// Warnings about the pages that are shown at a tenant's domains.
+    ///
+    /// What is decided [ours]:
+    /// - `noPreviewImage`: neither the card of an experience at such a domain nor that of its clip has an image, nor that of its
+    ///   location; where a rule reads the location, not each has one. Demo experiences and short codes have no page of their own.
+    /// - `shadowedByAPI`: the first component of the experience's path is one of the API's.
+    /// - `notRedirected`: short codes are redirected, and the URL that one stands for is not led to: no experience matches it, it holds
+    ///   a code again, or the tenant has not proved its host. Apple asks for experience and association of both.
+    public struct Pages: Sendable {
+        /// Those at which pages are shown, or will be once they are proved.
+        private var hosts: [String: DomainPages] = [:]
+        private var provedHosts: Set<String> = []
+        private var clips: Set<BundleID> = []
+        private var experiences: Set<Experience> = []
+        private var locations: Set<LocationIdentifier> = []
+        private var locationCount = 0
+
+        /// None are shown.
+        public init() {}
+
+        public init(at domains: [DomainRecord], of clips: [Clip]) {
+            for domain in domains {
+                if domain.pages != .off { hosts[domain.name.text] = domain.pages }
+                if domain.proof != nil { provedHosts.insert(domain.name.text) }
+            }
+            self.clips = Set(clips.filter { $0.card.image != nil }.map(\.bundleID))
+        }
+
+        mutating func note(_ record: ExperienceRecord) {
+            if record.card?.image != nil { experiences.insert(record.experience) }
+        }
+
+        mutating func note(_ record: LocationRecord) {
+            locationCount += 1
+            if record.card?.image != nil { locations.insert(record.identifier) }
+        }
+
+        func findings(
+            _ experiences: [Experience], _ codes: [(ShortCode, Lookup)]
+        ) -> [CatalogueFinding] {
+            guard !hosts.isEmpty else { return [] }
+            let shown = experiences.filter { hosts[$0.url.host] != nil && $0.kind != .demo }
+            return shown.filter { !hasImage($0) }.map { experience in
+                CatalogueFinding(
+                    .noPreviewImage, url: experience.url.canonical,
+                    "the pages of \(experience.url) have no image: Messages shows no preview of them")
+            }
+                + shown.filter(Self.isOfAPI).map { experience in
+                    CatalogueFinding(
+                        .shadowedByAPI, url: experience.url.canonical,
+                        "the API answers at \(experience.url): no page is shown there")
+                }
+                + (shown.contains(where: redirects) ? codes.compactMap(notRedirected) : [])
+        }
+
+        private func hasImage(_ experience: Experience) -> Bool {
+            if experiences.contains(experience) || clips.contains(experience.clip) {
+                return true
+            }
+            return switch experience.binding {
+            case .unbound, .rule(.coordinates): false
+            case .location(let identifier): locations.contains(identifier)
+            case .rule(.hash): true
+            case .rule: locationCount > 0 && locations.count == locationCount
+            }
+        }
+
+        private static func isOfAPI(_ experience: Experience) -> Bool {
+            experience.url.pathComponents.first.map(DomainPages.pathsOfAPI.contains) ?? false
+        }
+
+        private func redirects(_ experience: Experience) -> Bool {
+            guard case .rule(.hash) = experience.binding else { return false }
+            return hosts[experience.url.host] == .redirectingShortCodes
+        }
+
+        private func notRedirected(_ code: ShortCode, _ lookup: Lookup) -> CatalogueFinding? {
+            let reason: String
+            switch lookup {
+            case .doesNotMatch: reason = "no experience matches it"
+            case .shortCodeAgain: reason = "it holds a short code again"
+            case .found, .noIdentifier, .unknownIdentifier:
+                guard !provedHosts.contains(code.url.host) else { return nil }
+                reason = "its host is not proved"
+            }
+            return CatalogueFinding(
+                .notRedirected, url: code.url.canonical, shortCode: code.code,
+                "the short code '\(code.code)' is not redirected to its URL: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// What the `meta` elements of a page say that banners and previews are made from.
+///
+/// Comments, scripts and styles are passed over. Each byte is looked at a fixed number of times, whatever the page.
+struct PageMetadata {
+    /// The first one; nil where there is none.
+    private(set) var banner: SmartAppBanner?
+    /// Of Open Graph, by their names such as `og:title`; of two alike the first.
+    private(set) var properties: [String: String] = [:]
+
+    init(ofPage page: [UInt8]) {
+        var scanner = TagScanner(page)
+        while let attributes = scanner.nextMeta() {
+            let content = attributes["content"] ?? ""
+            if banner == nil, attributes["name"]?.lowercased() == "apple-itunes-app" {
+                banner = SmartAppBanner(content: content)
+            }
+            // As a `name` it is read too. [observed]
+            let name = (attributes["property"] ?? attributes["name"] ?? "").lowercased()
+            if name.hasPrefix("og:"), properties[name] == nil {
+                properties[name] = content.unescapingCharacterReferences
+            }
+        }
+    }
+}
+
+extension String {
+    /// With the references that every writer of HTML uses read; others stay as they are.
+    fileprivate var unescapingCharacterReferences: String {
+        guard utf8.contains(UInt8(ascii: "&")) else { return self }
+        var text = ""
+        var rest = self[...]
+        while let start = rest.firstIndex(of: "&") {
+            text += rest[..<start]
+            rest = rest[start...]
+            guard let (reference, character) = Self.references.first(where: { rest.hasPrefix($0.0) }) else {
+                text.append(rest.removeFirst())
+                continue
+            }
+            text += character
+            rest = rest.dropFirst(reference.count)
+        }
+        return text + rest
+    }
+
+    private static let references = [
+        ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"),
+    ]
+}
