@@ -12,6 +12,7 @@ public import Routing
 public struct LandingSite: Sendable {
     public typealias Answer = (response: HTTPResponse, body: [UInt8])
 
+    private let cache = PageCache()
     private let drawsCodes: Bool
 
     public init() {
@@ -35,6 +36,11 @@ public struct LandingSite: Sendable {
     ) -> Answer {
         let target = request.path ?? ""
         if Self.isIcon(target) { return Self.noIcon }
+        let ifNoneMatch = request.headerFields[.ifNoneMatch]
+        let key = PageCache.Key(host: host.name, target: target)
+        if let key, let page = cache.page(key, in: state.version) {
+            return page.answer(ifNoneMatch: ifNoneMatch)
+        }
         guard !host.tenantIsSuspended, target.hasPrefix("/"),
             let url = try? InvocationURL("https://\(host.name)\(target)")
         else { return Self.notFound }
@@ -51,20 +57,9 @@ public struct LandingSite: Sendable {
             url, experience, lookup.location,
             table.presentation(of: experience, at: lookup.location), at: host)
         page.drawsCode = drawsCodes
-        return Self.answer(page, ifNoneMatch: request.headerFields[.ifNoneMatch])
-    }
-
-    private static func answer(_ page: LandingPage, ifNoneMatch: String?) -> Answer {
-        let body = page.html()
-        let tag = tag(of: body)
-        var fields = pageFields
-        fields[.contentLanguage] = page.language
-        fields[.eTag] = tag
-        guard let ifNoneMatch, matches(ifNoneMatch, tag) else {
-            return (HTTPResponse(status: .ok, headerFields: fields), body)
-        }
-        fields[.contentType] = nil
-        return (HTTPResponse(status: .notModified, headerFields: fields), [])
+        let written = WrittenPage(page, Self.pageFields)
+        if let key { cache.keep(written, as: key, in: state.version) }
+        return written.answer(ifNoneMatch: ifNoneMatch)
     }
 
     /// A minute is as long as a clip may use an answer. [ours]
@@ -101,34 +96,6 @@ public struct LandingSite: Sendable {
     private static let noIcon: Answer = (
         HTTPResponse(status: .notFound, headerFields: [.cacheControl: "public, max-age=3600"]), []
     )
-
-    // MARK: Validators
-
-    /// The same for the same bytes on every server.
-    private static func tag(of body: [UInt8]) -> String {
-        var hash = ByteHash(seed: 0x6C61_6E64_696E_6700)
-        hash.combine(body.span)
-        let digits = String(hash.value, radix: 16)
-        return "\"\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)\""
-    }
-
-    /// Compares weakly (RFC 9110 §13.1.2).
-    private static func matches(_ field: String, _ tag: String) -> Bool {
-        field.split(separator: ",").contains { candidate in
-            let candidate = candidate.trimmed
-            return candidate == "*" || candidate == tag
-                || candidate.dropFirst(2) == tag && candidate.hasPrefix("W/")
-        }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmed: Substring {
-        var text = self
-        while text.first == " " || text.first == "\t" { text.removeFirst() }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return text
-    }
 }
 
 extension HTTPField.Name {

@@ -28,8 +28,8 @@ extension Workload {
     static func all() throws -> [Workload] {
         try [
             canonicalise(), match(), distance(), containment(), confirm(), compose(), parse(), read(),
-            write(), lookUp(), showPage("show a page without its QR code", drawingCodes: false),
-            showPage("show a page", drawingCodes: true), draw(),
+            write(), lookUp(), showPage(), writePage("write a page without its QR code", drawingCodes: false),
+            writePage("write a page", drawingCodes: true), draw(),
         ]
     }
 
@@ -112,20 +112,37 @@ extension Workload {
 
     // MARK: Pages
 
-    private static let page = "/restaurants/restaurant_a/order/1234"
+    private static let path = "/restaurants/restaurant_a/order/1234"
 
     /// What a lookup is made of, from its URL to its JSON.
     private static func lookUp() throws -> Workload {
         let restaurant = try Restaurant()
-        let text = "https://example.com" + page
+        let text = "https://example.com" + path
         return Workload("look up and answer") { _ in
             let url = try InvocationURL(text)
             return try restaurant.table.lookUp(url).answer(to: url)
         }
     }
 
-    /// The same URL as a page, with its header.
-    private static func showPage(_ name: String, drawingCodes: Bool) throws -> Workload {
+    /// The page of the same URL, with its header, to whom is not the first to scan it since the table changed.
+    private static func showPage() throws -> Workload {
+        let (state, request) = try page()
+        let site = LandingSite()
+        return Workload("show a page again") { _ in
+            state.provedHost("example.com").map { site.answer(request, at: $0, in: state) }
+        }
+    }
+
+    /// The same page to the first one.
+    private static func writePage(_ name: String, drawingCodes: Bool) throws -> Workload {
+        let (state, request) = try page()
+        return Workload(name) { _ in
+            let site = LandingSite(drawingCodes: drawingCodes)
+            return state.provedHost("example.com").map { site.answer(request, at: $0, in: state) }
+        }
+    }
+
+    private static func page() throws -> (LiveRoutingTable.State, HTTPRequest) {
         var table = try RoutingTable.ofOneClip()
         try table.setLocation(
             "restaurant_a", name: "Restaurant A", latitude: 37.334722, longitude: -122.008889)
@@ -136,11 +153,7 @@ extension Workload {
         let live = LiveRoutingTable()
         live.replace(by: table, from: .database, asOf: now)
         guard let state = live.current else { throw CompositionRefusal.doesNotMatch }
-        let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: page)
-        let site = LandingSite(drawingCodes: drawingCodes)
-        return Workload(name) { _ in
-            state.provedHost("example.com").map { site.answer(request, at: $0, in: state) }
-        }
+        return (state, HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: path))
     }
 
     // MARK: QR codes

@@ -94,6 +94,8 @@ public struct HTMLWriter: ~Copyable {
         text.withUTF8 { text in
             var start = 0
             for (index, byte) in text.enumerated() {
+                // Most bytes are letters, which stand behind all that is escaped but one.
+                if byte > UInt8(ascii: ">"), byte != 0x7F { continue }
                 guard let escaped = Self.escaped(byte) else { continue }
                 bytes.append(contentsOf: text[start..<index])
                 raw(escaped)

@@ -1,4 +1,6 @@
+import Foundation
 import HTTPTypes
+import Invocation
 import Routing
 import RoutingSupport
 import Testing
@@ -100,6 +102,66 @@ import Testing
             #expect(answer.status == 404 && answer.html.isEmpty, "\(path)")
             #expect(answer.headers[.cacheControl] == "public, max-age=3600")
         }
+    }
+
+    // MARK: Pages that were asked for before
+
+    @Test func `A page that was shown before is shown as the table has it now`() throws {
+        var tables = try TestSite()
+        let (site, live) = (LandingSite(), LiveRoutingTable())
+        let path = "/restaurants/restaurant_b"
+        func show(_ path: String, ifNoneMatch: String? = nil) throws -> TestAnswer {
+            try TestSite.answer(path, ifNoneMatch: ifNoneMatch, by: site, live)
+        }
+        live.replace(by: tables.table, from: .database, asOf: Date())
+        let first = try show(path)
+        let again = try show(path)
+        #expect(first.title == "Restaurant B" && again.html == first.html && again.headers == first.headers)
+        #expect(try show(path, ifNoneMatch: first.headers[.eTag]).status == 304)
+        // Each by its bytes.
+        for name in ["caf\u{E9}", "cafe\u{301}"] {
+            try tables.table.set(
+                .locations, .location(TestSite.tenant, name, name: "Called \(name.utf8.count)"))
+        }
+        live.replace(by: tables.table, from: .database, asOf: Date())
+        for name in ["caf\u{E9}", "cafe\u{301}"] {
+            #expect(try show("/restaurants/\(name)").title == "Called \(name.utf8.count)")
+        }
+        try tables.table.set(.locations, .location(TestSite.tenant, "restaurant_b", name: "Another"))
+        live.replace(by: tables.table, from: .database, asOf: Date())
+        #expect(try show(path).title == "Another")
+        try tables.table.set(.tenants, .tenant(TestSite.tenant, isSuspended: true))
+        live.replace(by: tables.table, from: .database, asOf: Date())
+        Self.expectNothing(try show(path))
+    }
+
+    @Test func `So many pages are kept, and no more`() throws {
+        let cache = PageCache()
+        let page = try WrittenPage(Self.page(), [:])
+        func key(_ number: Int) throws -> PageCache.Key {
+            try #require(PageCache.Key(host: "example.com", target: "/\(number)"))
+        }
+        let limit = PageCache.maximumByteCount / page.body.count
+        for number in 0..<limit { cache.keep(page, as: try key(number), in: 1) }
+        let kept = try (0..<limit).filter { cache.page(try key($0), in: 1) != nil }
+        #expect(!kept.isEmpty && kept.count < limit && kept.last == limit - 1)
+        #expect(try cache.page(key(limit - 1), in: 2) == nil)
+        cache.keep(page, as: try key(0), in: 2)
+        #expect(try cache.page(key(limit - 1), in: 2) == nil)
+        #expect(try cache.page(key(0), in: 2) != nil)
+        #expect(PageCache.Key(host: "example.com", target: "/caf\u{E9}") == nil)
+    }
+
+    private static func page() throws -> LandingPage {
+        let site = try TestSite()
+        let table = site.table.of(TestSite.tenant)
+        let url = try InvocationURL("https://example.com/restaurants/restaurant_a")
+        let lookup = table.lookUp(url)
+        let experience = try #require(lookup.experience)
+        return LandingPage(
+            url, experience, lookup.location,
+            table.presentation(of: experience, at: lookup.location),
+            at: try #require(site.table.provedHost("example.com")))
     }
 
     // MARK: Short codes

@@ -50,10 +50,18 @@ struct TestSite {
     ) throws -> TestAnswer {
         let live = LiveRoutingTable(trusting: trust)
         live.replace(by: table, from: .database, asOf: Date())
+        return try Self.answer(path, host: host, ifNoneMatch: ifNoneMatch, by: LandingSite(), live)
+    }
+
+    /// What a site answers that may have been asked before.
+    static func answer(
+        _ path: String, host: String = "example.com", ifNoneMatch: String? = nil, by site: LandingSite,
+        _ live: LiveRoutingTable
+    ) throws -> TestAnswer {
         let state = try #require(live.current)
         var request = HTTPRequest(method: .get, scheme: "https", authority: host, path: path)
         request.headerFields[.ifNoneMatch] = ifNoneMatch
-        let (response, body) = LandingSite().answer(
+        let (response, body) = site.answer(
             request, at: try #require(state.provedHost(host)), in: state)
         return TestAnswer(
             status: response.status.code, headers: response.headerFields,

@@ -1,0 +1,54 @@
+import HTTPTypes
+import Routing
+
+/// A page with its header, ready for whoever asks for it.
+struct WrittenPage: Sendable {
+    let fields: HTTPFields
+    let body: [UInt8]
+    private let tag: String
+
+    init(_ page: LandingPage, _ fields: HTTPFields) {
+        body = page.html()
+        tag = Self.tag(of: body)
+        var fields = fields
+        fields[.contentLanguage] = page.language
+        fields[.eTag] = tag
+        self.fields = fields
+    }
+
+    /// - Parameter ifNoneMatch: the request's field.
+    func answer(ifNoneMatch: String?) -> LandingSite.Answer {
+        guard let ifNoneMatch, Self.matches(ifNoneMatch, tag) else {
+            return (HTTPResponse(status: .ok, headerFields: fields), body)
+        }
+        var fields = fields
+        fields[.contentType] = nil
+        return (HTTPResponse(status: .notModified, headerFields: fields), [])
+    }
+
+    /// The same for the same bytes on every server.
+    private static func tag(of body: [UInt8]) -> String {
+        var hash = ByteHash(seed: 0x6C61_6E64_696E_6700)
+        hash.combine(body.span)
+        let digits = String(hash.value, radix: 16)
+        return "\"\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)\""
+    }
+
+    /// Compares weakly (RFC 9110 §13.1.2).
+    private static func matches(_ field: String, _ tag: String) -> Bool {
+        field.split(separator: ",").contains { candidate in
+            let candidate = candidate.trimmed
+            return candidate == "*" || candidate == tag
+                || candidate.dropFirst(2) == tag && candidate.hasPrefix("W/")
+        }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        var text = self
+        while text.first == " " || text.first == "\t" { text.removeFirst() }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return text
+    }
+}
