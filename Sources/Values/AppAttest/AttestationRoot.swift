@@ -2,6 +2,7 @@ import Crypto
 import Encodings
 import Foundation
 import SwiftASN1
+import Synchronization
 @_spi(FixedExpiryValidationTime) import X509
 
 /// The certificate that attestations are traced back to.
@@ -27,42 +28,66 @@ public struct AttestationRoot: Sendable, CustomStringConvertible {
 extension AttestationRoot {
     /// What is wrong with a chain at a time; nil when it is good.
     ///
-    /// X509 decides, by RFC 5280; what it refuses is looked at again for the reason alone.
+    /// X509 decides, by RFC 5280, and verifies each signature once: how far it came tells which of them does not hold.
     func defect(
         leaf: Certificate, intermediate: Certificate, at now: Date
     ) async -> AttestationRefusal.Chain? {
-        var verifier = Verifier(rootCertificates: CertificateStore([certificate])) {
-            RFC5280Policy(fixedExpiryValidationTime: now)
-        }
-        let result = await verifier.validate(leaf: leaf, intermediates: CertificateStore([intermediate]))
-        // Another path than through the intermediate is none that Apple documents; and X509 lets any certificate of
-        // version 1 sign others.
-        if case .validCertificate(let chain) = result,
-            chain.elementsEqual([leaf, intermediate, certificate]), intermediate.isAuthority
-        {
-            return nil
-        }
-        return diagnosis(leaf: leaf, intermediate: intermediate, at: now)
-    }
-
-    private func diagnosis(
-        leaf: Certificate, intermediate: Certificate, at now: Date
-    ) -> AttestationRefusal.Chain {
         let chain = [leaf, intermediate, certificate]
         if chain.contains(where: { now < $0.notValidBefore }) { return .notYetValid }
         if chain.contains(where: { now > $0.notValidAfter }) { return .expired }
+        // X509 lets any certificate of version 1 sign others.
         guard intermediate.isAuthority else { return .intermediateNotCA }
-        guard intermediate.hasSigned(leaf) else { return .badSignature }
-        return certificate.hasSigned(intermediate) ? .policy : .otherRoot
+        let policy = RFC5280Policy(fixedExpiryValidationTime: now)
+        let root = TrustedRoot(certificate)
+        var verifier = Verifier(rootCertificates: CertificateStore(custom: root)) { policy }
+        switch await verifier.validate(leaf: leaf, intermediates: CertificateStore([intermediate])) {
+        case .validCertificate(let path):
+            // Another path than through the intermediate is none that Apple documents.
+            return path.elementsEqual(chain) ? nil : .badSignature
+        case .couldNotValidate(let failures):
+            // A certificate with such an extension is looked at no further.
+            let isKnown = [leaf, intermediate].allSatisfy { certificate in
+                certificate.extensions.allSatisfy {
+                    !$0.critical || policy.verifyingCriticalExtensions.contains($0.oid)
+                }
+            }
+            guard failures.isEmpty, isKnown else { return .policy }
+            return root.timesAsked < 2 ? .badSignature : .otherRoot
+        }
     }
+}
+
+/// The trusted root, as X509 asks for it: once for who signed the leaf, and once more where the intermediate has, for who
+/// signed that.
+private final class TrustedRoot: CustomCertificateStore {
+    private let root: Certificate
+    private let asked = Atomic(0)
+
+    init(_ root: Certificate) {
+        self.root = root
+    }
+
+    var timesAsked: Int { asked.load(ordering: .relaxed) }
+
+    subscript(subject: DistinguishedName) -> [Certificate]? {
+        get async {
+            asked.add(1, ordering: .relaxed)
+            return subject == root.subject ? [root] : nil
+        }
+    }
+
+    func contains(_ certificate: Certificate) async -> Bool { certificate == root }
+
+    /// Nothing else comes to be trusted.
+    func append(contentsOf certificates: some Sequence<Certificate>) {}
+
+    static func == (one: TrustedRoot, other: TrustedRoot) -> Bool { one === other }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 extension Certificate {
     fileprivate var isAuthority: Bool {
         if case .isCertificateAuthority = try? extensions.basicConstraints { true } else { false }
-    }
-
-    fileprivate func hasSigned(_ other: Certificate) -> Bool {
-        other.issuer == subject && publicKey.isValidSignature(other.signature, for: other)
     }
 }
