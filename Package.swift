@@ -241,9 +241,10 @@ let package = Package(
         Floor.programs.program(
             "Benchmarks",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "CAllocations", "Encodings", "Geodesy",
-                "Invocation", "JSON", "LandingPages", "Locations", "Notifications", "Persistence", "Platform",
-                "PostgreSQL", "QRCode", "Routing", "Tenancy", argumentParser, crypto, httpTypes, logging,
+                "APNsClient", "APNsPayload", "APNsSimulator", "AppAttest", "AppAttestSimulator",
+                "AppSiteAssociation", "CAllocations", "Encodings", "Geodesy", "Invocation", "JSON",
+                "LandingPages", "Locations", "Notifications", "Persistence", "Platform", "PostgreSQL",
+                "QRCode", "Routing", "Tenancy", argumentParser, crypto, httpTypes, logging,
             ]),
 
         Floor.client.library("DoorstepClient", hasGuide: true),
@@ -299,7 +300,10 @@ let package = Package(
         testSupport("ReceiptSupport", ["JSON", crypto]),
         Floor.useCases.tests(
             "LocationsTests",
-            ["Geodesy", "Invocation", "Locations", "Receipts", "Routing", "RoutingSupport", "Tenancy"]),
+            [
+                "AppAttest", "Geodesy", "Invocation", "Locations", "Receipts", "Routing", "RoutingSupport",
+                "Tenancy",
+            ]),
         Floor.useCases.tests(
             "NotificationsTests",
             [

@@ -9,16 +9,19 @@ import Routing
 
 extension APIAnswers {
     /// `POST /v1/confirmations`: whether the person is at the business.
+    /// - Parameter isReceipted: Whether the answer may have a receipt.
     func confirm(
-        _ request: ConfirmationRequest, attested attestation: RequestAttestation, in table: TenantTable,
-        at now: Date
+        _ request: ConfirmationRequest, attested attestation: RequestAttestation, isReceipted: Bool = true,
+        in table: TenantTable, at now: Date
     ) -> [UInt8] {
         let confirmation = confirmer.confirm(request, attested: attestation, in: table, at: now)
         counters.count(confirmation.outcome)
         var receipt: String?
-        if let receipts {
+        if let receipts, isReceipted {
             receipt = receipts.sign(
-                Receipt(confirmation, attested: attestation, of: table.tenant, at: now), at: now)
+                Receipt(
+                    confirmation, attested: attestation, isSimulated: request.isSimulated, of: table.tenant,
+                    at: now), at: now)
             counters.countReceipt()
         }
         return confirmation.answer(receipt: receipt)
@@ -31,29 +34,35 @@ extension ConfirmationRequest {
         let source: InvocationSource
         let access: LocationAccess
         let evidence: Evidence
+        let isSimulated: Bool?
         do throws(JSONFieldError) {
             var body = JSONObjectReader(body)
             url = try body.requiredString("url")
             source = try body.optionalCase("source", of: InvocationSource.self) ?? .unknown
             access = try body.optionalCase("locationAccess", of: LocationAccess.self) ?? .unknown
-            evidence = try body.readEvidence()
+            (evidence, isSimulated) = try body.readEvidence()
             try body.finish()
         } catch {
             throw Problem(error)
         }
-        self.init(url: try Problem.url(url), source: source, access: access, evidence: evidence)
+        self.init(
+            url: try Problem.url(url), source: source, access: access, evidence: evidence,
+            isSimulated: isSimulated)
     }
 }
 
 extension JSONObjectReader {
-    /// A coordinate, or the device's own result, or neither.
-    fileprivate mutating func readEvidence() throws(JSONFieldError) -> ConfirmationRequest.Evidence {
+    /// A coordinate and whether it is said to be simulated, or the device's own result, or neither.
+    fileprivate mutating func readEvidence() throws(JSONFieldError) -> (
+        ConfirmationRequest.Evidence, isSimulated: Bool?
+    ) {
         switch (try optionalObject("coordinate"), try optionalObject("deviceResult")) {
-        case (nil, nil): return .none
+        case (nil, nil): return (.none, nil)
         case (var reader?, nil):
+            let isSimulated = try reader.optionalBool("simulated")
             let (coordinate, accuracy) = try reader.readCoordinate()
-            return .coordinate(coordinate, horizontalAccuracy: accuracy)
-        case (nil, var result?): return try result.readDeviceResult()
+            return (.coordinate(coordinate, horizontalAccuracy: accuracy), isSimulated)
+        case (nil, var result?): return (try result.readDeviceResult(), nil)
         case (_?, let result?):
             throw .invalid(path: result.path, reason: "must not come together with coordinate")
         }

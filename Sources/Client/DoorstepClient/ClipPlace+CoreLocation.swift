@@ -11,12 +11,14 @@
     }
 
     extension ClipPlace.Coordinate {
+        /// With what the system says of where the fix comes from [documented: Apple, `CLLocationSourceInformation`].
         /// - Returns: Nil where the fix is none: its accuracy is below zero [documented].
         public init?(_ location: CLLocation) {
             guard location.horizontalAccuracy >= 0 else { return nil }
             self.init(
                 latitude: location.coordinate.latitude, longitude: location.coordinate.longitude,
-                horizontalAccuracy: location.horizontalAccuracy)
+                horizontalAccuracy: location.horizontalAccuracy,
+                simulated: location.sourceInformation?.isSimulatedBySoftware)
         }
     }
 #endif

@@ -25,12 +25,18 @@ public struct ClipPlace: Sendable, Hashable, Codable {
         public var longitude: Double
         /// In metres, of a fix.
         public var horizontalAccuracy: Double?
+        /// Whether software on the device made the fix up; nil where the system does not say. It changes no outcome: the receipt of
+        /// a confirmation that was signed by App Attest passes it on.
+        public var simulated: Bool?
 
         /// Takes a point, or a fix where the accuracy is known.
-        public init(latitude: Double, longitude: Double, horizontalAccuracy: Double? = nil) {
+        public init(
+            latitude: Double, longitude: Double, horizontalAccuracy: Double? = nil, simulated: Bool? = nil
+        ) {
             self.latitude = latitude
             self.longitude = longitude
             self.horizontalAccuracy = horizontalAccuracy
+            self.simulated = simulated
         }
 
         /// Says nothing, since logs must not have it.

@@ -9,6 +9,9 @@ public struct ConfirmationRequest: Sendable, CustomStringConvertible, CustomRefl
     public let source: InvocationSource
     public let access: LocationAccess
     public let evidence: Evidence
+    /// Whether software on the device made the fix up, as `CLLocationSourceInformation.isSimulatedBySoftware` says [Apple];
+    /// nil where that is not said. It decides nothing.
+    public let isSimulated: Bool?
 
     /// Whether the person lets the clip confirm their location.
     public enum LocationAccess: String, Sendable, CaseIterable {
@@ -36,11 +39,15 @@ public struct ConfirmationRequest: Sendable, CustomStringConvertible, CustomRefl
         case error(code: Int)
     }
 
-    public init(url: InvocationURL, source: InvocationSource, access: LocationAccess, evidence: Evidence) {
+    public init(
+        url: InvocationURL, source: InvocationSource, access: LocationAccess, evidence: Evidence,
+        isSimulated: Bool? = nil
+    ) {
         self.url = url
         self.source = source
         self.access = access
         self.evidence = evidence
+        self.isSimulated = isSimulated
     }
 
     public var description: String { "confirmation from \(source.rawValue), access \(access.rawValue)" }

@@ -6,15 +6,17 @@ public import Tenancy
 
 extension Receipt {
     /// The receipt of a confirmation that was given now.
+    /// - Parameter isSimulated: As the request says, whoever sent that.
     public init(
-        _ confirmation: Confirmation, attested attestation: RequestAttestation = .none, of tenant: TenantID,
-        at now: Date
+        _ confirmation: Confirmation, attested attestation: RequestAttestation = .none,
+        isSimulated: Bool? = nil, of tenant: TenantID, at now: Date
     ) {
         self.init(
             tenant: tenant,
             location: confirmation.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier },
             outcome: confirmation.outcome, evidence: confirmation.evidence, isCertain: confirmation.isCertain,
-            attestation: attestation, minute: now.flooredToMinute)
+            attestation: attestation, isSimulated: attestation.grade == .request ? isSimulated : nil,
+            minute: now.flooredToMinute)
     }
 }
 

@@ -14,6 +14,8 @@ public struct Receipt: Sendable, Hashable {
     public let isCertain: Bool
     /// How well the request was attested that was answered.
     public let attestation: RequestAttestation
+    /// Whether software on the device made the fix up: the word of the app that signed the request, and nil for any other.
+    public let isSimulated: Bool?
     /// A whole minute.
     public let minute: Date
 
@@ -22,7 +24,7 @@ public struct Receipt: Sendable, Hashable {
 
     public init(
         tenant: TenantID, location: LocationIdentifier?, outcome: Outcome, evidence: Evidence,
-        isCertain: Bool, attestation: RequestAttestation = .none, minute: Date
+        isCertain: Bool, attestation: RequestAttestation = .none, isSimulated: Bool? = nil, minute: Date
     ) {
         self.tenant = tenant
         self.location = location
@@ -30,6 +32,7 @@ public struct Receipt: Sendable, Hashable {
         self.evidence = evidence
         self.isCertain = isCertain
         self.attestation = attestation
+        self.isSimulated = isSimulated
         self.minute = minute
     }
 

@@ -62,7 +62,8 @@ extension ReceiptIssuer {
             tenant: tenant,
             location: claims["location"]?.stringValue.flatMap { try? LocationIdentifier($0) },
             outcome: outcome, evidence: evidence ?? Receipt.Evidence.none,
-            isCertain: claims["certain"] == true, attestation: attestation, minute: minute)
+            isCertain: claims["certain"] == true, attestation: attestation,
+            isSimulated: claims["simulated"]?.boolValue, minute: minute)
     }
 
     /// Far more than a receipt ever has.

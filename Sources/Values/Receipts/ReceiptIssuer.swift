@@ -80,6 +80,9 @@ extension JSONWriter {
         write(quoted: receipt.minute.rfc3339)
         write(literal: #","outcome":"#)
         write(quoted: receipt.outcome.rawValue)
+        if let isSimulated = receipt.isSimulated {
+            write(literal: isSimulated ? #","simulated":true"# : #","simulated":false"#)
+        }
         write(literal: #","sub":"#)
         write(quoted: tenant)
         write(literal: "}")

@@ -109,7 +109,9 @@ import Testing
         let transport = ScriptedTransport(.json(200, ["data": [.object(place)]]))
         let found = try await session(transport).nearby(
             Sample.restaurant,
-            coordinate: .init(latitude: 37.333, longitude: -122.015, horizontalAccuracy: 5), within: 5_000)
+            coordinate: .init(
+                latitude: 37.333, longitude: -122.015, horizontalAccuracy: 5, simulated: false),
+            within: 5_000)
         #expect(found.map(\.url) == ["https://example.com/restaurants/restaurant_a"])
         #expect(found.first?.place.region.radius == 100)
         #expect(
@@ -125,6 +127,10 @@ import Testing
         (
             .coordinate(.init(latitude: 37.5, longitude: -122, horizontalAccuracy: 12)), "coordinate",
             ["latitude": 37.5, "longitude": -122, "horizontalAccuracy": 12]
+        ),
+        (
+            .coordinate(.init(latitude: 37.5, longitude: -122, simulated: true)), "coordinate",
+            ["latitude": 37.5, "longitude": -122, "simulated": true]
         ),
     ]
 

@@ -1,3 +1,4 @@
+import AppAttest
 import Foundation
 import Geodesy
 import Invocation
@@ -82,6 +83,19 @@ import Testing
 
     @Test func `A request still says what is no secret`() throws {
         #expect("\(try request(source: .qrCode))" == "confirmation from qr_code, access allowed")
+    }
+
+    @Test func `Whether a fix is simulated is the word of who signs`() throws {
+        let bakery = try Bakery()
+        let confirmation = bakery.confirm(try request("https://example.com/bound", evidence: .none))
+        for grade in RequestAttestation.Grade.allCases {
+            for isSimulated in [true, false, nil] {
+                let receipt = Receipt(
+                    confirmation, attested: RequestAttestation(grade: grade, environment: .production),
+                    isSimulated: isSimulated, of: bakery.tenant, at: Date(timeIntervalSince1970: 119))
+                #expect(receipt.isSimulated == (grade == .request ? isSimulated : nil))
+            }
+        }
     }
 
     @Test func `A signed place is in no record and no receipt, since its identifier is a coordinate`() throws

@@ -19,7 +19,8 @@ import Testing
         for location in [nil, try LocationIdentifier("restaurant_a")] {
             let receipt = Receipt(
                 tenant: TenantID(number: 1), location: location, outcome: outcome, evidence: evidence,
-                isCertain: location != nil, minute: Self.now - 59)
+                isCertain: location != nil, isSimulated: location.map { _ in evidence == .coordinate },
+                minute: Self.now - 59)
             let token = issuer.sign(receipt, at: Self.now)
             #expect(try issuer.verify(token, for: receipt.tenant, at: Self.now + 599) == receipt)
             #expect(throws: ReceiptDefect.expired) {
