@@ -627,6 +627,27 @@ ALTER TABLE ONLY doorstep.attest_keys FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.attest_keys OWNER TO doorstep_owner;
 
 --
+-- Name: attestation_days; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.attestation_days (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    operation text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    by_token bigint NOT NULL,
+    signed bigint NOT NULL,
+    not_attested bigint NOT NULL,
+    CONSTRAINT attestation_days_counts CHECK (((by_token >= 0) AND (signed >= 0) AND (not_attested >= 0))),
+    CONSTRAINT attestation_days_operation CHECK ((operation = ANY (ARRAY['look_up'::text, 'confirm'::text, 'register'::text])))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY doorstep.attestation_days FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.attestation_days OWNER TO doorstep_owner;
+
+--
 -- Name: audience_cursors; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1261,6 +1282,13 @@ ALTER TABLE ONLY doorstep.attest_keys
     ADD CONSTRAINT attest_keys_pkey PRIMARY KEY (tenant_id, key_id);
 
 --
+-- Name: attestation_days attestation_days_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.attestation_days
+    ADD CONSTRAINT attestation_days_pkey PRIMARY KEY (tenant_id, bundle_id, operation, day);
+
+--
 -- Name: audience_cursors audience_cursors_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1511,6 +1539,18 @@ CREATE INDEX api_keys_digest ON doorstep.api_keys USING btree (digest);
 CREATE INDEX attest_keys_clip ON doorstep.attest_keys USING btree (tenant_id, bundle_id) WHERE (bundle_id <> ''::text);
 
 --
+-- Name: attest_keys_last_used_on; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX attest_keys_last_used_on ON doorstep.attest_keys USING btree (tenant_id, last_used_on) WHERE (last_used_on IS NOT NULL);
+
+--
+-- Name: attestation_days_day; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX attestation_days_day ON doorstep.attestation_days USING btree (tenant_id, day) WHERE (day IS NOT NULL);
+
+--
 -- Name: audit_log_at; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1569,6 +1609,12 @@ CREATE UNIQUE INDEX experiences_one_default_per_clip ON doorstep.experiences USI
 --
 
 CREATE INDEX idempotency_keys_created_at ON doorstep.idempotency_keys USING btree (tenant_id, created_at);
+
+--
+-- Name: instances_attest_key; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX instances_attest_key ON doorstep.instances USING btree (tenant_id, attest_key_id) WHERE (attest_key_id IS NOT NULL);
 
 --
 -- Name: instances_launched_at; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -2091,6 +2137,13 @@ ALTER TABLE ONLY doorstep.attest_keys
     ADD CONSTRAINT attest_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: attestation_days attestation_days_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.attestation_days
+    ADD CONSTRAINT attestation_days_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.clips(tenant_id, bundle_id) ON DELETE CASCADE;
+
+--
 -- Name: audience_cursors audience_cursors_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2262,6 +2315,12 @@ ALTER TABLE doorstep.app_store_connections ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.attest_keys ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: attestation_days; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.attestation_days ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: audience_cursors; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2418,6 +2477,18 @@ ALTER TABLE doorstep.revoked_attest_keys ENABLE ROW LEVEL SECURITY;
 CREATE POLICY router_reads ON doorstep.api_keys FOR SELECT TO doorstep_router USING (true);
 
 --
+-- Name: attest_keys router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.attest_keys FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: attestation_days router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.attestation_days FOR SELECT TO doorstep_router USING (true);
+
+--
 -- Name: audience_cursors router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2524,6 +2595,12 @@ CREATE POLICY tenant_isolation ON doorstep.app_store_connections USING ((tenant_
 --
 
 CREATE POLICY tenant_isolation ON doorstep.attest_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: attestation_days tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.attestation_days USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: audience_cursors tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -2898,12 +2975,26 @@ GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_router;
 --
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_connections TO doorstep_admin;
+GRANT DELETE ON TABLE doorstep.app_store_connections TO doorstep_manager;
+
+--
+-- Name: COLUMN app_store_connections.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.app_store_connections TO doorstep_manager;
+
+--
+-- Name: COLUMN app_store_connections.bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(bundle_id) ON TABLE doorstep.app_store_connections TO doorstep_manager;
 
 --
 -- Name: COLUMN app_store_connections.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(key_id) ON TABLE doorstep.app_store_connections TO doorstep_admin;
+GRANT SELECT(key_id) ON TABLE doorstep.app_store_connections TO doorstep_manager;
 
 --
 -- Name: COLUMN app_store_connections.issuer_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2927,7 +3018,7 @@ GRANT UPDATE(connected_at) ON TABLE doorstep.app_store_connections TO doorstep_a
 -- Name: TABLE attest_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
-GRANT SELECT,INSERT ON TABLE doorstep.attest_keys TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.attest_keys TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.attest_keys TO doorstep_admin;
 
 --
@@ -2935,6 +3026,7 @@ GRANT SELECT,DELETE ON TABLE doorstep.attest_keys TO doorstep_admin;
 --
 
 GRANT SELECT(tenant_id) ON TABLE doorstep.attest_keys TO doorstep_manager;
+GRANT SELECT(tenant_id) ON TABLE doorstep.attest_keys TO doorstep_router;
 
 --
 -- Name: COLUMN attest_keys.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -2984,6 +3076,45 @@ GRANT SELECT(attested_on) ON TABLE doorstep.attest_keys TO doorstep_manager;
 
 GRANT UPDATE(last_used_on) ON TABLE doorstep.attest_keys TO doorstep_app;
 GRANT SELECT(last_used_on) ON TABLE doorstep.attest_keys TO doorstep_manager;
+GRANT SELECT(last_used_on) ON TABLE doorstep.attest_keys TO doorstep_router;
+
+--
+-- Name: TABLE attestation_days; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.attestation_days TO doorstep_app;
+GRANT SELECT ON TABLE doorstep.attestation_days TO doorstep_manager;
+GRANT SELECT,DELETE ON TABLE doorstep.attestation_days TO doorstep_admin;
+
+--
+-- Name: COLUMN attestation_days.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.attestation_days TO doorstep_router;
+
+--
+-- Name: COLUMN attestation_days.day; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(day) ON TABLE doorstep.attestation_days TO doorstep_router;
+
+--
+-- Name: COLUMN attestation_days.by_token; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(by_token) ON TABLE doorstep.attestation_days TO doorstep_app;
+
+--
+-- Name: COLUMN attestation_days.signed; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(signed) ON TABLE doorstep.attestation_days TO doorstep_app;
+
+--
+-- Name: COLUMN attestation_days.not_attested; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(not_attested) ON TABLE doorstep.attestation_days TO doorstep_app;
 
 --
 -- Name: TABLE audience_cursors; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3687,7 +3818,7 @@ GRANT SELECT(retired_at) ON TABLE doorstep.push_tokens TO doorstep_manager;
 
 REVOKE ALL ON TABLE doorstep.revoked_attest_keys FROM doorstep_owner;
 GRANT SELECT,INSERT,REFERENCES,DELETE,TRIGGER,UPDATE ON TABLE doorstep.revoked_attest_keys TO doorstep_owner;
-GRANT SELECT ON TABLE doorstep.revoked_attest_keys TO doorstep_app;
+GRANT SELECT,DELETE ON TABLE doorstep.revoked_attest_keys TO doorstep_app;
 GRANT SELECT,INSERT ON TABLE doorstep.revoked_attest_keys TO doorstep_manager;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.revoked_attest_keys TO doorstep_admin;
 
@@ -3702,6 +3833,12 @@ GRANT SELECT(tenant_id) ON TABLE doorstep.revoked_attest_keys TO doorstep_router
 --
 
 GRANT SELECT(key_id) ON TABLE doorstep.revoked_attest_keys TO doorstep_router;
+
+--
+-- Name: COLUMN revoked_attest_keys.revoked_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(revoked_at) ON TABLE doorstep.revoked_attest_keys TO doorstep_router;
 
 --
 -- Name: TABLE schema_migrations; Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -30,22 +30,29 @@ struct AdmittedRequest {
     var now: Date
     /// Empty where the route takes none.
     private(set) var body: JSONObject = [:]
+    /// What its `Doorstep-Attestation` is; nil without one, and where nobody asks for it.
+    let token: AttestationControl.Token?
     /// What its `Doorstep-Assertion` is; nil without one, and where nobody asks for it.
     var signature: AttestationControl.Signature?
 
     init(
         _ request: APIRequest, of caller: KeyHolder, in table: TenantTable, _ standing: RequestStanding,
-        at now: Date
+        attestedBy token: AttestationControl.Token? = nil, at now: Date
     ) {
         self.request = request
         self.caller = caller
         self.table = table
         self.standing = standing
+        self.token = token
         self.now = now
     }
 
     var tenant: TenantID { caller.tenant }
     var client: Client { request.client }
+    /// Whom a publishable key's request counts for.
+    var asker: Client.Identity {
+        token?.keyID.map(Client.Identity.installation) ?? .address(client.address)
+    }
     var query: Substring { request.query }
     /// Who the audit log says made a change.
     var actor: String { caller.key.actor }

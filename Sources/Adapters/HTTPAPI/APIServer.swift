@@ -295,7 +295,7 @@ extension Answerer {
         let access = AccessControl(
             table: dependencies.table,
             limiter: RequestLimiter(defaults: settings.limits, now: now, sleep: sleep),
-            usage: dependencies.usage)
+            usage: dependencies.usage, verifier: dependencies.attestation)
         self.init(
             APIServer.routes(access, settings, dependencies), access, observer, settings, logger: logger,
             hiding: OperationsRoutes(dependencies).hiding, showing: dependencies.landingPages)

@@ -1,4 +1,6 @@
 import Administration
+import AppAttest
+import Attestation
 import Crypto
 import Foundation
 import HTTPTypes
@@ -14,6 +16,8 @@ struct AccessControl: Sendable {
     let limiter: RequestLimiter
     /// Learns which keys are used.
     let usage: any KeyUsageRecorder
+    /// Tells installations by their tokens; nil where there are none.
+    let verifier: AppVerifier?
 
     /// - Parameters:
     ///   - scope: What its key must be good for.
@@ -29,8 +33,9 @@ struct AccessControl: Sendable {
         }
         usage.record(caller.key, of: caller.tenant, at: now)
         var standing = RequestStanding()
+        let token = request.fields.attestation.flatMap { self.token($0, of: caller, in: state, at: now) }
         do throws(Problem) {
-            standing = try limiter.admit(caller, from: request.client)
+            standing = try limiter.admit(caller, from: request.client, by: token?.keyID)
             guard !caller.tenantIsSuspended else { throw .tenantSuspended }
             guard caller.scopes.contains(scope) else { throw .keyLacks(scope) }
             guard caller.locations == nil || route.admitsRestrictedKeys else { throw .keyIsRestricted }
@@ -40,7 +45,20 @@ struct AccessControl: Sendable {
         }
         return AdmittedRequest(
             request, of: caller, in: state.table(of: caller.tenant).restricted(to: caller.locations),
-            standing, at: now)
+            standing, attestedBy: token, at: now)
+    }
+
+    /// What a request brings in `Doorstep-Attestation`; nil where nobody asks for it.
+    private func token(
+        _ text: String, of caller: KeyHolder, in state: LiveRoutingTable.State, at now: Date
+    ) -> AttestationControl.Token? {
+        let table = state.table(of: caller.tenant)
+        guard caller.kind == .publishable, table.asksForAttestations, let verifier else { return nil }
+        do throws(AttestationRefusal) {
+            return .held(try verifier.token(text, in: table, at: now))
+        } catch {
+            return .refused(error)
+        }
     }
 
     private static func checkBody(_ fields: RequestFields, _ types: [BodyType]) throws(Problem) {

@@ -165,7 +165,7 @@ struct Answerer: Sendable {
             guard waits else { return Response(try await answer(admitted, nil)) }
             let isClient = admitted.caller.kind == .publishable
             return try await concurrency.with(
-                admitted.tenant, client: isClient ? received.client.address : nil
+                admitted.tenant, client: isClient ? admitted.asker : nil
             ) {
                 guard route.takesBody else { return Response(try await answer(admitted, nil)) }
                 let body = try await request.readBody(within: bodyTimeout)

@@ -38,7 +38,9 @@ extension CardImage: StoredItem {
     /// Changes nothing: an image is what its digest says, and nobody may update one.
     func update(of tenant: TenantID) -> Query { Self.selection(key, of: tenant, lock: "") }
 
-    func check(replacing before: CardImage?, _ transaction: TenantTransaction) async throws {
+    func check(
+        replacing before: CardImage?, insisting: Bool, _ transaction: TenantTransaction
+    ) async throws {
         // Two at once would both find room.
         try await transaction.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(\("images \(transaction.tenant)"), 0))")

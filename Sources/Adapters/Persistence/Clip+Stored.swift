@@ -61,6 +61,27 @@ extension Clip: StoredItem {
 
     func refusal(_ error: PostgreSQLError) -> any Error { card.refusal(error, in: "clips") ?? error }
 
+    /// What would refuse requests waits until enough of them were seen to bring what is required, unless that is insisted on.
+    func check(replacing before: Clip?, insisting: Bool, _ transaction: TenantTransaction) async throws {
+        guard !insisting, let attestation else { return }
+        for operation in ClipAttestation.Operation.allCases
+        where attestation.isStricter(than: before?.attestation, for: operation) {
+            let mustBeSigned = attestation.requiresSignature(of: operation)
+            let seen = try await transaction.execute(
+                """
+                SELECT coalesce(sum(signed + CASE WHEN \(mustBeSigned) THEN 0 ELSE by_token END), 0)::bigint
+                FROM doorstep.attestation_days
+                WHERE tenant_id = \(transaction.tenant.uuid) AND bundle_id = \(bundleID.text)
+                    AND operation = \(operation.rawValue)
+                    AND day > (now() AT TIME ZONE 'UTC')::date - \(MonitoredAttestations.days)::integer
+                """
+            ).one().decode(at: 0, as: Int.self)
+            guard seen >= MonitoredAttestations.required else {
+                throw AdministrationError.monitoredTooLittle(operation, seen: seen)
+            }
+        }
+    }
+
     static let canBeReferredTo = true
 
     static func delete(
@@ -72,6 +93,7 @@ extension Clip: StoredItem {
                 Reference(relation: "experiences", column: "bundle_id", name: "kind || ' ' || url"),
                 Reference(relation: "instances", column: "bundle_id", name: "instance_id::text"),
                 Reference(relation: "channels", column: "bundle_id", name: "channel_id"),
+                Reference(relation: "app_store_connections", column: "bundle_id", name: "key_id"),
             ], cascade: cascade)
     }
 

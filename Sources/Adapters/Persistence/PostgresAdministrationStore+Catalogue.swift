@@ -128,7 +128,7 @@ private struct ArchiveLoad {
         while let (archived, line) = try archive.next(\.image) {
             do {
                 let image = try CardImage(file: archived.file, addedAt: Date())
-                try await image.check(replacing: nil, transaction)
+                try await image.check(replacing: nil, insisting: false, transaction)
                 if try await !transaction.add(image) {
                     archive.problems.add(line: line, "file: an earlier line has it already")
                 }

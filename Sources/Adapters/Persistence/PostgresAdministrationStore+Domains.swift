@@ -75,7 +75,9 @@ extension DomainRecord: StoredItem {
         error.isUniqueViolation("domains_proved_host") ? AdministrationError.domainTaken(name) : error
     }
 
-    func check(replacing before: DomainRecord?, _ transaction: TenantTransaction) async throws {
+    func check(
+        replacing before: DomainRecord?, insisting: Bool, _ transaction: TenantTransaction
+    ) async throws {
         guard let content, content != before?.content else { return }
         try content.check(against: Set(try await transaction.clips().map(\.appID)))
     }

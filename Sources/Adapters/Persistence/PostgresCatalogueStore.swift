@@ -17,11 +17,11 @@ struct PostgresCatalogueStore<Item: StoredItem>: CatalogueStore {
     }
 
     func change(
-        _ key: Item.Key, of tenant: TenantID, by actor: String,
+        _ key: Item.Key, of tenant: TenantID, by actor: String, insisting: Bool,
         _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item> {
         let ((before, after), isVisible) = try await access.write(tenant, by: actor) {
-            try await $0.change(key, make)
+            try await $0.change(key, insisting: insisting, make)
         }
         return CatalogueChange(before: before, after: after, isVisible: isVisible)
     }
@@ -71,14 +71,14 @@ struct PostgresCollectionStore<Item: StagedItem>: CollectionStore {
 extension TenantTransaction {
     /// - Returns: What the item was and is.
     fileprivate func change<Item: StoredItem>(
-        _ key: Item.Key, _ make: (Item?) throws -> Item
+        _ key: Item.Key, insisting: Bool, _ make: (Item?) throws -> Item
     ) async throws -> (before: Item?, after: Item) {
         while true {
             let before: Item? = try await item(key, lock: "FOR NO KEY UPDATE")
             let after = try make(before)
             // By bytes: texts that Swift takes for equal may be written otherwise.
             if let before, before.json == after.json { return (before, before) }
-            try await after.check(replacing: before, self)
+            try await after.check(replacing: before, insisting: insisting, self)
             if before != nil {
                 try await replace(by: after)
             } else if try await !add(after) {

@@ -9,7 +9,8 @@ public import Tenancy
 /// Instances in PostgreSQL, as `doorstep_app`.
 ///
 /// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes two more, and one
-/// for each instance that was known by it; a key takes one the first time.
+/// for each instance that was known by it. Where instances are their keys' alone a launch takes one more; a key takes three the
+/// first time.
 public struct PostgresInstanceStore: InstanceStore {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -30,13 +31,17 @@ public struct PostgresInstanceStore: InstanceStore {
         do {
             return try await reportingUnavailability {
                 try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-                    guard
-                        let (isNew, known) = try await transaction.keep(
-                            registration, tokens, mayBeNew: mayBeNew, at: now)
-                    else {
+                    // Of two keys that come at once for an instance, also for one that is new, the second sees the first.
+                    if !registration.reachesOthers {
+                        try await transaction.lock(registration.id.uuid.bytes.lock)
+                    }
+                    let keeping = try await transaction.keep(
+                        registration, tokens, mayBeNew: mayBeNew, at: now)
+                    guard case .kept(let isNew, let known, let isBound) = keeping else {
+                        if case .ofOtherKey = keeping { return .refused(.otherKey) }
                         return .refused(registration.clip == nil ? .unknownInstance : .newNotAdmitted)
                     }
-                    if let attestKey = registration.attestKey {
+                    if let attestKey = registration.attestKey, !isBound {
                         try await transaction.bind(registration.id, to: attestKey)
                     }
                     let unknown = tokens.filter { !known.contains($0.place) }
@@ -55,6 +60,8 @@ public struct PostgresInstanceStore: InstanceStore {
                     return .registered(try await transaction.trimmed(instance), isNew: isNew)
                 }
             }
+        } catch is TooManyOfKey {
+            return .refused(.tooManyOfKey)
         } catch let error as PostgreSQLError where error.isForeignKeyViolation() {
             // Never there, or deleted a moment ago, maybe with the tenant.
             return .refused(.unknownClip)
@@ -132,6 +139,21 @@ public struct PostgresInstanceStore: InstanceStore {
     }
 }
 
+/// Undoes what was written.
+private struct TooManyOfKey: Error {}
+
+/// What became of an instance.
+private enum Keeping {
+    /// - Parameters:
+    ///   - known: The places of the tokens that it had already.
+    ///   - isBound: Whether it is a key's.
+    case kept(isNew: Bool, known: Set<TokenPlace>, isBound: Bool)
+    /// It is not known, and cannot be added; nothing is written.
+    case notAdded
+    /// It is another key's; nothing is written.
+    case ofOtherKey
+}
+
 /// A token as it came, with what it is found by.
 private struct GivenToken: Sendable {
     let place: TokenPlace
@@ -145,36 +167,51 @@ private struct GivenToken: Sendable {
         self.place = place
         self.token = token
         self.digests = digests.map { Base16.text($0) }
-        locks = digests.map { digest in
-            Int64(bitPattern: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
-        }
+        locks = digests.map(\.lock)
     }
 }
 
+extension Collection<UInt8> {
+    /// The number of an advisory lock that stands for it: others may have the same, and wait in vain.
+    fileprivate var lock: Int64 { Int64(bitPattern: prefix(8).reduce(0) { $0 << 8 | UInt64($1) }) }
+}
+
+extension UUID {
+    fileprivate var bytes: [UInt8] { withUnsafeBytes(of: uuid, Array.init) }
+}
+
 extension TenantTransaction {
+    /// Waits for whoever holds a lock, and holds it until the end.
+    fileprivate func lock(_ number: Int64) async throws {
+        try await execute("SELECT pg_advisory_xact_lock(\(number))")
+    }
+
     /// Writes the instance and its launch, and notes of the tokens that are there already that they were given again.
-    /// - Returns: Whether the instance is new, and the places of those tokens; nil, with nothing written, when it is not
-    ///   known and cannot be added.
     fileprivate func keep(
         _ registration: InstanceRegistration, _ tokens: [GivenToken], mayBeNew: Bool, at now: Date
-    ) async throws -> (isNew: Bool, known: Set<TokenPlace>)? {
+    ) async throws -> Keeping {
         let launch = registration.launch
         let mayBeNew = mayBeNew && registration.clip != nil
         // A new row has no xmax, an updated one that of who locked it; and a row that is not changed is not returned.
         let rows = try await execute(
             """
-            WITH before AS MATERIALIZED (
+            WITH found AS MATERIALIZED (
                 SELECT coalesce(\(registration.clip?.text)::text, bundle_id) AS bundle_id,
                     launched_at <= \(registration.launchedAt) AND (bundle_id, app, environment)
                         <> (coalesce(\(registration.clip?.text)::text, bundle_id), \(registration.app.rawValue),
                             \(registration.environment.rawValue))
-                    AS is_another
+                    AS is_another,
+                    attest_key_id IS NOT NULL AS is_bound,
+                    coalesce(\(registration.reachesOthers) OR attest_key_id IS NULL
+                        OR attest_key_id = \(registration.attestKey.map { Data($0) })::bytea, false) AS is_reached
                 FROM doorstep.instances
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = \(registration.id.uuid)
+            ), before AS MATERIALIZED (
+                SELECT bundle_id, is_another FROM found WHERE is_reached
             ), kept AS MATERIALIZED (
                 SELECT bundle_id FROM before
                 UNION ALL
-                SELECT \(registration.clip?.text)::text WHERE \(mayBeNew) AND NOT EXISTS (SELECT FROM before)
+                SELECT \(registration.clip?.text)::text WHERE \(mayBeNew) AND NOT EXISTS (SELECT FROM found)
             ), outdated AS (
                 -- What the clip was known by is of no use for the app that took its place, and not given again.
                 UPDATE doorstep.push_tokens AS t SET retired_at = \(now)
@@ -227,16 +264,19 @@ extension TenantTransaction {
                     \(tokens.map { $0.digests[0] })::text[]) AS given (kind, name, digest)
                 WHERE t.tenant_id = \(tenant.uuid) AND t.instance_id = \(registration.id.uuid)
                     AND t.kind = given.kind AND t.name = given.name AND t.digest = decode(given.digest, 'hex')
-                    AND t.retired_at IS NULL
+                    AND t.retired_at IS NULL AND EXISTS (SELECT FROM before)
                 RETURNING t.kind, t.name
             )
-            SELECT EXISTS (SELECT FROM kept), coalesce((SELECT is_new FROM instance), false),
+            SELECT EXISTS (SELECT FROM kept), EXISTS (SELECT FROM found),
+                coalesce((SELECT is_new FROM instance), false), EXISTS (SELECT FROM found WHERE is_bound),
                 ARRAY(SELECT kind FROM known ORDER BY kind, name), ARRAY(SELECT name FROM known ORDER BY kind, name)
             """)
-        let (isKept, isNew, kinds, names) = try rows.one().decode(
-            Bool.self, Bool.self, [String].self, [String].self)
-        guard isKept else { return nil }
-        return (isNew, Set(zip(kinds, names).compactMap { TokenPlace(kind: $0, name: $1) }))
+        let (isKept, isFound, isNew, isBound, kinds, names) = try rows.one().decode(
+            Bool.self, Bool.self, Bool.self, Bool.self, [String].self, [String].self)
+        guard isKept else { return isFound ? .ofOtherKey : .notAdded }
+        return .kept(
+            isNew: isNew, known: Set(zip(kinds, names).compactMap { TokenPlace(kind: $0, name: $1) }),
+            isBound: isBound)
     }
 
     /// Writes tokens that the instance has not had, and retires them where another instance had them.
@@ -295,9 +335,18 @@ extension TenantTransaction {
         }
     }
 
-    /// Of two keys that come at once, the first is the instance's. What the second has told is written all the same: who owns an
-    /// instance is asked before.
+    /// Makes an instance a key's, unless it is another's by now.
+    /// - Throws: ``TooManyOfKey`` where the key has as many as it may.
     fileprivate func bind(_ id: InstanceID, to attestKey: [UInt8]) async throws {
+        // Of a key's that come at once, each sees those before it.
+        try await lock(attestKey.lock)
+        let count = try await execute(
+            """
+            SELECT count(*) FROM doorstep.instances
+            WHERE tenant_id = \(tenant.uuid) AND attest_key_id = \(Data(attestKey))
+            """
+        ).one().decode(at: 0, as: Int.self)
+        guard count < Instance.maximumOfKey else { throw TooManyOfKey() }
         try await execute(
             """
             UPDATE doorstep.instances SET attest_key_id = \(Data(attestKey))

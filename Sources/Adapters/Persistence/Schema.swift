@@ -17,6 +17,9 @@ public enum Schema {
             sql: text(PackageResources._009_app_store_connections_sql)),
         Migration(version: 10, name: "revoked_keys", sql: text(PackageResources._010_revoked_keys_sql)),
         Migration(version: 11, name: "landing_pages", sql: text(PackageResources._011_landing_pages_sql)),
+        Migration(
+            version: 12, name: "attestation_upkeep",
+            sql: text(PackageResources._012_attestation_upkeep_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

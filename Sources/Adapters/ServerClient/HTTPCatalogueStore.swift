@@ -23,9 +23,11 @@ struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
     func item(_ key: Item.Key, of _: TenantID) async throws -> Item? { try await current(key)?.item }
 
     func change(
-        _ key: Item.Key, of _: TenantID, by _: String, _ make: @Sendable (Item?) throws -> Item
+        _ key: Item.Key, of _: TenantID, by _: String, insisting: Bool,
+        _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item> {
         let path = try Self.path(of: key)
+        let query = insisting ? Item.insistence.map { [($0, "true")] } ?? [] : []
         for _ in 0..<Self.attempts {
             let current = try await current(key)
             let after = try make(current?.item)
@@ -35,7 +37,7 @@ struct HTTPCatalogueStore<Item: ServedItem>: CatalogueStore {
             let condition = current.map { ("If-Match", $0.tag) } ?? ("If-None-Match", "*")
             let (type, bytes) = after.content
             let reply = try await server.ask(
-                .PUT, path, [], fields: [condition], content: (type, .bytes(bytes)),
+                .PUT, path, query, fields: [condition], content: (type, .bytes(bytes)),
                 within: RemoteServer.timeout, problems: ["precondition_failed"])
             guard reply.problem == nil else { continue }
             return CatalogueChange(

@@ -1,3 +1,4 @@
+public import AppAttest
 public import Cards
 public import Invocation
 public import Tenancy
@@ -46,6 +47,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     /// One key was to make another that may do more than itself, or for longer.
     case widerKey
     case invalidHeader(reason: String)
+    /// A clip was to require what too few of its requests were seen to bring: how many.
+    case monitoredTooLittle(ClipAttestation.Operation, seen: Int)
     /// The tenant was deleted while a change of it was under way.
     case tenantDeleted
     /// The tenant was suspended while a key was about to change it.
@@ -94,6 +97,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .keyRotated: "key_rotated"
         case .widerKey: "wider_key"
         case .invalidHeader: "invalid_header"
+        case .monitoredTooLittle: "monitored_too_little"
         case .tenantDeleted: "tenant_deleted"
         case .tenantSuspended: "tenant_suspended"
         case .invalidArchive: "invalid_archive"
@@ -154,6 +158,12 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .keyRotated(let successor): "the key was replaced already, by \(successor): rotate that one"
         case .widerKey: "a key makes none that may do more than itself, or for longer"
         case .invalidHeader(let reason): "the first line must name the columns: \(reason)"
+        case .monitoredTooLittle(let operation, let seen):
+            """
+            of the last \(MonitoredAttestations.days) days' requests to \(operation.rawValue), \(seen) brought what is to be \
+            required, and \(MonitoredAttestations.required) must have: 'monitor' counts them; where the others are to be \
+            refused all the same, say so with --yes, or over HTTP with ?unmonitored=true
+            """
         case .tenantDeleted: "the tenant was deleted meanwhile"
         case .tenantSuspended: "the tenant was suspended meanwhile"
         case .invalidArchive(let line, let reason): "line \(line): \(reason)"

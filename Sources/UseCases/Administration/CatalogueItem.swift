@@ -14,6 +14,8 @@ public protocol CatalogueItem: Sendable, Equatable {
     static func unknown(_ key: Key) -> AdministrationError
     /// By what lists can be narrowed: a name, and how a value is written where items are kept; nil for one that none can have.
     static var filters: [String: @Sendable (String) -> String?] { get }
+    /// The parameter by which what is advised against is done all the same; nil where nothing is.
+    static var insistence: String? { get }
 
     var key: Key { get }
     var json: JSONObject { get }
@@ -21,6 +23,7 @@ public protocol CatalogueItem: Sendable, Equatable {
 
 extension CatalogueItem {
     public static var filters: [String: @Sendable (String) -> String?] { [:] }
+    public static var insistence: String? { nil }
 
     /// Where the items are managed over HTTP.
     public static var path: String { "/v1/\(collection)" }

@@ -19,9 +19,10 @@ public protocol CatalogueStore<Item>: Sendable {
     /// Makes of an item what the closure makes of it, of nil a new one; nobody else changes it in between.
     /// - Parameters:
     ///   - actor: who the audit log says did it.
+    ///   - insisting: whether what is advised against is done all the same.
     ///   - make: may be called again, where somebody else creates the item at the same moment.
     func change(
-        _ key: Item.Key, of tenant: TenantID, by actor: String,
+        _ key: Item.Key, of tenant: TenantID, by actor: String, insisting: Bool,
         _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item>
 
@@ -32,6 +33,14 @@ public protocol CatalogueStore<Item>: Sendable {
         _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
         _ check: @Sendable (Item) throws -> Void
     ) async throws -> CatalogueDeletion
+}
+
+extension CatalogueStore {
+    public func change(
+        _ key: Item.Key, of tenant: TenantID, by actor: String, _ make: @Sendable (Item?) throws -> Item
+    ) async throws -> CatalogueChange<Item> {
+        try await change(key, of: tenant, by: actor, insisting: false, make)
+    }
 }
 
 /// What went with an item, and when.

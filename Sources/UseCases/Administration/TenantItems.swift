@@ -39,10 +39,11 @@ public struct TenantItems<Item: CatalogueItem>: Sendable {
     }
 
     /// Makes of an item what the closure makes of it; its key stays.
+    /// - Parameter insisting: Whether what is advised against is done all the same.
     public func update(
-        _ key: Item.Key, _ change: @escaping @Sendable (Item) throws -> Item
+        _ key: Item.Key, insisting: Bool = false, _ change: @escaping @Sendable (Item) throws -> Item
     ) async throws -> Item {
-        try await store.change(key, of: tenant, by: actor) { current in
+        try await store.change(key, of: tenant, by: actor, insisting: insisting) { current in
             guard let current else { throw Item.unknown(key) }
             return try change(current)
         }.after

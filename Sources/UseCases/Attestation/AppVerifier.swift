@@ -12,14 +12,20 @@ public struct AppVerifier: Sendable {
     private let secrets: AttestationKeys
     private let verifier: AttestationVerifier
     private let keys: any AttestedKeys
+    private let recorder: any AttestationRecorder
 
     /// - Parameters:
     ///   - secrets: By which challenges and tokens are known again.
     ///   - root: What attestations are traced back to.
-    public init(secrets: AttestationKeys, root: AttestationRoot, keys: any AttestedKeys) {
+    ///   - recorder: What counts what requests bring.
+    public init(
+        secrets: AttestationKeys, root: AttestationRoot, keys: any AttestedKeys,
+        recordingTo recorder: any AttestationRecorder
+    ) {
         self.secrets = secrets
         verifier = AttestationVerifier(root: root)
         self.keys = keys
+        self.recorder = recorder
     }
 
     // MARK: Challenges
@@ -76,20 +82,22 @@ public struct AppVerifier: Sendable {
     private func token(
         of keyID: [UInt8], _ build: AttestedBuild, _ clip: AttestedClip, _ tenant: TenantID, at now: Date
     ) -> String {
-        AttestationToken(tenant: tenant, appID: clip.appID, keyID: keyID, build: build, at: now)
-            .text(signedBy: secrets)
+        AttestationToken(
+            tenant: tenant, appID: clip.appID, clip: clip.clip, keyID: keyID, build: build, at: now
+        ).text(signedBy: secrets)
     }
 
     // MARK: Requests
 
-    /// Checks a token for a clip. Waits for nothing.
-    public func attestation(
-        by token: String, for clip: AttestedClip, in table: TenantTable, at now: Date
-    ) throws(AttestationRefusal) -> RequestAttestation {
-        let token = try AttestationToken(
-            reading: token, of: table.tenant, appID: clip.appID, signedBy: secrets, at: now)
+    /// Checks a token, whatever clip it is for. Waits for nothing.
+    public func token(
+        _ text: String, in table: TenantTable, at now: Date
+    ) throws(AttestationRefusal) -> AttestationToken {
+        let token = try AttestationToken(reading: text, of: table.tenant, signedBy: secrets, at: now)
         try table.refuseRevoked(token.keyID)
-        return try clip.taking(.token, by: token.keyID, from: token.build)
+        // A key goes with its clip, also where another clip of the app's is left.
+        guard table.hasClip(token.clip) else { throw .key(.unknown) }
+        return token
     }
 
     /// Checks a request that was signed, whatever clip it is for.
@@ -137,6 +145,25 @@ public struct AppVerifier: Sendable {
             throw AttestationRefusal.counter(.notGreater)
         }
         return (build, clip)
+    }
+}
+
+extension AppVerifier {
+    /// Counts what a request for a clip has brought that holds.
+    public func record(
+        _ grade: RequestAttestation.Grade, of clip: BundleID, for operation: ClipAttestation.Operation,
+        _ tenant: TenantID, at now: Date
+    ) {
+        recorder.record(grade, of: clip, for: operation, tenant, at: now)
+    }
+}
+
+extension AttestationToken {
+    /// How well the token attests a request for a clip, which may be another of the app's than the key's.
+    /// - Throws: `.token(.otherApp)` for a clip of another app; else what the clip does not take of the build.
+    public func attestation(for clip: AttestedClip) throws(AttestationRefusal) -> RequestAttestation {
+        try check(clip.appID)
+        return try clip.taking(.token, by: keyID, from: build)
     }
 }
 

@@ -10,6 +10,8 @@ public struct AttestationToken: Sendable, Hashable {
     public let tenant: TenantID
     /// That of the full app, by which the key was attested.
     public let appID: AppID
+    /// The one that the key was attested for: where that is gone, the key is.
+    public let clip: BundleID
     /// 32 bytes.
     public let keyID: [UInt8]
     /// What the app said of itself when the token was given.
@@ -21,10 +23,11 @@ public struct AttestationToken: Sendable, Hashable {
     public static let lifetime = 3_600
 
     public init(
-        tenant: TenantID, appID: AppID, keyID: [UInt8], build: AttestedBuild, at now: Date
+        tenant: TenantID, appID: AppID, clip: BundleID, keyID: [UInt8], build: AttestedBuild, at now: Date
     ) {
         self.tenant = tenant
         self.appID = appID
+        self.clip = clip
         self.keyID = keyID
         self.build = build
         issuedAt = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
@@ -36,7 +39,8 @@ public struct AttestationToken: Sendable, Hashable {
     /// The token as a JSON Web Signature in its compact form (RFC 7515 §7.1).
     public func text(signedBy keys: AttestationKeys) -> String {
         var claims: JSONObject = [
-            "app": .string(appID.text), "environment": .string(build.environment.rawValue),
+            "app": .string(appID.text), "clip": .string(clip.text),
+            "environment": .string(build.environment.rawValue),
             "exp": JSONValue(Int(expiresAt.timeIntervalSince1970)),
             "iat": JSONValue(Int(issuedAt.timeIntervalSince1970)),
             "key": .string(Base64URL.text(keyID)), "tenant": .string(tenant.description),
@@ -47,11 +51,11 @@ public struct AttestationToken: Sendable, Hashable {
         return signed + "." + Base64URL.text(code)
     }
 
-    /// Reads a token of one tenant's app.
+    /// Reads a token of one tenant's, whatever app it is of.
     ///
     /// Whether its key was revoked meanwhile is not in it, nor whether a clip takes the build.
     public init(
-        reading text: String, of tenant: TenantID, appID: AppID, signedBy keys: AttestationKeys, at now: Date
+        reading text: String, of tenant: TenantID, signedBy keys: AttestationKeys, at now: Date
     ) throws(AttestationRefusal) {
         let parts =
             text.utf8.count <= Self.maximumLength
@@ -68,20 +72,26 @@ public struct AttestationToken: Sendable, Hashable {
             let environment = claims["environment"]?.stringValue
                 .flatMap(AttestationEnvironment.init(rawValue:)),
             let keyID = claims["key"]?.stringValue.flatMap(Base64URL.bytes), keyID.count == 32,
+            let appID = claims["app"]?.stringValue.flatMap({ try? AppID($0) }),
+            let clip = claims["clip"]?.stringValue.flatMap({ try? BundleID($0) }),
             let start = claims["iat"]?.numberValue?.double, let end = claims["exp"]?.numberValue?.double
         else { throw .token(.malformed) }
         // None of a name that this version does not know is taken for none that was stated.
         let category = claims["category"]?.stringValue.flatMap(ValidationCategory.init(name:))
         guard category != nil || claims["category"] == nil else { throw .token(.malformed) }
         guard claims["tenant"] == .string(tenant.description) else { throw .token(.otherTenant) }
-        guard claims["app"] == .string(appID.text) else { throw .token(.otherApp) }
         guard now.timeIntervalSince1970 < min(end, start + Double(Self.lifetime)) else {
             throw .token(.expired)
         }
         self.init(
-            tenant: tenant, appID: appID, keyID: keyID,
+            tenant: tenant, appID: appID, clip: clip, keyID: keyID,
             build: AttestedBuild(environment: environment, category: category),
             at: Date(timeIntervalSince1970: start))
+    }
+
+    /// Refuses one that is of another app, whose clip a request may be for all the same.
+    public func check(_ appID: AppID) throws(AttestationRefusal) {
+        guard self.appID == appID else { throw .token(.otherApp) }
     }
 
     /// Far more than a token ever has.

@@ -76,6 +76,13 @@ public struct ClipAttestation: Sendable, Hashable {
     public func requiresSignature(of operation: Operation) -> Bool {
         operation == .confirm && confirm == .requireSigned
     }
+
+    /// What is refused by this, and was answered before.
+    public func isStricter(than old: ClipAttestation?, for operation: Operation) -> Bool {
+        let old = old ?? ClipAttestation()
+        return demand(of: operation) == .require && old.demand(of: operation) != .require
+            || requiresSignature(of: operation) && !old.requiresSignature(of: operation)
+    }
 }
 
 extension ClipAttestation {

@@ -7,6 +7,10 @@ import Foundation
 import HTTPTypes
 import JSON
 import NIOCore
+import Notifications
+import RateLimiting
+import ReceiptSupport
+import Receipts
 import Routing
 import RoutingSupport
 import Synchronization
@@ -30,16 +34,21 @@ import Testing
     private struct Fixture {
         var api: TestAPI
         let keys = MemoryAttestedKeys()
+        let counts = MemoryAttestationCounts()
         let root: SoftwareRoot
         let verifier: AppVerifier
         let secrets: AttestationKeys
 
-        init(_ policy: ClipAttestation?, metrics: PrometheusRegistry = PrometheusRegistry()) throws {
+        init(
+            _ policy: ClipAttestation?, receipts: ReceiptIssuer? = nil,
+            metrics: PrometheusRegistry = PrometheusRegistry()
+        ) throws {
             root = try SoftwareRoot(at: Date())
             secrets = try #require(AttestationKeys(secrets: [String(repeating: "s", count: 32)]))
             verifier = AppVerifier(
-                secrets: secrets, root: try #require(AttestationRoot(pem: root.pem)), keys: keys)
-            api = TestAPI(metrics: metrics)
+                secrets: secrets, root: try #require(AttestationRoot(pem: root.pem)), keys: keys,
+                recordingTo: counts)
+            api = TestAPI(receipts: receipts, metrics: metrics)
             api.attestation = verifier
             try set(policy)
         }
@@ -448,6 +457,159 @@ import Testing
             #expect(text.contains(sample), "\(operation) \(result)")
         }
         #expect(text.contains("{operation=\"look_up\",result=\"missing\"} 0\n"))
+        // The same, to be kept by the day; of what the clip does not look at nothing.
+        #expect(fixture.counts.counts == ["com.example.MyApp.Clip confirm": [.token: 1, .none: 2]])
+    }
+
+    /// Where a clip only monitors, the first key that comes has the instance, and nobody is refused it.
+    @Test func whatIsMonitoredIsBoundAndReachedByAll() async throws {
+        let fixture = try Fixture(ClipAttestation(register: .monitor))
+        let id = "7d3c2f9a-8b1e-4c55-9e0f-2a6d1b7c4e10"
+        let path = "/v1/instances/\(id)"
+        let launch: JSONValue = [
+            "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
+        ]
+        try await fixture.api.test { client in
+            try fixture.set(ClipAttestation(register: .monitor))
+            let client = Client(client: client)
+            let (device, other) = (try fixture.device(), try fixture.device())
+            let own = try #require(try await client.attest(device)["token"]?.stringValue)
+            let others = try #require(try await client.attest(other)["token"]?.stringValue)
+            func owner() async throws -> [UInt8]? {
+                try await fixture.api.instances.owner(
+                    of: #require(InstanceID(text: id)), of: Self.tenant)?.attestKey
+            }
+            for (token, status, bound) in [
+                (nil, 201, nil), ("a.b.c", 200, nil), (own, 200, device.keyID), (others, 200, device.keyID),
+                (nil, 200, device.keyID),
+            ] as [(String?, Int, [UInt8]?)] {
+                let answer = try await client.send(.put, path, token, nil, nil, launch)
+                #expect(answer.status == status, "\(answer.text)")
+                #expect(try await owner() == bound)
+            }
+            // From then on it is the first one's.
+            try fixture.set(ClipAttestation(register: .require))
+            #expect(
+                try await client.send(.put, path, others, nil, nil, launch).code == "instance_of_other_key")
+            #expect(try await client.send(.put, path, own, nil, nil, launch).status == 200)
+            #expect(try await client.send(.delete, path, own).status == 204)
+        }
+    }
+
+    /// A key has so many instances of its own, and no more whatever it says.
+    @Test func aKeyHasSoManyInstances() async throws {
+        let fixture = try Fixture(ClipAttestation(register: .require))
+        let launch: JSONValue = [
+            "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
+        ]
+        try await fixture.api.test(over: [.router]) { client in
+            let client = Client(client: client)
+            let token = try #require(try await client.attest(try fixture.device())["token"]?.stringValue)
+            for number in 0...Instance.maximumOfKey {
+                let path = "/v1/instances/\(UUID().uuidString.lowercased())"
+                let answer = try await client.send(.put, path, token, nil, nil, launch)
+                #expect(answer.status == (number < Instance.maximumOfKey ? 201 : 409), "\(answer.text)")
+                if answer.status == 409 { #expect(answer.code == "too_many_instances") }
+            }
+        }
+    }
+
+    /// Many installations have one address, as in a stadium; each has the limit of a client for itself, and new instances as its
+    /// key has them. What does not hold counts for the address.
+    @Test func anInstallationHasTheLimitOfAClient() async throws {
+        var limited = try Fixture(ClipAttestation(lookUp: .monitor, register: .require))
+        limited.api.settings.limits = RequestLimits(
+            client: RateLimit(perSecond: 1, burst: 12), clientNewInstances: RateLimit(perSecond: 1, burst: 1))
+        let fixture = limited
+        let launch: JSONValue = [
+            "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
+        ]
+        try await fixture.api.test(over: [.router]) { client in
+            let client = Client(client: client)
+            var tokens: [String] = []
+            // Four requests of the address.
+            for _ in 0..<2 {
+                tokens.append(
+                    try #require(try await client.attest(try fixture.device())["token"]?.stringValue))
+            }
+            for token in tokens {
+                for number in 0..<10 {
+                    let answer = try await client.send(.get, Self.lookUp, token)
+                    #expect(answer.status == 200, "\(number) \(answer.text)")
+                }
+                for _ in 0..<2 {
+                    let path = "/v1/instances/\(UUID().uuidString.lowercased())"
+                    let answer = try await client.send(.put, path, token, nil, nil, launch)
+                    #expect(answer.status == 201, "\(answer.text)")
+                }
+                let refused = try await client.send(.get, Self.lookUp, token)
+                #expect(refused.status == 429 && refused["limit"] == "client")
+            }
+            for number in 0..<9 {
+                let answer = try await client.send(.get, Self.lookUp, number.isMultiple(of: 2) ? nil : "x")
+                #expect(answer.status == (number < 8 ? 200 : 429), "\(number) \(answer.text)")
+            }
+        }
+    }
+
+    /// Where the key's clip is gone, what was given for the key is, also at another clip of the same app.
+    @Test func whatIsOfAClipThatIsGoneIsGoodForNothing() async throws {
+        let other = "com.example.MyApp.Other"
+        let fixture = try Fixture(ClipAttestation(confirm: .require))
+        var table = try #require(fixture.api.table.current).table
+        let policy = ClipAttestation(confirm: .require)
+        let text = String(decoding: JSONValue.object(policy.json).serialized(), as: UTF8.self)
+        try table.set(.clips, .clip(Self.tenant, other, isMultiBusiness: true, attestation: text))
+        try table.set(
+            .experiences,
+            .experience(
+                Self.tenant, "advanced", "https://example.com/other", clip: other, location: "restaurant_a"))
+        let both = table
+        fixture.api.table.replace(by: both, from: .database, asOf: Date())
+        try await fixture.api.test(over: [.router]) { client in
+            fixture.api.table.replace(by: both, from: .database, asOf: Date())
+            let client = Client(client: client)
+            let asked: JSONValue = ["url": "https://example.com/other"]
+            let token = try #require(try await client.attest(try fixture.device())["token"]?.stringValue)
+            #expect(try await client.confirm(token: token, body: asked).status == 200)
+            var without = both
+            without.remove(.clips, of: Self.tenant, key: [Self.clip])
+            fixture.api.table.replace(by: without, from: .database, asOf: Date())
+            let refused = try await client.confirm(token: token, body: asked)
+            #expect(refused.status == 403 && refused.code == "attestation_invalid", "\(refused.text)")
+        }
+    }
+
+    /// The receipt has the word of the app that signed, and of nobody else.
+    @Test func aReceiptSaysWhetherTheSignedFixIsSimulated() async throws {
+        let keys = ReceiptKeySet(at: Date())
+        let fixture = try Fixture(
+            ClipAttestation(confirm: .monitor), receipts: ReceiptIssuer("doorstep", keys: keys))
+        try await fixture.api.test { client in
+            let client = Client(client: client)
+            let device = try fixture.device()
+            let token = try #require(try await client.attest(device)["token"]?.stringValue)
+            for isSimulated in [true, false, nil] {
+                var coordinate: JSONObject = ["latitude": 37.334722, "longitude": -122.008889]
+                coordinate["simulated"] = isSimulated.map { .bool($0) }
+                let body: JSONValue = ["url": .string(Self.url), "coordinate": .object(coordinate)]
+                let signature = try device.signature(try await client.challenge("request"), body)
+                for (token, signature) in [(nil, signature), (token, nil), (nil, nil)] {
+                    let answer = try await client.confirm(token: token, signature: signature, body: body)
+                    let (_, claims) = try VerifiedToken.read(
+                        try #require(answer["receipt"]?.stringValue),
+                        keys: try JSONValue(parsing: keys.published))
+                    let said = signature == nil ? nil : isSimulated
+                    #expect(claims["simulated"] == said.map { .bool($0) }, "\(answer.text)")
+                    #expect(claims["outcome"] == "inRegion")
+                }
+            }
+            let wrong: JSONValue = [
+                "url": .string(Self.url), "coordinate": ["latitude": 1, "longitude": 2, "simulated": "no"],
+            ]
+            let refused = try await client.confirm(body: wrong)
+            #expect(refused.status == 400 && refused["field"] == "coordinate.simulated", "\(refused.text)")
+        }
     }
 
     // MARK: What is refused
@@ -458,11 +620,11 @@ import Testing
         let keyID = [UInt8](repeating: 7, count: 32)
         func token(
             tenant: TenantID = Self.tenant, app: String = "ABCDE12345.com.example.MyApp",
-            environment: AttestationEnvironment = .production, secrets: AttestationKeys? = nil,
-            age: TimeInterval = 0
+            clip keysClip: String = Self.clip, environment: AttestationEnvironment = .production,
+            secrets: AttestationKeys? = nil, age: TimeInterval = 0
         ) throws -> String {
             AttestationToken(
-                tenant: tenant, appID: try AppID(app), keyID: keyID,
+                tenant: tenant, appID: try AppID(app), clip: try BundleID(keysClip), keyID: keyID,
                 build: AttestedBuild(environment: environment, category: nil),
                 at: Date().addingTimeInterval(-age)
             ).text(signedBy: secrets ?? fixture.secrets)
@@ -474,6 +636,7 @@ import Testing
             ("of another tenant", try token(tenant: TenantID(number: 2))),
             ("of another app", try token(app: "ABCDE12345.com.example.Other")),
             ("of another team", try token(app: "ZYXWV98765.com.example.MyApp")),
+            ("of a clip that there is not", try token(clip: "com.example.MyApp.Gone")),
             ("of a build for development", try token(environment: .development)),
             ("expired", try token(age: 3_601)), ("by another secret", try token(secrets: others)),
             ("cut off", String(good.dropLast())), ("twice", "\(good), \(good)"),

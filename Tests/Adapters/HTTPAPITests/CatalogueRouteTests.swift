@@ -1,4 +1,5 @@
 import Administration
+import AppAttest
 import Foundation
 import HTTPTypes
 import JSON
@@ -156,6 +157,37 @@ import Testing
             patch: ["url": "https://example.com/b"],
             patched: #"{"code":"lunch","url":"https://example.com/b"}"#),
     ]
+
+    /// What is advised against is done for who insists; of other things than clips nothing is.
+    @Test func whatIsMonitoredTooLittleIsRequiredWhereThatIsInsistedOn() async throws {
+        let api = TestAPI()
+        let path = "/v1/clips/com.example.New.Clip"
+        try await api.test(over: [.router]) { client in
+            for (method, body) in [
+                (.put, ["teamID": "ABCDE12345", "attestation": ["confirm": "require"]]),
+                (.patch, ["attestation": ["confirm": "require_signed"]]),
+            ] as [(HTTPRequest.Method, JSONValue)] {
+                api.clips.doubt(AdministrationError.monitoredTooLittle(.confirm, seen: 7))
+                let doubted = try await Self.write(method, path, body, client)
+                #expect(doubted.status == 409 && doubted.code == "monitored_too_little", "\(doubted.text)")
+                #expect(
+                    doubted["operation"] == "confirm" && doubted["seen"] == 7 && doubted["required"] == 100)
+                let no = try await Self.write(method, path + "?unmonitored=false", body, client)
+                #expect(no.status == 409)
+                for query in ["?unmonitored=yes", "?unmonitored=true&unmonitored=true", "?yes=true"] {
+                    #expect(
+                        try await Self.write(method, path + query, body, client).status == 400, "\(query)")
+                }
+                let done = try await Self.write(method, path + "?unmonitored=true", body, client)
+                #expect(done.status == (method == .put ? 201 : 200), "\(done.text)")
+                api.clips.doubt(nil)
+            }
+            let other = try await Self.write(
+                .put, "/v1/locations/a?unmonitored=true",
+                ["name": "A", "latitude": 1, "longitude": 1, "radius": 1], client)
+            #expect(other.status == 400 && other.code == "unknown_parameter", "\(other.text)")
+        }
+    }
 
     /// Who writes a clip anew and knows nothing of attestation does not open it.
     @Test func aPolicyStaysUntilItIsTakenAway() async throws {

@@ -302,11 +302,11 @@ import Testing
     @Test func oneClientDoesNotTakeAllOfATenantsRequestsUnderWay() async throws {
         let concurrency = TenantConcurrency(maximum: 20)
         let one = TenantID(UUID())
-        let address = Client.Address(IPAddress("203.0.113.1"))
+        let address = Client.Identity.address(Client.Address(IPAddress("203.0.113.1")))
         try await concurrency.with(one, client: address) {
             try await concurrency.with(one, client: address) {
                 await #expect(throws: Problem.self) { try await concurrency.with(one, client: address) {} }
-                try await concurrency.with(one, client: Client.Address(IPAddress("203.0.113.2"))) {}
+                try await concurrency.with(one, client: .installation([1])) {}
                 try await concurrency.with(TenantID(UUID()), client: address) {}
                 try await concurrency.with(one) {}
             }

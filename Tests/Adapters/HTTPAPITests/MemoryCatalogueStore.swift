@@ -11,6 +11,7 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
         var actors: [String] = []
         var given = 0
         var refusal: (any Error)?
+        var doubt: (any Error)?
         var isVisible = true
     }
 
@@ -24,6 +25,9 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
 
     /// From now on each change is refused so.
     func refuse(_ error: (any Error)?) { state.withLock { $0.refusal = error } }
+
+    /// From now on each change is refused so that is not insisted on.
+    func doubt(_ error: (any Error)?) { state.withLock { $0.doubt = error } }
 
     /// From now on no change is seen by lookups, or again.
     func lagBehind(_ lags: Bool) { state.withLock { $0.isVisible = !lags } }
@@ -46,12 +50,14 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
     }
 
     func change(
-        _ key: Item.Key, of tenant: TenantID, by actor: String, _ make: @Sendable (Item?) throws -> Item
+        _ key: Item.Key, of tenant: TenantID, by actor: String, insisting: Bool,
+        _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item> {
         try state.withLock { state in
             let before = state.items[tenant]?[Item.name(of: key)]
             let after = try make(before)
             if let refusal = state.refusal { throw refusal }
+            if let doubt = state.doubt, !insisting { throw doubt }
             if before != after {
                 state.items[tenant, default: [:]][Item.name(of: key)] = after
                 state.actors.append(actor)

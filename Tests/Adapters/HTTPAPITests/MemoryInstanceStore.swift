@@ -47,6 +47,14 @@ final class MemoryInstanceStore: InstanceStore {
             guard let clip = registration.clip ?? known?.clip else { return .refused(.unknownInstance) }
             guard mayBeNew || known != nil else { return .refused(.newNotAdmitted) }
             guard clip.text != Self.unknownClip else { return .refused(.unknownClip) }
+            if let own = state.attestKeys[key], own != registration.attestKey, !registration.reachesOthers {
+                return .refused(.otherKey)
+            }
+            if let attestKey = registration.attestKey, state.attestKeys[key] == nil,
+                state.attestKeys.values.count(where: { $0 == attestKey }) >= Instance.maximumOfKey
+            {
+                return .refused(.tooManyOfKey)
+            }
             state.registrations.append(registration)
             let others = known?.launches.filter { $0.url != registration.launch?.url } ?? []
             let instance = Instance(

@@ -92,6 +92,10 @@ import Testing
         "instances_attest_key_id_length": (
             "instances", ["sha224('a')", "sha384('a')"].map { ["attest_key_id": $0] }
         ),
+        "attestation_days_operation": ("attestation_days", [["operation": "'compose'"]]),
+        "attestation_days_counts": (
+            "attestation_days", ["by_token", "signed", "not_attested"].map { [$0: "-1"] }
+        ),
         "attest_keys_environment": ("attest_keys", [["environment": "'sandbox'"]]),
         "attest_keys_public_key_length": ("attest_keys", [["public_key": "sha512('a')"]]),
         "attest_keys_attestation_digest_length": (

@@ -7,6 +7,7 @@ enum Grants {
         doorstep_admin DELETE api_keys
         doorstep_admin DELETE app_store_connections
         doorstep_admin DELETE attest_keys
+        doorstep_admin DELETE attestation_days
         doorstep_admin DELETE audience_cursors
         doorstep_admin DELETE card_image_bytes
         doorstep_admin DELETE card_images
@@ -42,6 +43,7 @@ enum Grants {
         doorstep_admin SELECT api_keys
         doorstep_admin SELECT app_store_connections
         doorstep_admin SELECT attest_keys
+        doorstep_admin SELECT attestation_days
         doorstep_admin SELECT audience_cursors
         doorstep_admin SELECT audit_log
         doorstep_admin SELECT card_image_bytes
@@ -76,14 +78,18 @@ enum Grants {
         doorstep_admin UPDATE webhook_messages (attempt, due_at, queued_at, state)
         doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, sealed_secret, secret_changed_at, url)
         doorstep_admin USAGE doorstep
+        doorstep_app DELETE attest_keys
+        doorstep_app DELETE attestation_days
         doorstep_app DELETE audience_cursors
         doorstep_app DELETE channels
         doorstep_app DELETE idempotency_keys
         doorstep_app DELETE instances
         doorstep_app DELETE launches
         doorstep_app DELETE push_tokens
+        doorstep_app DELETE revoked_attest_keys
         doorstep_app DELETE webhook_messages
         doorstep_app INSERT attest_keys
+        doorstep_app INSERT attestation_days
         doorstep_app INSERT audience_cursors
         doorstep_app INSERT channels
         doorstep_app INSERT confirmations
@@ -96,6 +102,7 @@ enum Grants {
         doorstep_app INSERT webhook_messages
         doorstep_app SELECT api_keys (key_id, last_used_on, tenant_id)
         doorstep_app SELECT attest_keys
+        doorstep_app SELECT attestation_days
         doorstep_app SELECT audience_cursors
         doorstep_app SELECT channels
         doorstep_app SELECT clips
@@ -116,6 +123,7 @@ enum Grants {
         doorstep_app SELECT webhooks
         doorstep_app UPDATE api_keys (last_used_on)
         doorstep_app UPDATE attest_keys (counter, last_used_on)
+        doorstep_app UPDATE attestation_days (by_token, not_attested, signed)
         doorstep_app UPDATE audience_cursors (delivery_count, due_at, instance_id, launched_at, url)
         doorstep_app UPDATE deliveries (answers, attempt, due_at, finished_at, lost_replies, reason, state)
         doorstep_app UPDATE instances (app, attest_key_id, bundle_id, environment, launched_at, permission, updated_at)
@@ -125,6 +133,7 @@ enum Grants {
         doorstep_app UPDATE webhook_messages (attempt, attempts, due_at, state)
         doorstep_app UPDATE webhooks (disabled_at, disabled_reason, failing_since)
         doorstep_app USAGE doorstep
+        doorstep_manager DELETE app_store_connections
         doorstep_manager DELETE card_image_bytes
         doorstep_manager DELETE card_images
         doorstep_manager DELETE channels
@@ -148,7 +157,9 @@ enum Grants {
         doorstep_manager INSERT webhook_messages
         doorstep_manager INSERT webhooks
         doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, locations, revoked_at, scopes, successor_id, tenant_id)
+        doorstep_manager SELECT app_store_connections (bundle_id, key_id, tenant_id)
         doorstep_manager SELECT attest_keys (attested_on, bundle_id, bundle_version, category, environment, key_id, last_used_on, tenant_id)
+        doorstep_manager SELECT attestation_days
         doorstep_manager SELECT audit_log
         doorstep_manager SELECT card_image_bytes
         doorstep_manager SELECT card_images
@@ -186,6 +197,8 @@ enum Grants {
         doorstep_router EXECUTE prune_audit_log(integer)
         doorstep_router EXECUTE prune_changes()
         doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, locations, revoked_at, scopes, tenant_id)
+        doorstep_router SELECT attest_keys (last_used_on, tenant_id)
+        doorstep_router SELECT attestation_days (day, tenant_id)
         doorstep_router SELECT audience_cursors (due_at, tenant_id)
         doorstep_router SELECT change_horizon
         doorstep_router SELECT changes
@@ -197,7 +210,7 @@ enum Grants {
         doorstep_router SELECT instances (launched_at, tenant_id)
         doorstep_router SELECT locations (card, card_image, details, identifier, latitude, longitude, name, radius, tenant_id)
         doorstep_router SELECT push_tokens (kind, registered_at, tenant_id)
-        doorstep_router SELECT revoked_attest_keys (key_id, tenant_id)
+        doorstep_router SELECT revoked_attest_keys (key_id, revoked_at, tenant_id)
         doorstep_router SELECT short_codes (code, tenant_id, url)
         doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, key_burst, key_rate, name, new_instance_burst, new_instance_rate, slug, suspended_at, tenant_id)
         doorstep_router SELECT webhook_messages (created_at, due_at, tenant_id, webhook_id)

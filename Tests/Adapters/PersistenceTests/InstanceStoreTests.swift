@@ -95,6 +95,104 @@ import Testing
         }
     }
 
+    private static func attested(
+        _ id: InstanceID, by key: [UInt8], at launchedAt: Date = now
+    ) throws -> InstanceRegistration {
+        let number = Int(key[0])
+        let given = try Instances.registration(
+            id, url: "https://example.com/a/\(number)", at: launchedAt,
+            tokens: [.device: Instances.token(number)])
+        return InstanceRegistration(
+            id: id, clip: given.clip, app: given.app, environment: given.environment,
+            permission: given.permission, launchedAt: given.launchedAt, launch: given.launch,
+            tokens: given.tokens, attestKey: key, reachesOthers: false)
+    }
+
+    /// Of two keys that come at once for an instance of none, at two servers that know nothing of each other, one has it, and of the
+    /// other nothing is written: neither where the instance is there nor where both would add it.
+    @Test(.timeLimit(.minutes(30)), arguments: [false, true])
+    func anInstanceIsOneKeysHoweverManyComeAtOnce(isThere: Bool) async throws {
+        try await Instances.with { instances in
+            let (stores, tenant) = (instances.stores, instances.tenant)
+            let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
+            try await stores.database.withPool(as: .app) { otherPool in
+                let secrets = try #require(SealingKeys(secrets: [Instances.secret]))
+                let servers = [instances.store, PostgresInstanceStore(otherPool, keys: secrets)]
+                for round in 0..<100 {
+                    let id = InstanceID(UUID())
+                    if isThere { try await instances.register(Instances.registration(id, url: nil)) }
+                    let results = try await withThrowingTaskGroup(of: (Int, Registration).self) { group in
+                        // Neither is always the first to begin.
+                        for index in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
+                            let report = try Self.attested(
+                                id, by: keys[index], at: Self.now.addingTimeInterval(1))
+                            group.addTask {
+                                (
+                                    index,
+                                    try await servers[index].register(
+                                        report, mayBeNew: true, of: tenant, at: Self.now)
+                                )
+                            }
+                        }
+                        return try await group.reduce(into: [Int: Registration]()) { $0[$1.0] = $1.1 }
+                    }
+                    let losers = results.filter { $0.value == .refused(.otherKey) }.map(\.key)
+                    let loser = try #require(losers.first)
+                    #expect(losers.count == 1)
+                    let kept = try #require(try await instances.store.instance(id, of: tenant))
+                    #expect(kept.launches.map(\.url) == ["https://example.com/a/\(2 - loser)"])
+                    #expect(
+                        try await instances.store.owner(of: id, of: tenant)?.attestKey == keys[1 - loser])
+                    #expect(try await instances.tokens(of: id) == ["device "])
+                    let digests = secrets.of(tenant).digests(of: try Instances.token(2 - loser))
+                    #expect(
+                        try await stores.count(
+                            """
+                            SELECT count(*) FROM doorstep.push_tokens
+                            WHERE instance_id = \(id.uuid) AND digest = \(digests[0])
+                            """) == 1)
+                    // The loser's own is another; and the next round's tokens are of others again.
+                    try await instances.execute(
+                        "DELETE FROM doorstep.instances WHERE tenant_id = \(tenant.uuid)")
+                }
+            }
+        }
+    }
+
+    /// Many that come at once are no more than one after the other; and another key's, or a tenant's, are not counted.
+    @Test(.timeLimit(.minutes(30))) func aKeyHasSoManyInstances() async throws {
+        try await Instances.with { instances in
+            let (store, tenant) = (instances.store, instances.tenant)
+            let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
+            let ids = (0..<2 * Instance.maximumOfKey).map { _ in InstanceID(UUID()) }
+            let results = try await withThrowingTaskGroup(of: Registration.self) { group in
+                for id in ids {
+                    let report = try Self.attested(id, by: keys[0])
+                    group.addTask { try await store.register(report, of: tenant, at: Self.now) }
+                }
+                return try await group.reduce(into: [Registration]()) { $0.append($1) }
+            }
+            let refused = results.filter { $0 == .refused(.tooManyOfKey) }
+            #expect(refused.count == Instance.maximumOfKey)
+            #expect(
+                try await instances.stores.count("SELECT count(*) FROM doorstep.instances")
+                    == Instance.maximumOfKey)
+            let other = InstanceID(UUID())
+            try await instances.register(Self.attested(other, by: keys[1]))
+            // Those that there are go on; where one goes, another comes.
+            var own: [InstanceID] = []
+            for id in ids where try await store.owner(of: id, of: tenant) != nil { own.append(id) }
+            try await instances.register(
+                Self.attested(own[0], by: keys[0], at: Self.now.addingTimeInterval(1)))
+            #expect(try await store.delete(own[0], of: tenant))
+            try await instances.register(Self.attested(InstanceID(UUID()), by: keys[0]))
+            #expect(
+                try await store.register(
+                    Self.attested(InstanceID(UUID()), by: keys[0]), of: tenant, at: Self.now)
+                    == .refused(.tooManyOfKey))
+        }
+    }
+
     /// From a notification or the App Switcher: it renews the 8 hours, and was at no business.
     @Test func aLaunchWithoutAURLRenewsTheWindowAndNothingElse() async throws {
         try await Instances.with { instances in

@@ -178,7 +178,8 @@ import Testing
             }
             let deleted: [TestLogin: [String]] = [
                 .admin: [
-                    "attest_keys", "revoked_attest_keys", "experiences", "short_codes", "domains", "api_keys",
+                    "attest_keys", "revoked_attest_keys", "attestation_days", "experiences", "short_codes",
+                    "domains", "api_keys",
                     "confirmations",
                     "push_tokens",
                     "launches", "instances", "channels", "audience_cursors", "notifications", "deliveries",
@@ -186,7 +187,8 @@ import Testing
                 ],
                 .manager: ["experiences", "short_codes", "domains", "webhooks", "instances", "channels"],
                 .app: [
-                    "push_tokens", "launches", "instances", "channels", "audience_cursors",
+                    "attest_keys", "revoked_attest_keys", "attestation_days", "push_tokens", "launches",
+                    "instances", "channels", "audience_cursors",
                     "idempotency_keys",
                     "webhook_messages",
                 ],
@@ -285,7 +287,9 @@ import Testing
             "api_keys": [
                 "tenant_id", "key_id", "kind", "digest", "expires_at", "revoked_at", "scopes", "locations",
             ],
-            "revoked_attest_keys": ["tenant_id", "key_id"],
+            "revoked_attest_keys": ["tenant_id", "key_id", "revoked_at"],
+            "attest_keys": ["tenant_id", "last_used_on"],
+            "attestation_days": ["tenant_id", "day"],
             "changes": ["tenant_id", "change_id", "xid", "at", "relation", "key"],
             "change_horizon": ["is_only", "pruned_xid"],
             "instances": ["tenant_id", "launched_at"],

@@ -119,6 +119,13 @@ enum SampleRows {
             ],
             change: "counter = 1", key: "attestation_digest = sha256('a')"),
         Table(
+            name: "attestation_days", login: .app,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "operation": "'confirm'", "day": "'2026-01-02'",
+                "by_token": "1", "signed": "2", "not_attested": "3",
+            ],
+            change: "signed = 4", key: "operation = 'confirm'"),
+        Table(
             name: "revoked_attest_keys", login: .admin, row: ["key_id": "sha256('$tenant')"], change: nil,
             key: "true"),
         Table(

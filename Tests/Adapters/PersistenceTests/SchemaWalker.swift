@@ -106,6 +106,8 @@ struct SchemaWalker {
                     ('short_codes', 'router_reads', '{doorstep_router}'),
                     ('api_keys', 'router_reads', '{doorstep_router}'),
                     ('revoked_attest_keys', 'router_reads', '{doorstep_router}'),
+                    ('attest_keys', 'router_reads', '{doorstep_router}'),
+                    ('attestation_days', 'router_reads', '{doorstep_router}'),
                     ('changes', 'router_reads', '{doorstep_router}'),
                     ('instances', 'router_reads', '{doorstep_router}'),
                     ('push_tokens', 'router_reads', '{doorstep_router}'),

@@ -132,13 +132,32 @@ import Testing
         }
     }
 
+    /// A key that Apple gives once is not lost without a word: neither to an operator nor to who has a key of the tenant's.
     @Test func aClipThatGoesTakesItsConnectionWithIt() async throws {
         try await Stores.withTenant { stores, tenant in
-            try await stores.createClip(Self.clip, of: tenant)
             let (connections, clip) = (try Self.connections(stores), try BundleID(Self.clip))
-            _ = try await connections.connect(clip, by: Self.credentials(), of: tenant, actor: "t")
-            _ = try await TenantItems(stores.administration.items.clips, of: tenant, by: "t").delete(clip)
-            #expect(try await connections.connections(of: tenant).isEmpty)
+            let used = AdministrationError.inUse(
+                "clip \(clip)",
+                by: [Referents(RowCount(relation: "app_store_connections", count: 1), first: ["ABCDE12345"])])
+            let followed = FollowedTable(stores.routerPool)
+            try await stores.database.withPool(as: .manager) { pool in
+                try await followed.running {
+                    let managed = ManagedCatalogue(pool, followedBy: followed.feed).items.clips
+                    for clips in [stores.administration.items.clips, managed] {
+                        try await stores.createClip(Self.clip, of: tenant)
+                        _ = try await connections.connect(
+                            clip, by: Self.credentials(), of: tenant, actor: "t")
+                        let items = TenantItems(clips, of: tenant, by: "t")
+                        await #expect(throws: used) { try await items.delete(clip) }
+                        #expect(try await connections.connections(of: tenant).count == 1)
+                        #expect(
+                            try await items.delete(clip, cascade: true).map(\.description) == [
+                                "1 app_store_connection", "1 clip",
+                            ])
+                        #expect(try await connections.connections(of: tenant).isEmpty)
+                    }
+                }
+            }
         }
     }
 }

@@ -88,6 +88,12 @@ import Testing
         await #expect(throws: AttestationRefusal.chain(.otherRoot)) { try await device.verify(attestation) }
     }
 
+    /// Each with the reason by which it is refused; those of CBOR, authenticator data, challenges and tokens are besides.
+    @Test func wrongInputsAreMany() {
+        let objects = ObjectTests.attestations.count + ObjectTests.assertions.count
+        #expect(AttestationFault.allCases.count + AssertionFault.allCases.count + objects >= 71)
+    }
+
     /// An inspection says of each step what it says, behind the first that refuses too.
     @Test func inspectsEachStep() async throws {
         let device = try SoftwareDevice()

@@ -19,17 +19,17 @@ import Testing
         keys = try #require(AttestationKeys(secrets: [Self.secret]))
         appID = try AppID("ABCDE12345.com.example.App")
         token = AttestationToken(
-            tenant: Self.tenant, appID: appID, keyID: [UInt8](repeating: 7, count: 32),
+            tenant: Self.tenant, appID: appID, clip: try BundleID("com.example.App.Clip"),
+            keyID: [UInt8](repeating: 7, count: 32),
             build: AttestedBuild(environment: .production, category: .appStore), at: Self.now)
     }
 
     private func read(
-        _ text: String, tenant: TenantID = tenant, appID: AppID? = nil, keys: AttestationKeys? = nil,
+        _ text: String, tenant: TenantID = tenant, keys: AttestationKeys? = nil,
         after seconds: TimeInterval = 0
     ) throws(AttestationRefusal) -> AttestationToken {
         try AttestationToken(
-            reading: text, of: tenant, appID: appID ?? self.appID, signedBy: keys ?? self.keys,
-            at: Self.now + seconds)
+            reading: text, of: tenant, signedBy: keys ?? self.keys, at: Self.now + seconds)
     }
 
     @Test func isReadAsItWasWritten() throws {
@@ -43,10 +43,10 @@ import Testing
     func tellsOfTheBuild(_ category: ValidationCategory?) throws {
         for environment in AttestationEnvironment.allCases {
             let build = AttestedBuild(environment: environment, category: category)
-            let token = AttestationToken(
-                tenant: Self.tenant, appID: appID, keyID: [UInt8](repeating: 7, count: 32), build: build,
+            let other = AttestationToken(
+                tenant: Self.tenant, appID: appID, clip: token.clip, keyID: token.keyID, build: build,
                 at: Self.now)
-            #expect(try read(token.text(signedBy: keys)).build == build)
+            #expect(try read(other.text(signedBy: keys)).build == build)
         }
     }
 
@@ -68,8 +68,9 @@ import Testing
         #expect(throws: AttestationRefusal.token(.expired)) { try read(text, after: 3_600) }
         #expect(throws: AttestationRefusal.token(.otherTenant)) { try read(text, tenant: TenantID(UUID())) }
         #expect(throws: AttestationRefusal.token(.otherApp)) {
-            try read(text, appID: AppID("ABCDE12345.com.example.Other"))
+            try token.check(AppID("ABCDE12345.com.example.Other"))
         }
+        try token.check(appID)
         let others = try #require(AttestationKeys(secrets: [String(repeating: "other", count: 8)]))
         #expect(throws: AttestationRefusal.token(.forged)) { try read(text, keys: others) }
         let both = try #require(

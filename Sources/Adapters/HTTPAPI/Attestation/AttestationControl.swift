@@ -15,6 +15,15 @@ struct AttestationControl: Sendable {
     let verifier: AppVerifier?
     let counters: AttestationCounters
 
+    /// What a token is. In a box of its own, since most requests have none.
+    indirect enum Token {
+        case held(AttestationToken)
+        case refused(AttestationRefusal)
+
+        /// Of the key that it was given for; nil for one that does not hold.
+        var keyID: [UInt8]? { if case .held(let token) = self { token.keyID } else { nil } }
+    }
+
     /// What a signature is, once the store was asked.
     enum Signature {
         case signed(RequestSignature)
@@ -63,6 +72,9 @@ struct AttestationControl: Sendable {
         guard demand != .off else { return .none }
         let found = evidence(of: request, for: clip, operation)
         counters.count(operation, found)
+        if let grade = found.grade {
+            verifier?.record(grade, of: clip.clip, for: operation, request.tenant, at: request.now)
+        }
         switch found {
         case .attested(let attestation):
             guard attestation.grade == .request || !clip.attestation.requiresSignature(of: operation) else {
@@ -88,6 +100,15 @@ struct AttestationControl: Sendable {
         /// The database did not answer.
         case unavailable
         case notConfigured
+
+        /// What of it holds; nil where the server cannot check it.
+        var grade: RequestAttestation.Grade? {
+            switch self {
+            case .attested(let attestation): attestation.grade
+            case .missing, .refused: RequestAttestation.Grade.none
+            case .unavailable, .notConfigured: nil
+            }
+        }
     }
 
     /// A signature counts before a token, since it says more; but where the database is away a token is enough, unless a
@@ -95,20 +116,21 @@ struct AttestationControl: Sendable {
     private func evidence(
         of request: AdmittedRequest, for clip: AttestedClip, _ operation: ClipAttestation.Operation
     ) -> Evidence {
-        guard let verifier else { return .notConfigured }
+        guard verifier != nil else { return .notConfigured }
         do throws(AttestationRefusal) {
             switch request.signature {
             case .signed(let signature): return .attested(try signature.attestation(for: clip))
             case .refused(let refusal): return .refused(refusal)
             case .unavailable
-            where request.request.fields.attestation == nil
-                || clip.attestation.requiresSignature(of: operation):
+            where request.token == nil || clip.attestation.requiresSignature(of: operation):
                 return .unavailable
             case .unavailable, nil: break
             }
-            guard let token = request.request.fields.attestation else { return .missing }
-            return .attested(
-                try verifier.attestation(by: token, for: clip, in: request.table, at: request.now))
+            switch request.token {
+            case .held(let token): return .attested(try token.attestation(for: clip))
+            case .refused(let refusal): return .refused(refusal)
+            case nil: return .missing
+            }
         } catch {
             return .refused(error)
         }

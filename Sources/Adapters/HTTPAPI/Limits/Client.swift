@@ -14,6 +14,14 @@ struct Client: Sendable {
         }
     }
 
+    /// Who the requests of a publishable key come from, as far as it is known: many installations may have one address, as in
+    /// a stadium.
+    enum Identity: Hashable, Sendable {
+        case address(Address)
+        /// By the ID of its key of App Attest, of which it has brought a token.
+        case installation([UInt8])
+    }
+
     let address: Address
     /// Whether the connection is a proxy's, which carries other clients' requests too.
     let isBehindProxy: Bool

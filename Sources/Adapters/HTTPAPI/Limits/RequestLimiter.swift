@@ -12,6 +12,8 @@ struct RequestLimiter: Sendable {
     let defaults: RequestLimits
     private let keys = RateLimiter<TenantKey>()
     private let clients = RateLimiter<TenantClient>()
+    /// Those that have brought a token of App Attest.
+    private let installations = RateLimiter<TenantInstallation>()
     private let newInstances = RateLimiter<TenantID>()
     private let clientNewInstances = RateLimiter<TenantClient>()
     /// Of those who have no valid key.
@@ -32,15 +34,22 @@ struct RequestLimiter: Sendable {
     }
 
     /// Counts a request of a key. A secret key is used by its tenant's servers, which are no clients in this sense.
+    /// - Parameter installation: The ID of the key of App Attest that it came by: a client of its own, whatever its address.
     /// - Throws: 429 when a limit is reached.
     func admit(
-        _ caller: KeyHolder, from client: Client
+        _ caller: KeyHolder, from client: Client, by installation: [UInt8]? = nil
     ) throws(Problem) -> RequestStanding {
         let now = now()
         var standing = RequestStanding()
         if caller.kind == .publishable, let limit = caller.limits.client ?? defaults.client {
-            let state = clients.take(
-                TenantClient(tenant: caller.tenant, address: client.address), limit, at: now)
+            let state =
+                if let installation {
+                    installations.take(
+                        TenantInstallation(tenant: caller.tenant, key: installation), limit, at: now)
+                } else {
+                    clients.take(
+                        TenantClient(tenant: caller.tenant, address: client.address), limit, at: now)
+                }
             standing.client = state
             guard state.isAdmitted else {
                 throw .rateLimited(by: .client, state, standing, pauses.pause(for: client))
@@ -74,8 +83,9 @@ struct RequestLimiter: Sendable {
     ///
     /// Many requests that come at once get no more places than there are. A client that is refused has used up nothing of
     /// its tenant's.
+    /// - Parameter client: Nil for an installation that has so many instances of its own, wherever it is.
     /// - Returns: Nil, or 429 when a limit is reached and nothing is counted.
-    func admitInstance(of caller: KeyHolder, from client: Client) -> Problem? {
+    func admitInstance(of caller: KeyHolder, from client: Client?) -> Problem? {
         let now = now()
         if let (holder, limit) = clientInstances(of: caller, from: client) {
             let state = clientNewInstances.take(holder, limit, at: now)
@@ -94,7 +104,7 @@ struct RequestLimiter: Sendable {
     }
 
     /// Takes back what was counted: no instance was added.
-    func giveBackInstance(of caller: KeyHolder, from client: Client) {
+    func giveBackInstance(of caller: KeyHolder, from client: Client?) {
         if let (holder, limit) = clientInstances(of: caller, from: client) {
             clientNewInstances.giveBack(holder, limit)
         }
@@ -105,9 +115,9 @@ struct RequestLimiter: Sendable {
 
     /// A secret key's instances count for the tenant alone.
     private func clientInstances(
-        of caller: KeyHolder, from client: Client
+        of caller: KeyHolder, from client: Client?
     ) -> (TenantClient, RateLimit)? {
-        guard caller.kind == .publishable,
+        guard caller.kind == .publishable, let client,
             let limit = caller.limits.clientNewInstances ?? defaults.clientNewInstances
         else { return nil }
         return (TenantClient(tenant: caller.tenant, address: client.address), limit)
@@ -143,6 +153,12 @@ struct RequestLimiter: Sendable {
 
         /// An ID is random, so that one of two hashes as well as both.
         func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    }
+
+    private struct TenantInstallation: Hashable {
+        let tenant: TenantID
+        /// The ID of its key of App Attest: a hash, of which nobody chooses whose place in a table it shares.
+        let key: [UInt8]
     }
 
     private struct TenantClient: Hashable {

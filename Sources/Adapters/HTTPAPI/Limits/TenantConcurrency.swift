@@ -9,7 +9,7 @@ final class TenantConcurrency: Sendable {
     private struct Holder: Hashable {
         let tenant: TenantID
         /// Nil for all of the tenant's.
-        let client: Client.Address?
+        let client: Client.Identity?
     }
 
     private struct State {
@@ -40,7 +40,7 @@ final class TenantConcurrency: Sendable {
     /// - Parameter client: who uses a publishable key; nil for a secret one.
     /// - Throws: A refusal, 429 unless said, when as many of the tenant's, of the client's, or of all are under way as may be.
     func with<Result>(
-        _ tenant: TenantID, client: Client.Address? = nil, _ body: () async throws -> Result
+        _ tenant: TenantID, client: Client.Identity? = nil, _ body: () async throws -> Result
     ) async throws -> Result {
         var holders = [Holder(tenant: tenant, client: nil)]
         if client != nil { holders.append(Holder(tenant: tenant, client: client)) }

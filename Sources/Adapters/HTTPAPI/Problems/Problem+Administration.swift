@@ -1,4 +1,5 @@
 import Administration
+import AppAttest
 import AppSiteAssociation
 import Cards
 import HTTPTypes
@@ -49,6 +50,14 @@ extension Problem {
                 throw Problem(
                     .unprocessableContent, error.code, error.description,
                     members: ["reason": "image_other_digest", "sha256": .string(digest.description)])
+            case .monitoredTooLittle(let operation, let seen):
+                throw Problem(
+                    .conflict, error.code, error.description,
+                    members: [
+                        "operation": .string(operation.rawValue),
+                        "required": JSONValue(MonitoredAttestations.required),
+                        "seen": JSONValue(seen),
+                    ])
             case .tooManyImages: throw Problem(.conflict, error)
             case .tooManyRows: throw Problem(.contentTooLarge, error)
             case .conflict:

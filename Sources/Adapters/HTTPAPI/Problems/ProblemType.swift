@@ -1,3 +1,4 @@
+import Administration
 import HTTPTypes
 import Notifications
 
@@ -258,6 +259,26 @@ struct ProblemType: Sendable {
                 the app was restored on another device, say, where its container is and its key is not.
                 """,
             remedy: "Take a new instance ID and register the launch by that."),
+        ProblemType(
+            "too_many_instances", .conflict, title: "The key has too many instances",
+            cause: """
+                A key of App Attest is one installation's, and has \(Instance.maximumOfKey) instances at most: as many are \
+                registered by this one.
+                """,
+            remedy:
+                "Keep one instance ID for each installation, or delete an instance that is not in use any more."
+        ),
+        ProblemType(
+            "monitored_too_little", .conflict, title: "Too little was monitored",
+            cause: """
+                The App Clip is to require what fewer than \(MonitoredAttestations.required) requests of the last \
+                \(MonitoredAttestations.days) days brought: `operation` says which, and `seen` how many did. Many people could \
+                be refused.
+                """,
+            remedy: """
+                Set the operation to `monitor`, and require it when enough was seen; or say that it is meant all the same, \
+                with `?unmonitored=true`, or with `--yes` of `doorstep clip attest`.
+                """),
         ProblemType(
             "attestation_not_configured", .serviceUnavailable, title: "Attestation is not set up here",
             cause: "The App Clip asks for attested requests, and the server has no secret for them.",

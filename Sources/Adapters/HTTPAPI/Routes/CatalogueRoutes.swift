@@ -63,10 +63,11 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
     // MARK: Writing
 
     fileprivate func put(_ request: AdmittedRequest) async throws -> Answer where Item: WrittenItem {
-        let key = try self.key(of: request)
+        let isInsisting = try isInsisting(request)
+        let key = try self.key(of: request, hasParameters: true)
         return try await Problem.managing(Item.unknown(key)) {
             let item = try Item.read(request.body, as: key)
-            return try await change(key, request) { current in
+            return try await change(key, request, insisting: isInsisting) { current in
                 try request.checkConditions(on: current)
                 return current.map { item.keeping($0, where: request.body) } ?? item
             }
@@ -74,9 +75,10 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
     }
 
     fileprivate func patch(_ request: AdmittedRequest) async throws -> Answer where Item: WrittenItem {
-        let key = try self.key(of: request)
+        let isInsisting = try isInsisting(request)
+        let key = try self.key(of: request, hasParameters: true)
         return try await Problem.managing(Item.unknown(key)) {
-            try await change(key, request) { current in
+            try await change(key, request, insisting: isInsisting) { current in
                 guard let current else { throw Item.unknown(key) }
                 try request.checkConditions(on: current)
                 return try current.patched(by: request.body)
@@ -101,9 +103,11 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
 
     /// Has an item become what the closure makes of it.
     func change(
-        _ key: Item.Key, _ request: AdmittedRequest, _ make: @Sendable (Item?) throws -> Item
+        _ key: Item.Key, _ request: AdmittedRequest, insisting: Bool = false,
+        _ make: @Sendable (Item?) throws -> Item
     ) async throws -> Answer {
-        let change = try await store.change(key, of: request.tenant, by: request.actor, make)
+        let change = try await store.change(
+            key, of: request.tenant, by: request.actor, insisting: insisting, make)
         guard change.isVisible else { return .notVisible }
         var answer = Answer(change.before == nil ? .created : .ok, showing: change.after)
         if change.before == nil { answer.headers[.location] = Item.path(of: key) }
@@ -127,6 +131,13 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
             answer.headers[.preferenceApplied] = "return=representation"
             return answer
         }
+    }
+
+    /// Whether what is advised against is to be done all the same.
+    private func isInsisting(_ request: AdmittedRequest) throws(Problem) -> Bool {
+        let names = Item.insistence.map { [$0] } ?? []
+        let parameters = try QueryParameters(request.query.utf8.span, named: names)
+        return try names.first.map { name throws(Problem) in try parameters.flag(name) } ?? false
     }
 
     // MARK: Keys

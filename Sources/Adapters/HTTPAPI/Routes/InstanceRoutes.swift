@@ -43,25 +43,38 @@ struct InstanceRoutes: Sendable {
         return registrar
     }
 
-    /// Refuses what is told of an instance by who does not bring what its clip asks for: the one that the instance is known by,
-    /// and the one that the request names. Where that is asked for, an instance is that of the key that registered it first.
-    /// - Returns: The key that an instance that is bound to none is to be bound to, if there is one.
-    @discardableResult
-    private func requireAttestation(
-        of request: AdmittedRequest, for id: InstanceID, naming clip: BundleID? = nil
-    ) async throws -> [UInt8]? {
-        guard request.isHeldToAttestation else { return nil }
-        let owner = try await configured().owner(of: id, of: request.tenant)
+    /// By what key something is told of an instance.
+    private struct Attested {
+        /// Nil for none.
         var key: [UInt8]?
+        /// Whether a clip requires one: then an instance is that of the key that registered it first.
         var isRequired = false
+        var owner: InstanceOwner?
+    }
+
+    /// Refuses what is told of an instance by who does not bring what its clip asks for: the one that the instance is known by,
+    /// and the one that the request names.
+    private func attested(
+        _ request: AdmittedRequest, for id: InstanceID, naming clip: BundleID? = nil
+    ) async throws -> Attested {
+        guard request.isHeldToAttestation else { return Attested() }
+        let owner = try await configured().owner(of: id, of: request.tenant)
+        var attested = Attested(owner: owner)
         for clip in Set([clip, owner?.clip].compactMap(\.self)) {
             let found = try attestation.attestation(of: request, for: .register) { clip }
-            key = found.keyID ?? key
-            isRequired = isRequired || request.table.attestedClip(clip)?.attestation.register == .require
+            attested.key = found.keyID ?? attested.key
+            attested.isRequired =
+                attested.isRequired || request.table.attestedClip(clip)?.attestation.register == .require
         }
-        guard let own = owner?.attestKey else { return key }
-        guard !isRequired || own == key else { throw Problem.instanceOfOtherKey }
-        return nil
+        return attested
+    }
+
+    /// The same of an instance that is there.
+    private func requireAttestation(of request: AdmittedRequest, for id: InstanceID) async throws {
+        let attested = try await attested(request, for: id)
+        if attested.isRequired, let own = attested.owner?.attestKey, own != attested.key {
+            throw Problem(RegistrationRefusal.otherKey)
+        }
     }
 
     // MARK: Instances
@@ -74,19 +87,20 @@ struct InstanceRoutes: Sendable {
         }
         let (report, receipt) = try LaunchReport.read(request.body, of: id)
         let launched = report.url.flatMap { request.table.lookUp($0).experience?.clip }
-        let attestKey = try await requireAttestation(
-            of: request, for: id, naming: launched ?? report.clip)
+        let attested = try await attested(request, for: id, naming: launched ?? report.clip)
         let proof = try receipt.map { receipt throws(Problem) in
             try prove(receipt, to: request.tenant, at: request.now)
         }
         // Only the store knows whether the instance is new; one that is known is kept whatever the limits say.
-        let full = limiter.admitInstance(of: request.caller, from: request.client)
+        let client = attested.key == nil ? request.client : nil
+        let full = limiter.admitInstance(of: request.caller, from: client)
         var isNew = false
         defer {
-            if full == nil, !isNew { limiter.giveBackInstance(of: request.caller, from: request.client) }
+            if full == nil, !isNew { limiter.giveBackInstance(of: request.caller, from: client) }
         }
         switch try await registrar.register(
-            report, proof: proof, mayBeNew: full == nil, by: attestKey, in: request.table, at: request.now)
+            report, proof: proof, mayBeNew: full == nil, by: attested.key,
+            reachesOthers: !attested.isRequired, in: request.table, at: request.now)
         {
         case .registered(let instance, let isAdded):
             isNew = isAdded
@@ -283,9 +297,6 @@ extension JSONObjectReader {
 extension Problem {
     fileprivate static let unknownInstance = Problem(
         .notFound, "unknown_instance", "there is no instance of this ID")
-    fileprivate static let instanceOfOtherKey = Problem(
-        .conflict, "instance_of_other_key",
-        "the instance was registered by another key of App Attest: take a new instance ID")
     fileprivate static let unknownActivity = Problem(
         .notFound, "unknown_activity", "there is no Live Activity of this ID")
 
@@ -305,6 +316,8 @@ extension Problem {
             members["field"] = "clip"
         case .otherClip:
             self.init(.unprocessableContent, "other_clip", "\(refusal)", members: ["field": "clip"])
+        case .otherKey: self.init(.conflict, "instance_of_other_key", "\(refusal)")
+        case .tooManyOfKey: self.init(.conflict, "too_many_instances", "\(refusal)")
         case .newNotAdmitted: self.init(.tooManyRequests, "rate_limited", "\(refusal)")
         case .proof(let defect): self = .invalidReceipt(defect.rawValue, "\(refusal)")
         }

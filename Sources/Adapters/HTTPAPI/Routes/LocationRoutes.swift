@@ -52,8 +52,11 @@ struct LocationRoutes: Sendable {
         let asked = try ConfirmationRequest(request.body)
         let clip = { request.clip(leadingFrom: asked.url) }
         let attested = try attestation.attestation(of: request, for: .confirm, clip)
+        // What launches nothing is asked for nothing: whoever has the clip's key gets no receipt of it, where others bring more.
+        let isReceipted = !request.isHeldToAttestation || clip() != nil
         var answer = Answer(
-            uncached: answers.confirm(asked, attested: attested, in: request.table, at: request.now))
+            uncached: answers.confirm(
+                asked, attested: attested, isReceipted: isReceipted, in: request.table, at: request.now))
         answer.headers = attestation.nextChallenge(to: clip, after: request)
         return answer
     }

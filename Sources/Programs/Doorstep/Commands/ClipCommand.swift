@@ -113,7 +113,8 @@ struct ClipCommand: AsyncParsableCommand {
             discussion: """
                 'monitor' counts what requests bring and refuses none: what would be refused is in the metric \
                 doorstep_attestation_checks_total. Secret keys are never asked. The App IDs that are taken are those of \
-                'clip create --team-id' and '--app-id-prefix'.
+                'clip create --team-id' and '--app-id-prefix'. What is to be required must have been monitored: \
+                \(MonitoredAttestations.required) requests of the last \(MonitoredAttestations.days) days brought it.
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -139,6 +140,7 @@ struct ClipCommand: AsyncParsableCommand {
         var requiresStatements: Bool?
         @Option(help: "How many of a hundred installations are told to attest.") var ramp: Int?
         @Flag(help: "Ask for nothing any more.") var none = false
+        @Flag(help: "Require also what monitoring has seen too little of.") var yes = false
 
         func validate() throws {
             let isChanged =
@@ -155,7 +157,7 @@ struct ClipCommand: AsyncParsableCommand {
 
         func run() async throws {
             let clip = try await tenant.withItems(\.clips) { clips in
-                try await clips.update(bundleID) { clip in
+                try await clips.update(bundleID, insisting: yes) { clip in
                     var clip = clip
                     clip.attestation = none ? nil : changed(clip.attestation ?? ClipAttestation())
                     return clip

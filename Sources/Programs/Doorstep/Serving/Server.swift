@@ -72,6 +72,9 @@ struct Server {
             let usage = KeyUsageQueue(pool) { [logger] error in
                 logger.info("the use of keys is not written down yet", metadata: ["error": "\(error)"])
             }
+            let attestations = AttestationCountQueue(pool) { [logger] error in
+                logger.info("attestations are not counted yet", metadata: ["error": "\(error)"])
+            }
             let figures = ServerFigures(routing.table, confirmations)
             // What is queued waits in the database for a server that has a sender.
             let delivery = sealingKeys.map { keys in
@@ -87,7 +90,8 @@ struct Server {
                     answers: APIAnswers(recorder: confirmations, receipts: receipts?.issuer),
                     attestation: attestationKeys.map {
                         AppVerifier(
-                            secrets: $0, root: attestationRoot.root, keys: PostgresAttestedKeys(pool))
+                            secrets: $0, root: attestationRoot.root, keys: PostgresAttestedKeys(pool),
+                            recordingTo: attestations)
                     },
                     foreignAttestationRoot:
                         attestationRoot.isForeign ? attestationRoot.root.fingerprint : nil,
@@ -137,7 +141,9 @@ struct Server {
                     NotificationUpkeep(
                         pool, instanceRetention: instanceRetention,
                         notificationRetention: notificationRetention), logger: logger),
-                RecordingService(confirmations, logger: logger), KeyUsageService(usage),
+                UpkeepService(AttestationUpkeep(pool), logger: logger),
+                RecordingService(confirmations, logger: logger), GatheringService(usage),
+                GatheringService(attestations),
             ]
             if let auditRetention {
                 services.append(

@@ -31,6 +31,16 @@ struct UpkeepService: Service {
         }
     }
 
+    init(_ attestation: AttestationUpkeep, logger: Logger) {
+        self.init("keys of App Attest", logger) {
+            let work = try await attestation.maintain()
+            return [
+                ("keys_pruned", work.keys), ("revocations_pruned", work.revocations),
+                ("counts_pruned", work.counts),
+            ]
+        }
+    }
+
     init(_ auditLog: AuditLogUpkeep, logger: Logger) {
         self.init("old entries of the audit log", logger) {
             [("entries_pruned", try await auditLog.maintain())]

@@ -26,6 +26,9 @@ public struct Instance: Sendable, Hashable {
     public static let maximumLaunches = 64
     /// How many Live Activities, and how many types that can be started, an instance has; the oldest go [ours].
     public static let maximumActivities = 16
+    /// How many instances a key of App Attest has, which is one installation's: a new one takes a new ID, as after a restore
+    /// [ours].
+    public static let maximumOfKey = 16
     /// How long a Live Activity can be there: eight hours active, then four on the Lock Screen [Apple].
     public static let activityLifetime: TimeInterval = 12 * 60 * 60
 

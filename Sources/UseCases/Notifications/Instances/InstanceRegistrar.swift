@@ -29,11 +29,12 @@ public struct InstanceRegistrar: Sendable {
     ///   - proof: An authentic receipt of the person's having been there.
     ///   - mayBeNew: Whether an instance that is not known is added.
     ///   - attestKey: The ID of the key of App Attest that the report came by; an instance that is bound to none is
-    ///     bound to this one. That one that is bound is its own, the caller has seen to.
+    ///     bound to this one.
+    ///   - reachesOthers: Whether an instance is reached that is bound to another key.
     ///   - now: The time of the request.
     public func register(
         _ report: LaunchReport, proof: Receipt? = nil, mayBeNew: Bool = true, by attestKey: [UInt8]? = nil,
-        in table: TenantTable, at now: Date
+        reachesOthers: Bool = true, in table: TenantTable, at now: Date
     ) async throws -> Registration {
         let lookup = report.url.map { table.lookUp($0) }
         let experience = lookup?.experience
@@ -59,7 +60,7 @@ public struct InstanceRegistrar: Sendable {
         let registration = InstanceRegistration(
             id: report.instance, clip: experience?.clip ?? report.clip, app: report.app,
             environment: report.environment, permission: report.permission, launchedAt: launchedAt,
-            launch: launch, tokens: tokens, attestKey: attestKey)
+            launch: launch, tokens: tokens, attestKey: attestKey, reachesOthers: reachesOthers)
         let result = try await store.register(
             registration, mayBeNew: mayBeNew, of: table.tenant, at: now)
         // With the clip of an experience that matched a moment ago, the experience is gone.

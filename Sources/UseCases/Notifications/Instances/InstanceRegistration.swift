@@ -14,13 +14,15 @@ public struct InstanceRegistration: Sendable, Hashable {
     /// Nil for a launch without a URL, which was at no business.
     public let launch: Launch?
     public let tokens: [TokenPlace: PushToken]
-    /// The ID of the key of App Attest that the instance is bound to, if it is not bound yet; nil for none.
+    /// The ID of the key of App Attest that it came by; an instance that is bound to none is bound to this one. Nil for none.
     public let attestKey: [UInt8]?
+    /// Whether an instance that is bound to another key is reached: not where a clip requires attestation.
+    public let reachesOthers: Bool
 
     public init(
         id: InstanceID, clip: BundleID?, app: InstalledApp, environment: APNsEnvironment,
         permission: NotificationPermission, launchedAt: Date, launch: Launch?,
-        tokens: [TokenPlace: PushToken], attestKey: [UInt8]? = nil
+        tokens: [TokenPlace: PushToken], attestKey: [UInt8]? = nil, reachesOthers: Bool = true
     ) {
         self.id = id
         self.clip = clip
@@ -31,5 +33,6 @@ public struct InstanceRegistration: Sendable, Hashable {
         self.launch = launch
         self.tokens = tokens
         self.attestKey = attestKey
+        self.reachesOthers = reachesOthers
     }
 }

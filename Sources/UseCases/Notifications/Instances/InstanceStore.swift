@@ -10,7 +10,8 @@ public protocol InstanceStore: Sendable {
     /// Keeps a launch as ``InstanceRegistrar`` says.
     /// - Parameter mayBeNew: Whether an instance that is not known is added.
     /// - Returns: The instance as it is then, and whether there was none before; or `unknownInstance`, `unknownClip` when
-    ///   the tenant does not have the clip (any more), and `newNotAdmitted`.
+    ///   the tenant does not have the clip (any more), `newNotAdmitted`, `otherKey` and `tooManyOfKey`. Of two keys that
+    ///   come at once for an instance that is bound to none, one is told `otherKey` where each reaches its own alone.
     func register(
         _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
     ) async throws -> Registration

@@ -16,6 +16,10 @@ public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
     case otherClip
     /// The instance is not known, and none may be added now.
     case newNotAdmitted
+    /// The instance is bound to another key of App Attest.
+    case otherKey
+    /// The key of App Attest has ``Instance/maximumOfKey`` instances already.
+    case tooManyOfKey
     case proof(ProofDefect)
 
     /// What a receipt does not prove.
@@ -34,6 +38,10 @@ public enum RegistrationRefusal: Sendable, Hashable, CustomStringConvertible {
         case .unknownClip: "the tenant has no such clip"
         case .otherClip: "the URL is of another clip than the one that is named"
         case .newNotAdmitted: "no instance may be added now"
+        case .otherKey:
+            "the instance was registered by another key of App Attest: take a new instance ID"
+        case .tooManyOfKey:
+            "the key of App Attest has \(Instance.maximumOfKey) instances already: delete one that is not in use"
         case .proof(.notInRegion): "the receipt says that the person was not seen at the location"
         case .proof(.noLocation): "the URL leads to no location that a receipt could be for"
         case .proof(.otherLocation): "the receipt is for another location than the URL's"

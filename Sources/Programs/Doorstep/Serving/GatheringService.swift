@@ -1,0 +1,23 @@
+import Persistence
+import ServiceLifecycle
+
+/// Writes down what is gathered in memory, as long as the server runs and once more when it ends.
+struct GatheringService: Service {
+    private let writes: @Sendable () async -> Void
+    private let last: @Sendable () async -> Void
+
+    /// When keys were used.
+    init(_ usage: KeyUsageQueue) {
+        (writes, last) = ({ await usage.run() }, { await usage.flush() })
+    }
+
+    /// What requests brought of App Attest.
+    init(_ counts: AttestationCountQueue) {
+        (writes, last) = ({ await counts.run() }, { await counts.flush() })
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await writes() }
+        await last()
+    }
+}

@@ -1,0 +1,179 @@
+import Administration
+import AppAttest
+import Foundation
+import Persistence
+import PostgreSQL
+import Synchronization
+import Tenancy
+import TestSupport
+import Testing
+
+/// What requests bring is counted by the day, and a clip requires what enough of them bring.
+@Suite struct AttestationCountTests {
+    private static let clip = "com.example.MyApp.Clip"
+
+    private struct Counted: Hashable {
+        let tenant: UUID
+        let clip: String
+        let operation: String
+        let day: String
+        let counts: [Int]
+    }
+
+    private static func rows(_ stores: Stores) async throws -> Set<Counted> {
+        try await stores.database.withSuperuser { pool in
+            try await pool.withConnection { connection in
+                let rows = try await connection.execute(
+                    """
+                    SELECT tenant_id, bundle_id, operation, day::text, ARRAY[by_token, signed, not_attested]
+                    FROM doorstep.attestation_days
+                    """)
+                return Set(
+                    try rows.map { row in
+                        let (tenant, clip, operation, day, counts) = try row.decode(
+                            UUID.self, String.self, String.self, String.self, [Int].self)
+                        return Counted(
+                            tenant: tenant, clip: clip, operation: operation, day: day, counts: counts)
+                    })
+            }
+        }
+    }
+
+    /// By two servers, of two tenants, on two days; of a clip or a tenant that is gone nothing, and nothing is in its way.
+    @Test func countsAddUpByDay() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let other = try await stores.createTenant("other")
+            for tenant in [tenant, other] { try await stores.createClip(of: tenant) }
+            let queues = (0..<2).map { _ in AttestationCountQueue(stores.appPool) { Issue.record($0) } }
+            let clip = try BundleID(Self.clip)
+            // A minute before and at midnight of UTC.
+            let days = [
+                Date(timeIntervalSince1970: 1_795_046_340), Date(timeIntervalSince1970: 1_795_046_400),
+            ]
+            for queue in queues {
+                for grade in RequestAttestation.Grade.allCases {
+                    queue.record(grade, of: clip, for: .confirm, tenant, at: days[0])
+                }
+                queue.record(.token, of: clip, for: .confirm, tenant, at: days[1])
+                queue.record(.token, of: clip, for: .lookUp, tenant, at: days[0])
+                queue.record(.request, of: clip, for: .confirm, other, at: days[0])
+                queue.record(
+                    .token, of: try BundleID("com.example.No.Clip"), for: .confirm, tenant, at: days[0])
+                queue.record(.token, of: clip, for: .confirm, TenantID(UUID()), at: days[0])
+            }
+            await withTaskGroup { group in
+                for queue in queues { group.addTask { await queue.flush() } }
+            }
+            // Nothing waits any more.
+            for queue in queues { await queue.flush() }
+            func row(_ tenant: TenantID, _ operation: String, _ day: String, _ counts: [Int]) -> Counted {
+                Counted(tenant: tenant.uuid, clip: Self.clip, operation: operation, day: day, counts: counts)
+            }
+            let expected: Set = [
+                row(tenant, "confirm", "2026-11-18", [2, 2, 2]),
+                row(tenant, "confirm", "2026-11-19", [2, 0, 0]),
+                row(tenant, "look_up", "2026-11-18", [2, 0, 0]),
+                row(other, "confirm", "2026-11-18", [0, 2, 0]),
+            ]
+            #expect(try await Self.rows(stores) == expected)
+            // They go with the clip.
+            _ = try await stores.administration.deleteClip(clip, of: other, cascade: false)
+            #expect(try await Self.rows(stores).count == 3)
+        }
+    }
+
+    /// What cannot be written is written later, and is counted once.
+    @Test func whatCannotBeWrittenWaits() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.createClip(of: tenant)
+            let failures = Mutex(0)
+            let queue = AttestationCountQueue(stores.appPool) { _ in failures.withLock { $0 += 1 } }
+            let clip = try BundleID(Self.clip)
+            let day = Date(timeIntervalSince1970: 1_795_046_340)
+            for verb in [
+                "REVOKE INSERT ON doorstep.attestation_days FROM",
+                "GRANT INSERT ON doorstep.attestation_days TO",
+            ] {
+                try await stores.database.withSuperuser { pool in
+                    try await pool.withTransaction { try await $0.execute(script: "\(verb) doorstep_app") }
+                }
+                queue.record(.token, of: clip, for: .register, tenant, at: day)
+                queue.record(.none, of: clip, for: .register, tenant, at: day)
+                await queue.flush()
+            }
+            #expect(failures.withLock { $0 } == 1)
+            #expect(try await Self.rows(stores).map(\.counts) == [[2, 0, 2]])
+        }
+    }
+
+    private static func count(
+        _ number: Int, _ column: String, _ operation: String, daysAgo: Int = 0, _ stores: Stores,
+        _ tenant: TenantID
+    ) async throws {
+        try await stores.database.withSuperuser { pool in
+            try await pool.withConnection { connection in
+                let counts = ["by_token", "signed", "not_attested"].map { $0 == column ? number : 0 }
+                _ = try await connection.execute(
+                    """
+                    INSERT INTO doorstep.attestation_days AS d
+                    VALUES (\(tenant.uuid), \(Self.clip), \(operation), (now() AT TIME ZONE 'UTC')::date - \(daysAgo)::integer,
+                        \(counts[0]), \(counts[1]), \(counts[2]))
+                    ON CONFLICT (tenant_id, bundle_id, operation, day) DO UPDATE
+                    SET by_token = d.by_token + excluded.by_token, signed = d.signed + excluded.signed,
+                        not_attested = d.not_attested + excluded.not_attested
+                    """)
+            }
+        }
+    }
+
+    /// The role by which keys change clips sees the counts, and asks them of what is stricter than before alone.
+    @Test func whatIsRequiredMustHaveBeenSeen() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.createClip(of: tenant)
+            let clip = try BundleID(Self.clip)
+            func set(_ attestation: ClipAttestation?, insisting: Bool = false) async throws {
+                _ = try await TenantItems(stores.administration.items.clips, of: tenant, by: "operator:alice")
+                    .update(clip, insisting: insisting) { clip in
+                        var clip = clip
+                        clip.attestation = attestation
+                        return clip
+                    }
+            }
+            func refuses(
+                _ attestation: ClipAttestation, _ operation: ClipAttestation.Operation, seen: Int
+            ) async {
+                await #expect(throws: AdministrationError.monitoredTooLittle(operation, seen: seen)) {
+                    try await set(attestation)
+                }
+            }
+            // To monitor, nothing must have been seen.
+            try await set(ClipAttestation(lookUp: .monitor, confirm: .monitor, register: .monitor))
+            await refuses(ClipAttestation(lookUp: .require), .lookUp, seen: 0)
+            await refuses(ClipAttestation(confirm: .require), .confirm, seen: 0)
+            await refuses(ClipAttestation(register: .require), .register, seen: 0)
+            // Neither what failed counts, nor what is long ago, nor another operation's.
+            try await Self.count(1_000, "not_attested", "confirm", stores, tenant)
+            try await Self.count(1_000, "by_token", "confirm", daysAgo: 7, stores, tenant)
+            try await Self.count(1_000, "by_token", "look_up", stores, tenant)
+            try await Self.count(60, "by_token", "confirm", daysAgo: 6, stores, tenant)
+            try await Self.count(39, "signed", "confirm", stores, tenant)
+            await refuses(ClipAttestation(confirm: .require), .confirm, seen: 99)
+            try await Self.count(1, "by_token", "confirm", stores, tenant)
+            try await set(ClipAttestation(lookUp: .require, confirm: .require))
+            // A signature is more than a token.
+            await refuses(ClipAttestation(lookUp: .require, confirm: .requireSigned), .confirm, seen: 39)
+            // What is required already may stay, and anything be loosened, whatever was seen.
+            try await stores.administer(tenant, "DELETE FROM doorstep.attestation_days")
+            try await set(ClipAttestation(lookUp: .require, confirm: .require, ramp: 50))
+            try await set(ClipAttestation(confirm: .require))
+            await refuses(ClipAttestation(lookUp: .require, confirm: .require), .lookUp, seen: 0)
+            try await set(
+                ClipAttestation(lookUp: .require, confirm: .requireSigned, register: .require),
+                insisting: true)
+            let kept = try await stores.administration.clip(clip, of: tenant).attestation
+            #expect(
+                kept == ClipAttestation(lookUp: .require, confirm: .requireSigned, register: .require))
+            try await set(nil)
+        }
+    }
+}
