@@ -8,6 +8,7 @@ struct BenchmarksCommand: AsyncParsableCommand {
         abstract: "Time what Doorstep does before and after the socket.",
         subcommands: [
             MicroCommand.self, ScaleCommand.self, NearbyCommand.self, OutboxCommand.self, APNsCommand.self,
+            AttestationCommand.self,
         ],
         defaultSubcommand: MicroCommand.self)
 }

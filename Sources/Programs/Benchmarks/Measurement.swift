@@ -33,6 +33,25 @@ struct Measurement {
         self.init(name, times, allocations: Double(counted) / Double(warmUp))
     }
 
+    /// Calls `body`, which takes far longer than the clock, once for each sample.
+    ///
+    /// - Throws: What `body` throws.
+    init<Result>(_ name: String, samples: Int, awaiting body: () async throws -> Result) async rethrows {
+        let clock = ContinuousClock()
+        blackHole(try await body())
+        var times: [Double] = []
+        for _ in 0..<samples {
+            let start = clock.now
+            blackHole(try await body())
+            times.append((clock.now - start) / .nanoseconds(1))
+        }
+        let counted = 20
+        allocations_start()
+        for _ in 0..<counted { blackHole(try await body()) }
+        let allocations = Double(allocations_stop()) / Double(counted)
+        self.init(name, times, allocations: allocations)
+    }
+
     /// Calls `body` once with each input, in batches.
     ///
     /// - Parameters:
