@@ -95,53 +95,6 @@ import Testing
         _ = try channel.finish()
     }
 
-    // MARK: Writes that are joined
-
-    @Test func whatIsWrittenBeforeAFlushIsOneWrite() throws {
-        let handler = WriteJoiningHandler()
-        let channel = EmbeddedChannel(handler: handler)
-        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        var taken: [Int] = []
-        for (number, text) in ["head", " body", "", " next"].enumerated() {
-            let promise = channel.eventLoop.makePromise(of: Void.self)
-            promise.futureResult.assumeIsolated().whenSuccess { taken.append(number) }
-            channel.write(IOData.byteBuffer(ByteBuffer(string: text)), promise: promise)
-        }
-        #expect(taken.isEmpty)
-        channel.flush()
-        #expect(
-            try channel.readOutbound(as: IOData.self) == .byteBuffer(ByteBuffer(string: "head body next")))
-        #expect(try channel.readOutbound(as: IOData.self) == nil)
-        #expect(taken.sorted() == [0, 1, 2, 3])
-        // What is never flushed is known not to have gone out.
-        let last = channel.eventLoop.makePromise(of: Void.self)
-        var isRefused = false
-        last.futureResult.assumeIsolated().whenFailure { _ in isRefused = true }
-        channel.write(IOData.byteBuffer(ByteBuffer(string: "late")), promise: last)
-        channel.pipeline.syncOperations.removeHandler(handler, promise: nil)
-        channel.embeddedEventLoop.run()
-        #expect(isRefused)
-        _ = try channel.finish()
-    }
-
-    /// In the order in which it was written, the bytes as they were.
-    @Test func whatIsLongGoesOnByItself() throws {
-        let channel = EmbeddedChannel(handler: WriteJoiningHandler())
-        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        let parts = [300, 16_384, 16_384, 84, 1, 40_000].enumerated().map { index, length in
-            ByteBuffer(repeating: UInt8(index), count: length)
-        }
-        for part in parts { channel.write(IOData.byteBuffer(part), promise: nil) }
-        channel.flush()
-        var written: [[UInt8]] = []
-        while case .byteBuffer(let bytes)? = try channel.readOutbound(as: IOData.self) {
-            written.append(Array(buffer: bytes))
-        }
-        #expect(written.map(\.count) == [300, 16_384, 16_384, 85, 40_000])
-        #expect(written.flatMap { $0 } == parts.flatMap { Array(buffer: $0) })
-        _ = try channel.finish()
-    }
-
     // MARK: How many there may be
 
     @Test func beyondTheLimitNoneIsAcceptedAndTheLogSaysSoOnce() throws {

@@ -29,7 +29,7 @@ import Testing
             // Known of a connection before its handlers are.
             channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             try channel.pipeline.syncOperations.addHandlers([
-                reads, HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder()), handler,
+                reads, ByteToMessageHandler(HTTPRequestDecoder()), handler,
             ])
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         }

@@ -30,7 +30,8 @@ struct HTTP1Connection: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
-            try pipeline.addHandler(WriteJoiningHandler(), position: .before(encoder))
+            // Answers are written by `HTTP1AnswerWriter`, all of them.
+            pipeline.removeHandler(encoder, promise: nil)
             try pipeline.addHandler(IdleStateHandler(readTimeout: timeouts.idle), position: .before(decoder))
             try pipeline.addHandler(
                 HTTP1ExchangeHandler(answerer, answerTimeout: timeouts.answer), position: .after(decoder))

@@ -7,17 +7,15 @@ import NIOHTTPTypes
 ///
 /// A class for each version, so that none of what is done for a request is generic when it runs.
 protocol ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler
-where
-    InboundIn == Wire.RequestPart, InboundOut == Wire.RequestPart, OutboundIn == Wire.ResponsePart,
-    OutboundOut == Wire.ResponsePart
-{
+where InboundIn == Wire.RequestPart, InboundOut == Wire.RequestPart, OutboundIn == Wire.ResponsePart {
     associatedtype Wire: HTTPWire
     var exchanges: Exchanges<Wire> { get }
 }
 
 final class HTTP1ExchangeHandler: ExchangeHandler {
     typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = ByteBuffer
 
     let exchanges: Exchanges<HTTP1Wire>
 
@@ -59,5 +57,10 @@ extension ExchangeHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         exchanges.write(unwrapOutboundIn(data), promise, context)
+    }
+    func flush(context: ChannelHandlerContext) { exchanges.flush(context) }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        exchanges.close(mode, promise, context)
     }
 }

@@ -59,6 +59,7 @@ final class Exchanges<Wire: HTTPWire> {
     /// Whether its client may be sending more, and would not read an answer if that were refused.
     private var mayBeSending = false
     private let untaken: UntakenParts
+    private var writer: Wire.Writer
     /// Whether the router has written the head of an answer, and not its end.
     private var hasBegunAnswer = false
     /// Whether the router was given a head, and not the end of its request.
@@ -81,13 +82,11 @@ final class Exchanges<Wire: HTTPWire> {
     private static var discardedLength: Int { 262_144 }
     private static var discardingTime: TimeAmount { .seconds(2) }
 
-    /// How much of a body is written at once: who reads a long one slowly reads.
-    private static var pieceLength: Int { 16_384 }
-
     init(_ answerer: Answerer, answerTimeout: TimeAmount) {
         self.answerer = answerer
         headTimeout = TimeAmount(answerer.bodyTimeout)
         untaken = UntakenParts(timeout: answerTimeout)
+        writer = Wire.Writer(untaken)
     }
 
     func begin(_ context: ChannelHandlerContext) {
@@ -106,6 +105,7 @@ final class Exchanges<Wire: HTTPWire> {
     func end() {
         cutOff?.cancel()
         untaken.forget()
+        writer.forget()
         context = nil
     }
 
@@ -225,7 +225,8 @@ final class Exchanges<Wire: HTTPWire> {
         if !head.isKeepAlive { (isLast, mayBeSending) = (true, true) }
         if head.expectsContinue {
             // Else the client waits before it sends its body.
-            context.writeAndFlush(NIOAny(Wire.head(.continue, Wire.Header(capacity: 0))), promise: nil)
+            writer.writeContinue(context)
+            flush(context)
         } else if head.fields.assertion == nil,
             let (route, query) = answerer.routes.indexAnsweredAtOnce(head.method, head.target)
         {
@@ -256,10 +257,7 @@ final class Exchanges<Wire: HTTPWire> {
     /// What is to be done when no more is to come at once.
     private func settle(_ context: ChannelHandlerContext) {
         if case .receiving = state { routeRequest(context) }
-        if isUnflushed {
-            isUnflushed = false
-            context.flush()
-        }
+        if isUnflushed { flush(context) }
         // Those behind take what they were given when no more is to come.
         if hasPassedOn {
             hasPassedOn = false
@@ -318,14 +316,14 @@ final class Exchanges<Wire: HTTPWire> {
     }
 
     private func write(_ answer: Answer, requestID: String, _ context: ChannelHandlerContext) {
-        // It begins with what the library's encoder looks for.
-        var header = Wire.Header(capacity: 12)
-        if let body = answer.body { header.append(.contentLength, String(body.readableBytes)) }
+        var header = writer.begin(
+            answer.status, bodyLength: answer.body?.readableBytes, isLast: isLast, context)
         answer.write(to: &header)
         header.append(.requestID, requestID)
         header.append(.date, HTTPDate.text(at: Date()))
         header.append(.server, APIServer.name)
-        write(answer.status, header, answer.body, context)
+        writer.write(header, answer.body, context)
+        isUnflushed = true
         state = .idle
     }
 
@@ -351,38 +349,6 @@ final class Exchanges<Wire: HTTPWire> {
         settle(context)
     }
 
-    private func write(
-        _ status: HTTPResponse.Status, _ header: Wire.Header, _ body: ByteBuffer?,
-        _ context: ChannelHandlerContext
-    ) {
-        let head = Wire.head(status, header)
-        context.write(NIOAny(isLast ? Wire.closing(head) : head), promise: nil)
-        if let body { write(body: body, nil, context) }
-        // Taken with the body where it is nothing of its own.
-        if body != nil, !Wire.hasEndsOfItsOwn {
-            context.write(NIOAny(Wire.end), promise: nil)
-        } else {
-            write(counted: Wire.end, nil, context)
-        }
-        isUnflushed = true
-    }
-
-    private func write(
-        body: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
-    ) {
-        var rest = body
-        while rest.readableBytes > Self.pieceLength, let piece = rest.readSlice(length: Self.pieceLength) {
-            write(counted: Wire.body(piece), nil, context)
-        }
-        write(counted: Wire.body(rest), promise, context)
-    }
-
-    private func write(
-        counted part: Wire.ResponsePart, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
-    ) {
-        context.write(NIOAny(part), promise: untaken.add(promise, context))
-    }
-
     /// The router's answers.
     func write(
         _ part: Wire.ResponsePart, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
@@ -391,19 +357,27 @@ final class Exchanges<Wire: HTTPWire> {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
+        writer.write(part, isLast: isLast, promise, context)
         switch Wire.piece(part) {
-        case .head:
-            hasBegunAnswer = true
-            // It is taken with what follows it.
-            context.write(NIOAny(isLast ? Wire.closing(part) : part), promise: promise)
-        case .body(let bytes): write(body: bytes, promise, context)
+        case .head: hasBegunAnswer = true
+        case .body: break
         case .end:
             hasBegunAnswer = false
-            write(counted: part, promise, context)
             state = isReceived ? .idle : .routed(isReceived: false, isAnswered: true)
             if !isReceived { cutOffLater(context) }
             if !events.isEmpty || isReadHeldBack { resume(context) }
         }
+    }
+
+    func flush(_ context: ChannelHandlerContext) {
+        isUnflushed = false
+        writer.forward(context)
+        context.flush()
+    }
+
+    func close(_ mode: CloseMode, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+        writer.forward(context)
+        context.close(mode: mode, promise: promise)
     }
 
     // MARK: Ends

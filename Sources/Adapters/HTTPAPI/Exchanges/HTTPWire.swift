@@ -3,49 +3,16 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// The parts that requests and answers have in one version of HTTP, as the library decodes and encodes them.
+/// The parts that requests have in one version of HTTP, as the library decodes them, and what writes its answers.
 protocol HTTPWire {
     associatedtype RequestPart
     associatedtype ResponsePart
-    associatedtype Header: AnswerHeader
-    /// Whether the end of an answer is sent as something of its own where there is a body.
-    static var hasEndsOfItsOwn: Bool { get }
+    associatedtype Writer: AnswerWriter where Writer.Part == ResponsePart
 
     static func piece(_ part: RequestPart) -> HTTPPiece<ReceivedHead>
     static func piece(_ part: ResponsePart) -> HTTPPiece<Void>
     /// A part of a request's body.
     static func received(_ bytes: ByteBuffer) -> RequestPart
-    static func head(_ status: HTTPResponse.Status, _ header: Header) -> ResponsePart
-    static func body(_ bytes: ByteBuffer) -> ResponsePart
-    static var end: ResponsePart { get }
-    /// The head of an answer that says that it is the last of its connection.
-    static func closing(_ head: ResponsePart) -> ResponsePart
-}
-
-/// The header of an answer, as it is put together.
-protocol AnswerHeader {
-    init(capacity: Int)
-    mutating func append(_ name: HTTPField.Name, _ value: String)
-}
-
-extension HTTPHeaders: AnswerHeader {
-    init(capacity: Int) {
-        self.init([])
-        reserveCapacity(capacity)
-    }
-
-    mutating func append(_ name: HTTPField.Name, _ value: String) { add(name: name.rawName, value: value) }
-}
-
-extension HTTPFields: AnswerHeader {
-    init(capacity: Int) {
-        self.init()
-        reserveCapacity(capacity)
-    }
-
-    mutating func append(_ name: HTTPField.Name, _ value: String) {
-        append(HTTPField(name: name, value: value))
-    }
 }
 
 enum HTTPPiece<Head> {
@@ -70,6 +37,8 @@ struct ReceivedHead {
 
 /// HTTP/1.1 and 1.0, plain and over TLS, before the library makes it the same as HTTP/2.
 enum HTTP1Wire: HTTPWire {
+    typealias Writer = HTTP1AnswerWriter
+
     static func piece(_ part: HTTPServerRequestPart) -> HTTPPiece<ReceivedHead> {
         switch part {
         case .head(let head): .head(ReceivedHead(head))
@@ -87,29 +56,12 @@ enum HTTP1Wire: HTTPWire {
     }
 
     static func received(_ bytes: ByteBuffer) -> HTTPServerRequestPart { .body(bytes) }
-
-    /// Where the length is told, the body ends with its last byte.
-    static var hasEndsOfItsOwn: Bool { false }
-
-    static func head(_ status: HTTPResponse.Status, _ header: HTTPHeaders) -> HTTPServerResponsePart {
-        let status: HTTPResponseStatus =
-            status == .ok
-            ? .ok : HTTPResponseStatus(statusCode: status.code, reasonPhrase: status.reasonPhrase)
-        return .head(HTTPResponseHead(version: .http1_1, status: status, headers: header))
-    }
-
-    static func body(_ bytes: ByteBuffer) -> HTTPServerResponsePart { .body(.byteBuffer(bytes)) }
-    static var end: HTTPServerResponsePart { .end(nil) }
-
-    static func closing(_ head: HTTPServerResponsePart) -> HTTPServerResponsePart {
-        guard case .head(var head) = head else { return head }
-        head.headers.replaceOrAdd(name: "Connection", value: "close")
-        return .head(head)
-    }
 }
 
 /// A stream of HTTP/2.
 enum HTTP2Wire: HTTPWire {
+    typealias Writer = HTTP2AnswerWriter
+
     static func piece(_ part: HTTPRequestPart) -> HTTPPiece<ReceivedHead> {
         switch part {
         case .head(let head): .head(ReceivedHead(head))
@@ -127,17 +79,6 @@ enum HTTP2Wire: HTTPWire {
     }
 
     static func received(_ bytes: ByteBuffer) -> HTTPRequestPart { .body(bytes) }
-
-    static var hasEndsOfItsOwn: Bool { true }
-
-    static func head(_ status: HTTPResponse.Status, _ header: HTTPFields) -> HTTPResponsePart {
-        .head(HTTPResponse(status: status, headerFields: header))
-    }
-
-    static func body(_ bytes: ByteBuffer) -> HTTPResponsePart { .body(bytes) }
-    static var end: HTTPResponsePart { .end(nil) }
-    /// There is no such field in HTTP/2 (RFC 9113 §8.2.2).
-    static func closing(_ head: HTTPResponsePart) -> HTTPResponsePart { head }
 }
 
 extension ReceivedHead {
@@ -198,7 +139,7 @@ extension RequestFields {
 
 extension String {
     /// - Parameter text: lower-case ASCII.
-    fileprivate func isEqualIgnoringCase(to text: StaticString) -> Bool {
+    func isEqualIgnoringCase(to text: StaticString) -> Bool {
         utf8.span.isEqualIgnoringCase(to: text)
     }
 }

@@ -1,0 +1,189 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// Writes every answer of a connection of HTTP/1.1, ours and the router's (RFC 9112 §4, §6).
+///
+/// All that is written between two flushes is one write, and one record of TLS; what is longer than a piece of a body goes
+/// on by itself, so that it is seen how much of it is taken.
+struct HTTP1AnswerWriter: AnswerWriter {
+    struct Header: AnswerHeader {
+        fileprivate var bytes: ByteBuffer
+
+        mutating func append(_ name: HTTPField.Name, _ value: String) {
+            bytes.writeField(name.rawName, value)
+        }
+    }
+
+    private let untaken: UntakenParts
+    private var joined = ByteBuffer()
+    /// Kept when what is joined is taken; nil while there is nothing that anybody waits for.
+    private var promise: EventLoopPromise<Void>?
+    /// Whether the body of the router's answer is sent in chunks.
+    private var isChunked = false
+
+    /// What a header takes at most, but for what comes of the client or of a problem.
+    private static let usualLength = 1_024
+
+    init(_ untaken: UntakenParts) {
+        self.untaken = untaken
+    }
+
+    // MARK: Ours
+
+    mutating func begin(
+        _ status: HTTPResponse.Status, bodyLength: Int?, isLast: Bool, _ context: ChannelHandlerContext
+    ) -> Header {
+        let length = Self.usualLength + (bodyLength ?? 0)
+        makeRoom(for: length, context)
+        // Taken out, else its bytes would be copied.
+        var bytes = joined
+        joined = ByteBuffer()
+        bytes.reserveCapacity(minimumWritableBytes: min(length, ByteBuffer.pieceLength))
+        bytes.writeStatusLine(status.code, status.reasonPhrase)
+        if status.mayHaveBody { bytes.writeContentLength(bodyLength ?? 0) }
+        if isLast { bytes.writeStaticString("Connection: close\r\n") }
+        return Header(bytes: bytes)
+    }
+
+    mutating func write(_ header: consuming Header, _ body: ByteBuffer?, _ context: ChannelHandlerContext) {
+        joined = header.bytes
+        joined.writeStaticString("\r\n")
+        count(nil, context)
+        if let body { write(body: body, context) }
+    }
+
+    mutating func writeContinue(_ context: ChannelHandlerContext) {
+        joined.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n")
+        count(nil, context)
+    }
+
+    // MARK: The router's
+
+    mutating func write(
+        _ part: HTTPServerResponsePart, isLast: Bool, _ promise: EventLoopPromise<Void>?,
+        _ context: ChannelHandlerContext
+    ) {
+        count(nil, context)
+        // Of a long body its last piece.
+        defer { if let promise { count(promise, context) } }
+        switch part {
+        case .head(let head): write(head, isLast: isLast)
+        case .body(.byteBuffer(let bytes)): write(body: bytes, context)
+        // The library's codec before this makes none.
+        case .body(.fileRegion): context.fireErrorCaught(ChannelError.operationUnsupported)
+        case .end(let trailers):
+            guard isChunked else { return }
+            isChunked = false
+            joined.writeStaticString("0\r\n")
+            for (name, value) in trailers ?? [:] { joined.writeField(name, value) }
+            joined.writeStaticString("\r\n")
+        }
+    }
+
+    /// How long the body is, is said by what stands here and in what follows, whatever the header says: exactly one of
+    /// `Content-Length` and `Transfer-Encoding`, and neither where there can be no body (RFC 9112 §6.1, §6.2).
+    private mutating func write(_ head: HTTPResponseHead, isLast: Bool) {
+        let status = HTTPResponse.Status(code: Int(head.status.code), reasonPhrase: head.status.reasonPhrase)
+        joined.writeStatusLine(status.code, status.reasonPhrase)
+        isChunked = status.mayHaveBody && !head.headers.contains(name: "content-length")
+        for (name, value) in head.headers {
+            switch name.utf8.count {
+            case 10 where isLast && name.isEqualIgnoringCase(to: "connection"): continue
+            case 14 where !status.mayHaveBody && name.isEqualIgnoringCase(to: "content-length"): continue
+            case 17 where name.isEqualIgnoringCase(to: "transfer-encoding"): continue
+            default: joined.writeField(name, value)
+            }
+        }
+        if isChunked { joined.writeStaticString("Transfer-Encoding: chunked\r\n") }
+        if isLast { joined.writeStaticString("Connection: close\r\n") }
+        joined.writeStaticString("\r\n")
+    }
+
+    private mutating func write(body: ByteBuffer, _ context: ChannelHandlerContext) {
+        var rest = body
+        while var piece = rest.readPiece() {
+            if isChunked { joined.writeString("\(String(piece.readableBytes, radix: 16))\r\n") }
+            makeRoom(for: piece.readableBytes, context)
+            if joined.readableBytes == 0 { joined = piece } else { joined.writeBuffer(&piece) }
+            if isChunked { joined.writeStaticString("\r\n") }
+        }
+    }
+
+    // MARK: Together
+
+    /// Counts what is joined as untaken.
+    private mutating func count(_ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+        if let known = self.promise {
+            if let promise { known.futureResult.cascade(to: promise) }
+        } else {
+            self.promise = untaken.add(promise, context)
+        }
+    }
+
+    private mutating func makeRoom(for length: Int, _ context: ChannelHandlerContext) {
+        guard joined.readableBytes > 0, joined.readableBytes + length > ByteBuffer.pieceLength else { return }
+        forward(context)
+        // What is to come belongs to it.
+        count(nil, context)
+    }
+
+    mutating func forward(_ context: ChannelHandlerContext) {
+        guard let promise else { return }
+        let bytes = joined
+        (joined, self.promise) = (ByteBuffer(), nil)
+        context.write(NIOAny(bytes), promise: promise)
+    }
+
+    mutating func forget() {
+        promise?.fail(ChannelError.ioOnClosedChannel)
+        promise = nil
+    }
+}
+
+extension HTTPResponse.Status {
+    /// RFC 9110 §6.4.1.
+    fileprivate var mayHaveBody: Bool { kind != .informational && code != 204 && code != 304 }
+}
+
+extension ByteBuffer {
+    fileprivate mutating func writeStatusLine(_ code: Int, _ reason: String) {
+        if code == 200 { return _ = writeStaticString("HTTP/1.1 200 OK\r\n") }
+        writeString("HTTP/1.1 \(code) \(reason)\r\n")
+    }
+
+    fileprivate mutating func writeContentLength(_ length: Int) {
+        writeField("Content-Length", String(length))
+    }
+
+    /// Writes a line of a header, in one go.
+    fileprivate mutating func writeField(_ name: String, _ value: String) {
+        writeWithUnsafeMutableBytes(minimumWritableBytes: name.utf8.count + value.utf8.count + 4) { bytes in
+            var count = 0
+            bytes.copy(name, to: &count)
+            bytes.copy(": ", to: &count)
+            bytes.copy(value, to: &count)
+            bytes.copy("\r\n", to: &count)
+            return count
+        }
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    fileprivate func copy(_ text: String, to position: inout Int) {
+        var text = text
+        text.withUTF8 { text in
+            UnsafeMutableRawBufferPointer(rebasing: self[position...]).copyMemory(
+                from: UnsafeRawBufferPointer(text))
+            position += text.count
+        }
+    }
+
+    fileprivate func copy(_ text: StaticString, to position: inout Int) {
+        text.withUTF8Buffer { text in
+            UnsafeMutableRawBufferPointer(rebasing: self[position...]).copyMemory(
+                from: UnsafeRawBufferPointer(text))
+            position += text.count
+        }
+    }
+}
