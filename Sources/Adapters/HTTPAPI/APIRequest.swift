@@ -7,17 +7,31 @@ import Routing
 import Tenancy
 
 /// A request as routes see it, whoever read it from the wire.
-struct APIRequest {
+///
+/// A class, since it goes through many hands: to copy it would be to count the references of a dozen strings.
+final class APIRequest: Sendable {
     let client: Client
     /// The URL's query as it came, without the question mark.
-    var query: Substring = ""
+    let query: Substring
     /// What stands in the path in the place of parameters, as it came.
-    var parameters: [Substring: Substring] = [:]
+    let parameters: [Substring: Substring]
     /// The host and port that it names, as they came; of use to the router's requests alone.
-    var authority: String?
+    let authority: String?
     /// Path and query, as they came; of use to the router's requests alone.
-    var target = ""
-    var fields = RequestFields()
+    let target: String
+    let fields: RequestFields
+
+    init(
+        client: Client, query: Substring = "", parameters: [Substring: Substring] = [:],
+        authority: String? = nil, target: String = "", fields: RequestFields = RequestFields()
+    ) {
+        self.client = client
+        self.query = query
+        self.parameters = parameters
+        self.authority = authority
+        self.target = target
+        self.fields = fields
+    }
 }
 
 /// A request of a key's holder, whom the route and the limits let in.

@@ -23,7 +23,7 @@ struct AccessControl: Sendable {
     ///   - scope: What its key must be good for.
     ///   - route: What is to answer it.
     func admit(
-        _ request: consuming APIRequest, for scope: Scope, by route: Route, at now: Date
+        _ request: APIRequest, for scope: Scope, by route: Route, at now: Date
     ) throws(Problem) -> AdmittedRequest {
         guard let state = table.current else { throw .unavailable }
         guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state, at: now) })

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
-import Metrics
 import NIOCore
 import Notifications
 import Routing
@@ -23,8 +22,8 @@ struct Answerer: Sendable {
         maximum: 1, refusal: .uploadIsUnderWay, ofAll: Upload.maximumAtOnce, refusalOfAll: .tooManyUploads)
     private let hiding: ProvedHostMiddleware?
     private let pages: LandingPageMiddleware?
-    /// Of the answers that are most frequent by far; by route, nil for those that are not from memory.
-    private let successes: [Metrics.Timer?]
+    /// Those of `routes` that are answered at once.
+    let memoryRoutes: [MemoryRoute]
 
     init(
         _ routes: [Route], _ access: AccessControl, _ observer: RequestObserver,
@@ -43,35 +42,30 @@ struct Answerer: Sendable {
         }
         bodyTimeout = settings.bodyTimeout
         concurrency = TenantConcurrency(maximum: settings.tenantConcurrency)
-        successes = routes.map { route in
-            guard case .memory = route.handler else { return nil }
-            return observer.timer(.ok, route.method, route: route.path)
-        }
+        memoryRoutes = routes.compactMap { MemoryRoute($0, observer) }
     }
 
     // MARK: At once
 
     /// Answers a request that is there whole. Never waits.
-    /// - Parameter index: of a route from memory.
     func answer(
-        _ request: consuming APIRequest, body: ByteBuffer, byRoute index: Int, requestID: String
+        _ request: APIRequest, body: ByteBuffer, by memoryRoute: MemoryRoute, requestID: String
     ) -> Answer {
         let start = ContinuousClock.now
-        let route = routes[index]
+        let route = memoryRoute.route
         var caller: KeyHolder?
         let answer: Answer
         do throws(Problem) {
-            guard case .memory(let scope, let handler) = route.handler else { throw .internalError }
-            let admitted = try access.admit(request, for: scope, by: route, at: Date())
+            let admitted = try access.admit(request, for: memoryRoute.scope, by: route, at: Date())
             caller = admitted.caller
-            answer = try admitted.answered(by: handler, body: route.takesBody ? body : nil)
+            answer = try admitted.answered(by: memoryRoute.handler, body: route.takesBody ? body : nil)
         } catch {
             caller = error.caller
             answer = Answer(error, requestID: requestID)
         }
         observer.record(
             answer.status, route.method, route: route.path,
-            timer: answer.status == .ok ? successes[index] : nil, caller: caller,
+            timer: answer.status == .ok ? memoryRoute.successes : nil, caller: caller,
             limit: answer.problem?.limit, requestID: requestID, duration: start.duration(to: .now), logger)
         return answer
     }

@@ -28,15 +28,7 @@ struct QueryParameters {
     private mutating func take(_ item: Span<UInt8>, named names: [String]) throws(Problem) {
         var nameEnd = 0
         while nameEnd < item.count, item[nameEnd] != UInt8(ascii: "=") { nameEnd += 1 }
-        guard let nameBytes = Self.decoded(item.extracting(0..<nameEnd)),
-            let text = String(validating: nameBytes, as: UTF8.self)
-        else {
-            throw Problem(
-                .badRequest, "invalid_parameter", "a parameter's name is not percent-encoded UTF-8")
-        }
-        guard let name = names.first(where: { $0.utf8.elementsEqual(nameBytes) }) else {
-            throw .field(text, code: "unknown_parameter", "the parameter is unknown")
-        }
+        let name = try Self.name(item.extracting(0..<nameEnd), among: names)
         guard let value = Self.decoded(item.extracting(min(nameEnd + 1, item.count)..<item.count)),
             value.allSatisfy({ $0 < 0x80 }) || String(validating: value, as: UTF8.self) != nil
         else {
@@ -46,6 +38,19 @@ struct QueryParameters {
             throw .field(name, code: "invalid_parameter", "the parameter comes twice")
         }
         values.append((name, value))
+    }
+
+    private static func name(_ bytes: Span<UInt8>, among names: [String]) throws(Problem) -> String {
+        // As nearly all are written.
+        for name in names where bytes.isEqual(to: name) { return name }
+        guard let decoded = decoded(bytes), let text = String(validating: decoded, as: UTF8.self) else {
+            throw Problem(
+                .badRequest, "invalid_parameter", "a parameter's name is not percent-encoded UTF-8")
+        }
+        guard let name = names.first(where: { $0.utf8.elementsEqual(decoded) }) else {
+            throw .field(text, code: "unknown_parameter", "the parameter is unknown")
+        }
+        return name
     }
 
     /// - Returns: UTF-8.

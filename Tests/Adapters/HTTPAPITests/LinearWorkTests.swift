@@ -184,13 +184,13 @@ struct LinearWorkTests {
     /// By the library's decoder, and then by what finds out where a request goes.
     private static func read(_ text: String) -> () -> Void {
         let text = ByteBuffer(string: text)
-        let routes = TestAPI().answerer.routes
+        let routes = TestAPI().answerer.memoryRoutes
         return {
             let channel = EmbeddedChannel(handler: ByteToMessageHandler(HTTPRequestDecoder()))
             _ = try? channel.writeInbound(text)
             while let part = try? channel.readInbound(as: HTTPServerRequestPart.self) {
                 if case .head(let head) = HTTP1Wire.piece(part) {
-                    _ = routes.indexAnsweredAtOnce(head.method, head.target)
+                    _ = routes.route(head.method, head.target)
                 }
             }
             _ = try? channel.finish(acceptAlreadyClosed: true)

@@ -19,8 +19,7 @@ import NIOHTTP1
 final class Exchanges<Wire: HTTPWire> {
     /// A request that is answered here.
     private struct Request {
-        /// The index of its route.
-        let route: Int
+        let route: MemoryRoute
         let request: APIRequest
         let head: Wire.RequestPart
         var body = ByteBuffer()
@@ -228,7 +227,7 @@ final class Exchanges<Wire: HTTPWire> {
             writer.writeContinue(context)
             flush(context)
         } else if head.fields.assertion == nil,
-            let (route, query) = answerer.routes.indexAnsweredAtOnce(head.method, head.target)
+            let (route, query) = answerer.memoryRoutes.route(head.method, head.target)
         {
             let client =
                 client ?? answerer.proxies.client(behind: peer, forwardedFor: head.fields.forwardedFor)
@@ -303,7 +302,7 @@ final class Exchanges<Wire: HTTPWire> {
         guard let request = request.take() else { return }
         let requestID = RequestID.of(request.request.fields.requestID)
         let answer = answerer.answer(
-            request.request, body: request.body, byRoute: request.route, requestID: requestID)
+            request.request, body: request.body, by: request.route, requestID: requestID)
         guard let pause = answer.problem?.pause else { return write(answer, requestID: requestID, context) }
         state = .heldBack
         context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause.duration)) { [weak self] in

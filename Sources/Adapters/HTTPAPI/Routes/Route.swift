@@ -114,26 +114,3 @@ enum BodyType {
         }
     }
 }
-
-extension [Route] {
-    /// The route from memory that a request asks for in so many letters, by its index, and its query; whatever is written
-    /// otherwise is the router's to understand.
-    func indexAnsweredAtOnce(_ method: String, _ target: String) -> (index: Int, query: Substring)? {
-        let bytes = target.utf8.span
-        var pathLength = bytes.count
-        for index in bytes.indices {
-            let byte = bytes[index]
-            // Visible ASCII, and no fragment.
-            guard byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "#") else { return nil }
-            if byte == UInt8(ascii: "?"), pathLength == bytes.count { pathLength = index }
-        }
-        let path = bytes.extracting(0..<pathLength)
-        for (index, route) in enumerated() where path.isEqual(to: route.path) {
-            if case .memory = route.handler, route.method.rawValue == method {
-                let end = target.utf8.index(target.startIndex, offsetBy: pathLength)
-                return (index, target[end...].dropFirst())
-            }
-        }
-        return nil
-    }
-}
