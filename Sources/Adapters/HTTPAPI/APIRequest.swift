@@ -20,10 +20,14 @@ final class APIRequest: Sendable {
     /// Path and query, as they came; of use to the router's requests alone.
     let target: String
     let fields: RequestFields
+    /// What `Authorization` presents.
+    let key: PresentedKey?
 
+    /// - Parameter key: what the fields present, where it is at hand.
     init(
         client: Client, query: Substring = "", parameters: [Substring: Substring] = [:],
-        authority: String? = nil, target: String = "", fields: RequestFields = RequestFields()
+        authority: String? = nil, target: String = "", fields: RequestFields = RequestFields(),
+        key: PresentedKey? = nil
     ) {
         self.client = client
         self.query = query
@@ -31,6 +35,7 @@ final class APIRequest: Sendable {
         self.authority = authority
         self.target = target
         self.fields = fields
+        self.key = key ?? fields.authorization.map(PresentedKey.init)
     }
 }
 

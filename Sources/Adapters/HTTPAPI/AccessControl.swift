@@ -26,8 +26,7 @@ struct AccessControl: Sendable {
         _ request: APIRequest, for scope: Scope, by route: Route, at now: Date
     ) throws(Problem) -> AdmittedRequest {
         guard let state = table.current else { throw .unavailable }
-        guard let caller = request.fields.authorization.flatMap({ Self.holder($0, in: state, at: now) })
-        else {
+        guard let caller = request.key?.digest.flatMap({ Self.holder($0, in: state, at: now) }) else {
             try limiter.admitStranger(from: request.client)
             throw .unauthorized
         }
@@ -68,25 +67,13 @@ struct AccessControl: Sendable {
         }
     }
 
-    /// Whose the bearer token of an `Authorization` field is (RFC 6750 §2.1); the scheme's case does not matter
-    /// (RFC 9110 §11.1).
-    ///
-    /// A key's checksum is for those who would have to ask a database: here it costs more than it saves.
     private static func holder(
-        _ field: String, in table: LiveRoutingTable.State, at now: Date
+        _ digest: SHA256.Digest, in table: LiveRoutingTable.State, at now: Date
     ) -> KeyHolder? {
-        let field = field.utf8.span
-        guard field.count > scheme.count else { return nil }
-        for (index, letter) in scheme.enumerated() where field[index] | 0x20 != letter | 0x20 { return nil }
-        let token = field.trimmingBlanks(scheme.count..<field.count)
-        guard token.count == APIKey.length else { return nil }
-        let digest = field.extracting(token).withUnsafeBytes { SHA256.hash(data: $0) }
-        return digest.withUnsafeBytes { digest in
+        digest.withUnsafeBytes { digest in
             table.keyHolder(digest: Span(_unsafeBytes: digest), at: now)
         }
     }
-
-    private static let scheme = Array("bearer ".utf8)
 }
 
 extension RequestFields {

@@ -7,6 +7,8 @@ import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPTypes
 import RateLimiting
+import Routing
+import RoutingSupport
 import Tenancy
 import Testing
 
@@ -174,6 +176,33 @@ import Testing
         let head = Self.request("POST /v1/payloads", connection.api, "Content-Length: \(length)\r\n")
         #expect(try connection.send(head + String(repeating: " ", count: length)).isEmpty)
         #expect(try connection.passedOn().count == 3)
+    }
+
+    // MARK: Keys
+
+    @Test func aKeyThatIsRevokedIsRefusedOnAnOpenConnection() throws {
+        let connection = try Connection()
+        #expect(try connection.send(connection.hot + connection.hot) == ["200", "200"])
+        var table = try #require(connection.api.table.current).table
+        table.remove(.keys, of: TenantID(number: 1), key: ["\(KeyID(UUID(number: 2)))"])
+        connection.api.table.replace(by: table, from: .database, asOf: Date())
+        #expect(try connection.send(connection.hot + connection.hot) == ["401", "401"])
+    }
+
+    /// Whatever came before it: clients of one proxy share a connection.
+    @Test func eachRequestHasItsOwnKey() throws {
+        let connection = try Connection()
+        let api = connection.api
+        let unknown = String(api.secret.text.dropLast()) + (api.secret.text.hasSuffix("a") ? "b" : "a")
+        let keys = [
+            (api.secret.text, "200"), (unknown, "401"), (api.secret.text, "200"), (api.suspended.text, "403"),
+            (api.publishable.text, "200"), (nil, "401"), ("", "401"), (api.publishable.text, "200"),
+        ]
+        for (key, status) in keys {
+            let field = key.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+            let line = "GET /v1/lookup?url=https://example.com/restaurants/restaurant_a HTTP/1.1\r\n"
+            #expect(try connection.send("\(line)Host: a\r\n\(field)\r\n") == [status], "\(field)")
+        }
     }
 
     // MARK: Clients that send more than they read

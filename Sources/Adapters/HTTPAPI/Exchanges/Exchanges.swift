@@ -72,6 +72,8 @@ final class Exchanges<Wire: HTTPWire> {
     private var headDeadline: NIODeadline?
     /// Whether the router was given parts, and has not been told that no more are to come at once.
     private var hasPassedOn = false
+    /// That of the request that came last.
+    private var lastKey: PresentedKey?
     private var peer: IPAddress?
     /// Nil behind a proxy, which says of each request whose it is.
     private var client: Client?
@@ -231,8 +233,10 @@ final class Exchanges<Wire: HTTPWire> {
         {
             let client =
                 client ?? answerer.proxies.client(behind: peer, forwardedFor: head.fields.forwardedFor)
+            keepKey(of: head.fields)
             request = Request(
-                route: route, request: APIRequest(client: client, query: query, fields: head.fields),
+                route: route,
+                request: APIRequest(client: client, query: query, fields: head.fields, key: lastKey),
                 head: part)
             state = .receiving
             return
@@ -240,6 +244,11 @@ final class Exchanges<Wire: HTTPWire> {
         state = .routed(isReceived: false, isAnswered: false)
         discarded = 0
         passOn(part, context)
+    }
+
+    private func keepKey(of fields: RequestFields) {
+        guard let field = fields.authorization else { return lastKey = nil }
+        if lastKey?.isSame(as: field) != true { lastKey = PresentedKey(field) }
     }
 
     /// Leaves a request to the router, which waits for the rest of it.

@@ -1,0 +1,40 @@
+import Crypto
+import Tenancy
+
+/// What a request presents as its key, and what a key is known by.
+///
+/// A connection keeps the last one, so that a client that sends its key with every request has it hashed once. Whose key
+/// it is, and whether it still is one, is asked of the table for each request.
+final class PresentedKey: Sendable {
+    private let field: String
+    /// The SHA-256; nil where the field holds nothing that could be a key.
+    let digest: SHA256.Digest?
+
+    /// - Parameter field: `Authorization`, with a bearer token (RFC 6750 §2.1); the scheme's case does not matter
+    ///   (RFC 9110 §11.1).
+    init(_ field: String) {
+        self.field = field
+        digest = Self.digest(field.utf8.span)
+    }
+
+    /// Whether it is what the field presents. Looks at all of both where they are of a length: how long it takes tells nothing
+    /// of a key.
+    func isSame(as field: String) -> Bool {
+        let (mine, other) = (self.field.utf8.span, field.utf8.span)
+        guard mine.count == other.count else { return false }
+        var difference: UInt8 = 0
+        for index in mine.indices { difference |= mine[index] ^ other[index] }
+        return difference == 0
+    }
+
+    /// A key's checksum is for those who would have to ask a database: here it costs more than it saves.
+    private static func digest(_ field: Span<UInt8>) -> SHA256.Digest? {
+        guard field.count > scheme.count else { return nil }
+        for (index, letter) in scheme.enumerated() where field[index] | 0x20 != letter | 0x20 { return nil }
+        let token = field.trimmingBlanks(scheme.count..<field.count)
+        guard token.count == APIKey.length else { return nil }
+        return field.extracting(token).withUnsafeBytes { SHA256.hash(data: $0) }
+    }
+
+    private static let scheme = Array("bearer ".utf8)
+}
