@@ -165,6 +165,28 @@ import Testing
         #expect(!channel.isActive)
     }
 
+    // MARK: TLS on which nothing moves
+
+    @Test func aConnectionIsCutOnWhichNothingMoves() throws {
+        let channel = EmbeddedChannel(handler: SilenceHandler(.seconds(80)))
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let loop = channel.embeddedEventLoop
+        // Either direction is enough.
+        for number in 0..<20 {
+            loop.advanceTime(by: .seconds(79))
+            if number % 2 == 0 {
+                channel.pipeline.fireChannelRead(ByteBuffer())
+            } else {
+                channel.write(ByteBuffer(), promise: nil)
+            }
+        }
+        loop.advanceTime(by: .seconds(79))
+        #expect(channel.isActive)
+        // A quarter more at most.
+        loop.advanceTime(by: .seconds(21))
+        #expect(!channel.isActive)
+    }
+
     @Test func whatIsOpenAtTheEndIsCut() throws {
         let connections = OpenConnections(
             maximum: 4, proxies: TrustedProxies([]),

@@ -62,7 +62,7 @@ struct TLSConnection: ServerChildChannel {
             }
             try channel.pipeline.syncOperations.addHandlers(
                 // Longer than the library waits, so that it can say good-bye.
-                IdleStateHandler(allTimeout: timeouts.idle + .seconds(10)),
+                SilenceHandler(timeouts.idle + .seconds(10)),
                 NIOSSLServerHandler(context: tls), TLSDeadlineHandler(timeouts.handshake), negotiation)
             return Value(http: negotiation.protocolNegotiationResult, channel: channel)
         }
@@ -127,7 +127,51 @@ final class StreamDeadlineHandler: ChannelInboundHandler, RemovableChannelHandle
     }
 }
 
-/// Cuts a connection on which TLS is not agreed on in time, or nothing moves any more.
+/// Cuts a connection on which nothing has moved for a while, in neither direction.
+///
+/// It looks four times in that while, and so is up to a quarter of it late: what moves then leaves a mark and costs no more.
+final class SilenceHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+    typealias OutboundIn = NIOAny
+
+    private let interval: TimeAmount
+    private var hasMoved = false
+    private var silentIntervals = 0
+    private var look: Scheduled<Void>?
+
+    private static let intervals = 4
+
+    init(_ timeout: TimeAmount) {
+        interval = .nanoseconds(timeout.nanoseconds / Int64(Self.intervals))
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { lookLater(context) }
+    func handlerRemoved(context: ChannelHandlerContext) { look?.cancel() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasMoved = true
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        hasMoved = true
+        context.write(data, promise: promise)
+    }
+
+    private func lookLater(_ context: ChannelHandlerContext) {
+        look = context.eventLoop.assumeIsolated().scheduleTask(in: interval) {
+            self.silentIntervals = self.hasMoved ? 0 : self.silentIntervals + 1
+            self.hasMoved = false
+            if self.silentIntervals < Self.intervals {
+                self.lookLater(context)
+            } else {
+                context.channel.cut()
+            }
+        }
+    }
+}
+
+/// Cuts a connection on which TLS is not agreed on in time, and is gone when it is.
 private final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -142,22 +186,15 @@ private final class TLSDeadlineHandler: ChannelInboundHandler, RemovableChannelH
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { context.channel.cut() }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { handshakeHasEnded() }
-
-    private func handshakeHasEnded() {
-        deadline?.cancel()
-        deadline = nil
-    }
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        switch event {
-        case TLSUserEvent.handshakeCompleted: handshakeHasEnded()
-        case is IdleStateHandler.IdleStateEvent: return context.channel.cut()
         // Nothing has been asked for yet.
-        case is ChannelShouldQuiesceEvent where deadline != nil: return context.channel.cut()
-        default: break
-        }
+        if event is ChannelShouldQuiesceEvent { return context.channel.cut() }
         context.fireUserInboundEventTriggered(event)
+        if case TLSUserEvent.handshakeCompleted = event {
+            context.pipeline.syncOperations.removeHandler(self, promise: nil)
+        }
     }
 }
 
