@@ -60,9 +60,12 @@ extension JSONWriter {
         String(number).withBytes { write($0) }
     }
 
+    /// Writes what ``JSONNumber/init(finite:)`` has as its literal, without making one.
+    ///
     /// - Precondition: `number` is finite; JSON has no other numbers.
     package mutating func write(finite number: Double) {
-        JSONNumber(finite: number).literal.withBytes { write($0) }
+        precondition(number.isFinite, "JSON has only finite numbers")
+        number.description.withBytes { write($0.withoutZeroFraction) }
     }
 
     private mutating func startItem(_ index: Int, indentation: Int?) {
@@ -110,6 +113,14 @@ extension JSONWriter {
 }
 
 extension UnsafeBufferPointer<UInt8> {
+    /// A double's text; that of a whole number without `.0` at its end.
+    fileprivate var withoutZeroFraction: Self {
+        guard count > 2, self[count - 1] == UInt8(ascii: "0"), self[count - 2] == UInt8(ascii: ".") else {
+            return self
+        }
+        return Self(rebasing: self[..<(count - 2)])
+    }
+
     /// Whether a byte of the text has to be escaped. Without a branch the compiler takes many bytes at once.
     fileprivate var needsEscapes: Bool {
         var found: UInt8 = 0

@@ -41,10 +41,12 @@ public final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     public func take(_ key: Key, _ limit: RateLimit, at now: ContinuousClock.Instant) -> RateLimitState {
         let now = (now - start).nanoseconds
         return shard(of: key).mutex.withLock { shard in
-            if let arrival = shard.arrivals[key] {
+            // By its place, so that the key is hashed once to find and to change it.
+            if let place = shard.arrivals.index(forKey: key) {
+                let arrival = shard.arrivals.values[place]
                 let kept = limit.reach(of: arrival, at: now)
                 let (state, next) = limit.take(kept, at: now)
-                if let next = next ?? (kept == arrival ? nil : kept) { shard.arrivals[key] = next }
+                if let next = next ?? (kept == arrival ? nil : kept) { shard.arrivals.values[place] = next }
                 return state
             }
             if shard.arrivals.count >= min(shard.sweepCount, capacity) { sweep(&shard, at: now) }
