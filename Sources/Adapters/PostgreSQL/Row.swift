@@ -19,11 +19,14 @@ public struct Row: Sendable {
             throw .columnCount(expected: count, found: columns.count)
         }
         var next = 0
-        func decodeNext<Next: PostgreSQLDecodable>(_ type: Next.Type) throws(PostgreSQLError) -> Next {
-            defer { next += 1 }
-            return try decode(at: next, as: type)
-        }
-        return (repeat try decodeNext((each types)))
+        return (repeat try decode(next: &next, as: each types))
+    }
+
+    private func decode<Value: PostgreSQLDecodable>(
+        next column: inout Int, as type: Value.Type
+    ) throws(PostgreSQLError) -> Value {
+        defer { column += 1 }
+        return try decode(at: column, as: type)
     }
 
     /// Reads the column at a position, from 0.
