@@ -154,7 +154,9 @@ let package = Package(
                 "Tenancy",
             ],
             hasGuide: true),
-        Floor.useCases.library("Registration", ["Cards", "Invocation", "JSON", "Tenancy"]),
+        Floor.useCases.library(
+            "Registration", ["Cards", "Encodings", "Geodesy", "Invocation", "JSON", "Tenancy"], hasGuide: true
+        ),
 
         Floor.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
         Floor.adapters.library("PostgreSQL", ["CLibPQ"]),
@@ -174,7 +176,7 @@ let package = Package(
             ]),
         Floor.adapters.library(
             "AppStoreConnect",
-            ["Cards", "JSON", "OutboundHTTP", "Registration", asyncHTTPClient, jwtKit, nioHTTP1]),
+            ["Cards", "JSON", "OutboundHTTP", "Registration", "Tenancy", asyncHTTPClient, jwtKit, nioHTTP1]),
         Floor.adapters.library(
             "WebhookClient", ["Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1]),
         Floor.adapters.library(
@@ -405,11 +407,12 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsClient", "APNsPayload", "APNsSimulator", "AppAttest", "AppAttestSimulator",
-                "AppSiteAssociation", "AppStoreConnect", "Doorstep", "DoorstepClient", "EmbeddedPostgreSQL",
-                "HTTPAPI", "IPAddresses", "JSON", "LocalServers", "Notifications", "OutboundHTTP",
-                "Persistence", "PostgreSQL", "ProcessSupport", "PropertyTesting", "QRCode", "Routing",
-                "StoreSupport",
+                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
+                "AppAttestSimulator", "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator",
+                "Cards", "Doorstep", "DoorstepClient", "EmbeddedPostgreSQL", "HTTPAPI", "IPAddresses", "JSON",
+                "LocalServers", "Notifications", "OutboundHTTP",
+                "Persistence", "PostgreSQL", "ProcessSupport", "PropertyTesting", "QRCode", "Registration",
+                "Routing", "StoreSupport",
                 "Tenancy", "TestSupport", asyncHTTPClient,
                 crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],

@@ -578,6 +578,22 @@ ALTER TABLE ONLY doorstep.api_keys FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.api_keys OWNER TO doorstep_owner;
 
 --
+-- Name: app_store_budget; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.app_store_budget (
+    tenant_id uuid NOT NULL,
+    key_id text NOT NULL COLLATE pg_catalog."C",
+    minute timestamp with time zone NOT NULL,
+    spent integer NOT NULL,
+    CONSTRAINT app_store_budget_spent_range CHECK (((spent >= 0) AND (spent <= 10000000)))
+);
+
+ALTER TABLE ONLY doorstep.app_store_budget FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.app_store_budget OWNER TO doorstep_owner;
+
+--
 -- Name: app_store_connections; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -596,6 +612,113 @@ CREATE TABLE doorstep.app_store_connections (
 ALTER TABLE ONLY doorstep.app_store_connections FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE doorstep.app_store_connections OWNER TO doorstep_owner;
+
+--
+-- Name: app_store_experiences; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.app_store_experiences (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    url text NOT NULL COLLATE pg_catalog."C",
+    phase text NOT NULL COLLATE pg_catalog."C",
+    remote_id text COLLATE pg_catalog."C",
+    content jsonb NOT NULL,
+    sent_at timestamp with time zone NOT NULL,
+    missing_listings smallint DEFAULT 0 NOT NULL,
+    undesired_since timestamp with time zone,
+    CONSTRAINT app_store_experiences_content_length CHECK ((octet_length((content)::text) <= 131072)),
+    CONSTRAINT app_store_experiences_missing_listings_range CHECK (((missing_listings >= 0) AND (missing_listings <= 100))),
+    CONSTRAINT app_store_experiences_phase CHECK ((phase = ANY (ARRAY['creating'::text, 'created'::text]))),
+    CONSTRAINT app_store_experiences_remote_id CHECK (((phase = 'created'::text) = (remote_id IS NOT NULL))),
+    CONSTRAINT app_store_experiences_remote_id_length CHECK (((char_length(remote_id) >= 1) AND (char_length(remote_id) <= 256)))
+);
+
+ALTER TABLE ONLY doorstep.app_store_experiences FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.app_store_experiences OWNER TO doorstep_owner;
+
+--
+-- Name: app_store_images; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.app_store_images (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    sha256 text NOT NULL COLLATE pg_catalog."C",
+    holder text NOT NULL COLLATE pg_catalog."C",
+    remote_id text NOT NULL COLLATE pg_catalog."C",
+    phase text NOT NULL COLLATE pg_catalog."C",
+    sealed_operations bytea,
+    reserved_at timestamp with time zone NOT NULL,
+    CONSTRAINT app_store_images_phase CHECK ((phase = ANY (ARRAY['reserved'::text, 'committed'::text, 'complete'::text, 'failed'::text]))),
+    CONSTRAINT app_store_images_remote_id_length CHECK (((char_length(remote_id) >= 1) AND (char_length(remote_id) <= 256))),
+    CONSTRAINT app_store_images_sealed_operations CHECK (((phase = 'reserved'::text) = (sealed_operations IS NOT NULL))),
+    CONSTRAINT app_store_images_sealed_operations_length CHECK (((octet_length(sealed_operations) >= 33) AND (octet_length(sealed_operations) <= 1048576))),
+    CONSTRAINT app_store_images_sha256_form CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE ONLY doorstep.app_store_images FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.app_store_images OWNER TO doorstep_owner;
+
+--
+-- Name: app_store_refusals; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.app_store_refusals (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    url text NOT NULL COLLATE pg_catalog."C",
+    content jsonb NOT NULL,
+    code text NOT NULL COLLATE pg_catalog."C",
+    source text COLLATE pg_catalog."C",
+    request_id text COLLATE pg_catalog."C",
+    refused_at timestamp with time zone NOT NULL,
+    CONSTRAINT app_store_refusals_code_length CHECK (((char_length(code) >= 1) AND (char_length(code) <= 128))),
+    CONSTRAINT app_store_refusals_content_length CHECK ((octet_length((content)::text) <= 131072))
+);
+
+ALTER TABLE ONLY doorstep.app_store_refusals FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.app_store_refusals OWNER TO doorstep_owner;
+
+--
+-- Name: app_store_removals; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.app_store_removals (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    remote_id text NOT NULL COLLATE pg_catalog."C",
+    url text NOT NULL COLLATE pg_catalog."C",
+    removed_at timestamp with time zone NOT NULL,
+    CONSTRAINT app_store_removals_remote_id_length CHECK (((char_length(remote_id) >= 1) AND (char_length(remote_id) <= 256)))
+);
+
+ALTER TABLE ONLY doorstep.app_store_removals FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.app_store_removals OWNER TO doorstep_owner;
+
+--
+-- Name: app_store_runs; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.app_store_runs (
+    tenant_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    actor text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    outcome text COLLATE pg_catalog."C",
+    CONSTRAINT app_store_runs_ended CHECK (((ended_at IS NULL) = (outcome IS NULL))),
+    CONSTRAINT app_store_runs_outcome CHECK ((outcome = ANY (ARRAY['done'::text, 'failed'::text, 'abandoned'::text])))
+);
+
+ALTER TABLE ONLY doorstep.app_store_runs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.app_store_runs OWNER TO doorstep_owner;
 
 --
 -- Name: attest_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -1268,11 +1391,53 @@ ALTER TABLE ONLY doorstep.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (tenant_id, key_id);
 
 --
+-- Name: app_store_budget app_store_budget_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_budget
+    ADD CONSTRAINT app_store_budget_pkey PRIMARY KEY (tenant_id, key_id, minute);
+
+--
 -- Name: app_store_connections app_store_connections_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE ONLY doorstep.app_store_connections
     ADD CONSTRAINT app_store_connections_pkey PRIMARY KEY (tenant_id, bundle_id);
+
+--
+-- Name: app_store_experiences app_store_experiences_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_experiences
+    ADD CONSTRAINT app_store_experiences_pkey PRIMARY KEY (tenant_id, bundle_id, url);
+
+--
+-- Name: app_store_images app_store_images_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_images
+    ADD CONSTRAINT app_store_images_pkey PRIMARY KEY (tenant_id, bundle_id, sha256, holder);
+
+--
+-- Name: app_store_refusals app_store_refusals_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_refusals
+    ADD CONSTRAINT app_store_refusals_pkey PRIMARY KEY (tenant_id, bundle_id, url);
+
+--
+-- Name: app_store_removals app_store_removals_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_removals
+    ADD CONSTRAINT app_store_removals_pkey PRIMARY KEY (tenant_id, bundle_id, remote_id);
+
+--
+-- Name: app_store_runs app_store_runs_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_runs
+    ADD CONSTRAINT app_store_runs_pkey PRIMARY KEY (tenant_id, run_id);
 
 --
 -- Name: attest_keys attest_keys_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -1531,6 +1696,12 @@ ALTER TABLE ONLY doorstep.webhooks
 --
 
 CREATE INDEX api_keys_digest ON doorstep.api_keys USING btree (digest);
+
+--
+-- Name: app_store_runs_clip; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE INDEX app_store_runs_clip ON doorstep.app_store_runs USING btree (tenant_id, bundle_id, started_at);
 
 --
 -- Name: attest_keys_clip; Type: INDEX; Schema: doorstep; Owner: doorstep_owner
@@ -2116,11 +2287,53 @@ ALTER TABLE ONLY doorstep.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: app_store_budget app_store_budget_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_budget
+    ADD CONSTRAINT app_store_budget_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
 -- Name: app_store_connections app_store_connections_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE ONLY doorstep.app_store_connections
     ADD CONSTRAINT app_store_connections_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.clips(tenant_id, bundle_id) ON DELETE CASCADE;
+
+--
+-- Name: app_store_experiences app_store_experiences_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_experiences
+    ADD CONSTRAINT app_store_experiences_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: app_store_images app_store_images_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_images
+    ADD CONSTRAINT app_store_images_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: app_store_refusals app_store_refusals_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_refusals
+    ADD CONSTRAINT app_store_refusals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: app_store_removals app_store_removals_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_removals
+    ADD CONSTRAINT app_store_removals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: app_store_runs app_store_runs_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_runs
+    ADD CONSTRAINT app_store_runs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
 -- Name: attest_keys attest_keys_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2303,10 +2516,46 @@ CREATE POLICY admin_lists_tenants ON doorstep.tenants FOR SELECT TO doorstep_adm
 ALTER TABLE doorstep.api_keys ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: app_store_budget; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.app_store_budget ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: app_store_connections; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
 ALTER TABLE doorstep.app_store_connections ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: app_store_experiences; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.app_store_experiences ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: app_store_images; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.app_store_images ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: app_store_refusals; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.app_store_refusals ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: app_store_removals; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.app_store_removals ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: app_store_runs; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.app_store_runs ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: attest_keys; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -2585,10 +2834,46 @@ ALTER TABLE doorstep.short_codes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON doorstep.api_keys USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: app_store_budget tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.app_store_budget USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: app_store_connections tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
 CREATE POLICY tenant_isolation ON doorstep.app_store_connections USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: app_store_experiences tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.app_store_experiences USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: app_store_images tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.app_store_images USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: app_store_refusals tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.app_store_refusals USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: app_store_removals tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.app_store_removals USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: app_store_runs tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.app_store_runs USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: attest_keys tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -2971,6 +3256,18 @@ GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_manager;
 GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
+-- Name: TABLE app_store_budget; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_budget TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_budget.spent; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(spent) ON TABLE doorstep.app_store_budget TO doorstep_admin;
+
+--
 -- Name: TABLE app_store_connections; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3013,6 +3310,138 @@ GRANT UPDATE(sealed_secret) ON TABLE doorstep.app_store_connections TO doorstep_
 --
 
 GRANT UPDATE(connected_at) ON TABLE doorstep.app_store_connections TO doorstep_admin;
+
+--
+-- Name: TABLE app_store_experiences; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_experiences TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_experiences.phase; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(phase) ON TABLE doorstep.app_store_experiences TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_experiences.remote_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(remote_id) ON TABLE doorstep.app_store_experiences TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_experiences.content; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(content) ON TABLE doorstep.app_store_experiences TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_experiences.sent_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(sent_at) ON TABLE doorstep.app_store_experiences TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_experiences.missing_listings; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(missing_listings) ON TABLE doorstep.app_store_experiences TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_experiences.undesired_since; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(undesired_since) ON TABLE doorstep.app_store_experiences TO doorstep_admin;
+
+--
+-- Name: TABLE app_store_images; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_images TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_images.remote_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(remote_id) ON TABLE doorstep.app_store_images TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_images.phase; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(phase) ON TABLE doorstep.app_store_images TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_images.sealed_operations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(sealed_operations) ON TABLE doorstep.app_store_images TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_images.reserved_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(reserved_at) ON TABLE doorstep.app_store_images TO doorstep_admin;
+
+--
+-- Name: TABLE app_store_refusals; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_refusals TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_refusals.content; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(content) ON TABLE doorstep.app_store_refusals TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_refusals.code; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(code) ON TABLE doorstep.app_store_refusals TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_refusals.source; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(source) ON TABLE doorstep.app_store_refusals TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_refusals.request_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(request_id) ON TABLE doorstep.app_store_refusals TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_refusals.refused_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(refused_at) ON TABLE doorstep.app_store_refusals TO doorstep_admin;
+
+--
+-- Name: TABLE app_store_removals; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_removals TO doorstep_admin;
+
+--
+-- Name: TABLE app_store_runs; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_runs TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_runs.ended_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(ended_at) ON TABLE doorstep.app_store_runs TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_runs.outcome; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(outcome) ON TABLE doorstep.app_store_runs TO doorstep_admin;
 
 --
 -- Name: TABLE attest_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner

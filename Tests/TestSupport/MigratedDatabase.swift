@@ -33,6 +33,9 @@ public struct MigratedDatabase: Sendable {
         }
     }
 
+    /// The connection string of the database as a login, for a process.
+    public func conninfo(as login: TestLogin) -> String { login.conninfo(for: conninfo) }
+
     /// Lends a pool, and closes it.
     @discardableResult
     public func withPool<R: Sendable>(

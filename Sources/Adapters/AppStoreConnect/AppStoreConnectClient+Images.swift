@@ -1,5 +1,6 @@
 import JSON
 import NIOHTTP1
+public import Registration
 
 /// Source: "Uploading assets to App Store Connect". [Apple]
 extension AppStoreConnectClient {
@@ -84,22 +85,5 @@ extension AppStoreConnectClient {
             $0.objectValue?["code"]?.stringValue
         }
         return ImageState(phase: phase, failures: failures)
-    }
-}
-
-extension UploadOperation {
-    fileprivate init?(json: JSONValue) {
-        guard let members = json.objectValue, let method = members["method"]?.stringValue,
-            let url = members["url"]?.stringValue, let offset = members["offset"]?.numberValue?.int,
-            let length = members["length"]?.numberValue?.int
-        else { return nil }
-        var headers: [Header] = []
-        for value in members["requestHeaders"]?.arrayValue ?? [] {
-            guard let name = value.objectValue?["name"]?.stringValue,
-                let content = value.objectValue?["value"]?.stringValue
-            else { return nil }
-            headers.append(Header(name, content))
-        }
-        self.init(method: method, url: url, offset: offset, length: length, headers: headers)
     }
 }

@@ -1,6 +1,6 @@
 public import Cards
 import JSON
-import Registration
+public import Registration
 
 extension AppStoreConnectClient {
     /// The app of a bundle ID; nil where the key reaches none.

@@ -3,6 +3,7 @@ public import Foundation
 import JSON
 import NIOHTTP1
 public import OutboundHTTP
+public import Registration
 import Synchronization
 
 /// Asks the App Store Connect API about advanced App Clip experiences, one request for each that is asked of it.
@@ -17,6 +18,8 @@ public final class AppStoreConnectClient: Sendable {
         public var readsOnly = false
         /// For one answer.
         public var timeout = Duration.seconds(60)
+        /// Lets each request go that counts against the key's budget; nil for no budget.
+        public var pacer: RequestPacer?
 
         public init() {}
     }
@@ -116,9 +119,15 @@ public final class AppStoreConnectClient: Sendable {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(body.serialized())
         }
+        try await paced { try await settings.pacer?.permit() }
         let answer = try await execute(request)
-        if let budget = RequestBudget(answer.values(of: "X-Rate-Limit")) {
-            latestBudget.withLock { $0 = budget }
+        let budget = RequestBudget(answer.values(of: "X-Rate-Limit"))
+        if let budget { latestBudget.withLock { $0 = budget } }
+        let retryAfter = answer.values(of: "Retry-After").first.flatMap { UInt16($0) }.map(Int.init)
+        try await paced {
+            try await settings.pacer?.observe(
+                hour: budget?.hour, minute: budget?.minute,
+                refusal: answer.status == 429 ? .some(retryAfter) : nil)
         }
         let requestID = answer.values(of: "X-Request-ID").first
         let document = answer.isCutOff ? nil : try? JSONValue(parsing: answer.body).objectValue
@@ -126,12 +135,21 @@ public final class AppStoreConnectClient: Sendable {
             throw .refused(
                 ServiceRefusal(
                     status: answer.status, body: document, requestID: requestID,
-                    retryAfter: answer.values(of: "Retry-After").first.flatMap { UInt16($0) }.map(Int.init)))
+                    retryAfter: retryAfter))
         }
         guard let document else {
             throw .unreadableAnswer(status: answer.status, requestID: requestID)
         }
         return document
+    }
+
+    /// What is wrong with the pacing of requests is no answer's fault.
+    private func paced(_ body: () async throws -> Void) async throws(AppStoreConnectError) {
+        do {
+            try await body()
+        } catch {
+            throw .notPaced("\(error)")
+        }
     }
 
     private func execute(_ request: HTTPClientRequest) async throws(AppStoreConnectError) -> OutboundAnswer {

@@ -4,6 +4,8 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
     case unusableKey
     /// The client may only read, and was to write: nothing was sent.
     case readsOnly
+    /// The key's budget could not be looked after: nothing more is sent.
+    case notPaced(String)
     /// In a few words that hold neither URL nor body.
     case noAnswer(String)
     /// The answer is not what the specification has, or too long.
@@ -19,6 +21,7 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
         switch self {
         case .unusableKey: "unusable_key"
         case .readsOnly: "reads_only"
+        case .notPaced: "not_paced"
         case .noAnswer: "no_answer"
         case .unreadableAnswer: "unreadable_answer"
         case .refused: "refused"
@@ -32,7 +35,7 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
         switch self {
         case .noAnswer, .unreadableAnswer: true
         case .refused(let refusal): refusal.mayHaveHappened
-        case .unusableKey, .readsOnly, .unusableUpload, .partRefused: false
+        case .unusableKey, .readsOnly, .notPaced, .unusableUpload, .partRefused: false
         }
     }
 
@@ -40,6 +43,7 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
         switch self {
         case .unusableKey: "the key is no P-256 private key in PKCS #8 with an ID"
         case .readsOnly: "this client may only read"
+        case .notPaced(let reason): "the key's budget could not be looked after: \(reason)"
         case .noAnswer(let reason): "App Store Connect did not answer: \(reason)"
         case .unreadableAnswer(let status, _): "App Store Connect answered \(status) with what cannot be read"
         case .refused(let refusal): "\(refusal)"

@@ -14,6 +14,13 @@ public struct RequestBudget: Sendable, Hashable {
     public var minuteLimit: Int? { values["user-minute-lim"] }
     public var minuteRemaining: Int? { values["user-minute-rem"] }
 
+    var hour: (limit: Int, rest: Int)? { pair(hourLimit, hourRemaining) }
+    var minute: (limit: Int, rest: Int)? { pair(minuteLimit, minuteRemaining) }
+
+    private func pair(_ limit: Int?, _ rest: Int?) -> (limit: Int, rest: Int)? {
+        limit.flatMap { limit in rest.map { (limit, $0) } }
+    }
+
     /// Nil where no line has a number.
     init?(_ lines: [String]) {
         var values: [String: Int] = [:]

@@ -1,4 +1,5 @@
 import JSON
+public import Registration
 
 /// An answer of App Store Connect that says no.
 ///
@@ -21,21 +22,7 @@ public struct ServiceRefusal: Sendable, Hashable, CustomStringConvertible {
         public var known: ErrorCode? { ErrorCode(code) }
     }
 
-    /// What is to be done about it.
-    public enum Verdict: Sendable, Hashable {
-        /// Nothing more can be done with this key: somebody has to do something at Apple.
-        case stop
-        /// Nothing is wrong with the request: it may be sent again later, a creation only once it is known not to have happened.
-        case wait
-        /// There may be such an experience already: a listing tells.
-        case settle
-        /// The resource cannot be changed in the state it is in.
-        case blocked
-        /// There is no such resource.
-        case gone
-        /// The same request will always be refused.
-        case reject
-    }
+    public typealias Verdict = ServiceFailure.Verdict
 
     /// Looks at all codes.
     public var verdict: Verdict {
@@ -59,6 +46,14 @@ public struct ServiceRefusal: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the service may have done what was asked.
     public var mayHaveHappened: Bool { status == 408 || status >= 500 }
+
+    /// The error whose code says most; the telling one is not always the first. [observed]
+    var tellingError: ServiceError? {
+        errors.enumerated().max { one, other in
+            (one.element.known?.rawValue.utf8.count ?? 0, -one.offset)
+                < (other.element.known?.rawValue.utf8.count ?? 0, -other.offset)
+        }?.element
+    }
 
     public var description: String {
         var text = "App Store Connect answered \(status)"

@@ -6,6 +6,8 @@ public struct DesiredExperience: Sendable, Hashable {
     public var content: ExperienceContent
     /// The URL that it had before; App Store Connect cannot change one, so the experience is replaced.
     public var formerURL: URLPrefix?
+    /// The identifier of the location that it is bound to.
+    public var location: String?
     /// What the catalogue knows to stand in the way.
     public var obstacles: Set<Obstacle>
 
@@ -15,15 +17,18 @@ public struct DesiredExperience: Sendable, Hashable {
         case imageUnknown = "image_unknown"
         /// App Store Connect found its processing of the image to fail.
         case imageRejected = "image_rejected"
+        /// App Store Connect refused it as it is.
+        case refusedBefore = "refused_before"
     }
 
     public init(
         _ url: URLPrefix, _ content: ExperienceContent, formerURL: URLPrefix? = nil,
-        obstacles: Set<Obstacle> = []
+        location: String? = nil, obstacles: Set<Obstacle> = []
     ) {
         self.url = url
         self.content = content
         self.formerURL = formerURL
+        self.location = location
         self.obstacles = obstacles
     }
 }

@@ -21,6 +21,19 @@ public struct ExperienceContent: Sendable, Hashable {
         return fields
     }
 
+    /// As ``init(_:)`` reads it.
+    public var json: JSONObject {
+        ["card": .object(card.json), "isPoweredBy": .bool(isPoweredBy)]
+    }
+
+    /// Reads what ``json`` writes.
+    public init(_ reader: JSONObjectReader) throws(JSONFieldError) {
+        var fields = reader
+        isPoweredBy = try fields.requiredBool("isPoweredBy")
+        card = try Card(fields.requiredObject("card"))
+        try fields.finish()
+    }
+
     /// What it says itself, and what it does not as the other does, so that a request takes nothing away at Apple that
     /// nobody here has a say in.
     public func inheriting(_ other: ExperienceContent) -> ExperienceContent {

@@ -37,8 +37,7 @@ struct Planner {
             if ids.contains(remote.id) {
                 owned[remote.id] = remote
             } else {
-                let url = (try? InvocationURL(remote.link))?.canonical ?? remote.link
-                others[url, default: []].append(remote)
+                others[remote.canonicalURL, default: []].append(remote)
             }
         }
     }
@@ -114,7 +113,12 @@ struct Planner {
             return others[url].map { .unmanaged(ids: $0.map(\.id)) } ?? .inStep
         }
         return switch owned[id]?.status {
-        case .received: .remove(id: id)
+        case .received:
+            if let since = row.undesiredSince, since > policy.removesWhatVanishedBefore {
+                .blocked([.grace(since: since)])
+            } else {
+                .remove(id: id)
+            }
         case .deactivated: .inStep
         case .appTransferInProgress: .blocked([.appTransfer])
         case nil: .blocked([.unlisted(id: id)])

@@ -1,3 +1,5 @@
+import Encodings
+public import Foundation
 public import Tenancy
 
 /// Why nothing can be registered, or no plan be made.
@@ -11,6 +13,14 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
     case notConnected(BundleID)
     /// A key that none of the server's secrets opens.
     case unreadableKey(BundleID)
+    /// Somebody else applies to the clip.
+    case busy(BundleID, by: String, since: Date)
+    /// Another run has begun: this one had lost its lock.
+    case superseded(BundleID)
+    /// App Store Connect said again and again that there were too many requests.
+    case tooManyRefusals
+    /// Neither a registered URL nor the identifier of a location that one is bound to.
+    case unknownTarget(String)
 
     /// A name that stays the same across versions.
     public var code: String {
@@ -20,6 +30,10 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
         case .contradictoryID: "contradictory_id"
         case .notConnected: "not_connected"
         case .unreadableKey: "unreadable_key"
+        case .busy: "busy"
+        case .superseded: "superseded"
+        case .tooManyRefusals: "too_many_refusals"
+        case .unknownTarget: "unknown_target"
         }
     }
 
@@ -31,6 +45,12 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
         case .notConnected(let clip): "the clip \(clip) is not connected to App Store Connect"
         case .unreadableKey(let clip):
             "the key of the clip \(clip) was sealed by a secret that is not given: connect it anew"
+        case .busy(let clip, let actor, let start):
+            "\(actor) has been applying to the clip \(clip) since \(start.rfc3339)"
+        case .superseded(let clip): "another run has begun to apply to the clip \(clip): this one has ended"
+        case .tooManyRefusals:
+            "App Store Connect said twenty times in a row that there were too many requests"
+        case .unknownTarget(let target): "no experience of the clip has the URL or the location \(target)"
         }
     }
 }

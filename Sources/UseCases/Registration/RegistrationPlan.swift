@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What there is to do at App Store Connect, URL by URL; making it does nothing.
 public struct RegistrationPlan: Sendable, Hashable {
     /// Each URL once, ordered by its text.
@@ -67,6 +69,8 @@ public struct RegistrationPlan: Sendable, Hashable {
         case nothingDesired
         case tooManyRemovals(count: Int)
         case massRemoval(count: Int)
+        /// It vanished from the catalogue not long ago, and may have by mistake.
+        case grace(since: Date)
 
         /// A name that stays the same across versions.
         public var code: String {
@@ -84,6 +88,7 @@ public struct RegistrationPlan: Sendable, Hashable {
             case .nothingDesired: "nothing_desired"
             case .tooManyRemovals: "too_many_removals"
             case .massRemoval: "mass_removal"
+            case .grace: "grace"
             }
         }
     }
@@ -97,5 +102,9 @@ public struct RegistrationPlan: Sendable, Hashable {
         _ state: RegistrationState, policy: RegistrationPolicy
     ) throws(RegistrationError) {
         rows = try Planner(state, policy).rows()
+    }
+
+    init(rows: [Row]) {
+        self.rows = rows
     }
 }

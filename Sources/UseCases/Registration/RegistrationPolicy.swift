@@ -1,4 +1,5 @@
 public import Cards
+public import Foundation
 
 /// What a plan may do, and what the app asks of every experience.
 public struct RegistrationPolicy: Sendable, Hashable {
@@ -12,16 +13,24 @@ public struct RegistrationPolicy: Sendable, Hashable {
     public var allowedRemovals: Int
     /// Names the count of a removal that is a mass removal.
     public var allowedMassRemoval: Int?
+    /// What has vanished from the catalogue after this moment is not removed yet.
+    public var removesWhatVanishedBefore: Date
+
+    /// How long an experience stays registered that the catalogue has no more, in seconds: a day, for who deleted it by mistake.
+    /// [ours]
+    public static let grace: TimeInterval = 86_400
 
     public init(
         primaryLanguage: CardLanguage, languages: Set<CardLanguage> = [], adopts: Bool = false,
-        allowedRemovals: Int = 0, allowedMassRemoval: Int? = nil
+        allowedRemovals: Int = 0, allowedMassRemoval: Int? = nil,
+        removesWhatVanishedBefore: Date = .distantFuture
     ) {
         self.primaryLanguage = primaryLanguage
         self.languages = languages
         self.adopts = adopts
         self.allowedRemovals = allowedRemovals
         self.allowedMassRemoval = allowedMassRemoval
+        self.removesWhatVanishedBefore = removesWhatVanishedBefore
     }
 
     /// From how many on removals are a mass removal: more than 10, and more than one in 20 of what is desired. [ours]

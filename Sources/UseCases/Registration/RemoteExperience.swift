@@ -1,3 +1,5 @@
+import Invocation
+
 /// An advanced experience as App Store Connect lists it.
 public struct RemoteExperience: Sendable, Hashable {
     public var id: String
@@ -31,4 +33,9 @@ public struct RemoteExperience: Sendable, Hashable {
         self.status = status
         self.placeStatus = placeStatus
     }
+}
+
+extension RemoteExperience {
+    /// As the catalogue writes it; a link that is no URL as it is.
+    var canonicalURL: String { (try? InvocationURL(link))?.canonical ?? link }
 }

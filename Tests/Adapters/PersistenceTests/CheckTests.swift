@@ -83,6 +83,54 @@ import Testing
             "app_store_connections",
             ["sha256('')", "convert_to(repeat('a', 4097), 'UTF8')"].map { ["sealed_secret": $0] }
         ),
+        "app_store_experiences_phase": (
+            "app_store_experiences", [["phase": "'removed'", "remote_id": "NULL"]]
+        ),
+        "app_store_experiences_remote_id": (
+            "app_store_experiences", [["remote_id": "NULL"], ["phase": "'creating'"]]
+        ),
+        "app_store_experiences_remote_id_length": (
+            "app_store_experiences", ["''", "repeat('a', 257)"].map { ["remote_id": $0] }
+        ),
+        "app_store_experiences_content_length": (
+            "app_store_experiences", [["content": "jsonb_build_object('a', repeat('x', 131072))"]]
+        ),
+        "app_store_experiences_missing_listings_range": (
+            "app_store_experiences", [["missing_listings": "-1"], ["missing_listings": "101"]]
+        ),
+        "app_store_removals_remote_id_length": (
+            "app_store_removals", ["''", "repeat('a', 257)"].map { ["remote_id": $0] }
+        ),
+        "app_store_refusals_content_length": (
+            "app_store_refusals", [["content": "jsonb_build_object('a', repeat('x', 131072))"]]
+        ),
+        "app_store_refusals_code_length": (
+            "app_store_refusals", ["''", "repeat('a', 129)"].map { ["code": $0] }
+        ),
+        "app_store_images_sha256_form": (
+            "app_store_images", ["''", "repeat('A', 64)"].map { ["sha256": $0] }
+        ),
+        "app_store_images_phase": (
+            "app_store_images", [["phase": "'lost'", "sealed_operations": "NULL"]]
+        ),
+        "app_store_images_sealed_operations": (
+            "app_store_images", [["sealed_operations": "NULL"], ["phase": "'complete'"]]
+        ),
+        "app_store_images_sealed_operations_length": (
+            "app_store_images", [["sealed_operations": "sha256('')"]]
+        ),
+        "app_store_images_remote_id_length": (
+            "app_store_images", ["''", "repeat('a', 257)"].map { ["remote_id": $0] }
+        ),
+        "app_store_runs_outcome": (
+            "app_store_runs", [["outcome": "'lost'", "ended_at": "now()"]]
+        ),
+        "app_store_runs_ended": (
+            "app_store_runs", [["outcome": "'done'"], ["ended_at": "now()"]]
+        ),
+        "app_store_budget_spent_range": (
+            "app_store_budget", [["spent": "-1"], ["spent": "10000001"]]
+        ),
         "attest_keys_key_id_length": (
             "attest_keys", ["sha224('a')", "sha384('a')"].map { ["key_id": $0] }
         ),

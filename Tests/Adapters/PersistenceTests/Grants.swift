@@ -5,7 +5,13 @@ enum Grants {
     /// Columns are listed where a grant is for some columns only.
     static let expected = """
         doorstep_admin DELETE api_keys
+        doorstep_admin DELETE app_store_budget
         doorstep_admin DELETE app_store_connections
+        doorstep_admin DELETE app_store_experiences
+        doorstep_admin DELETE app_store_images
+        doorstep_admin DELETE app_store_refusals
+        doorstep_admin DELETE app_store_removals
+        doorstep_admin DELETE app_store_runs
         doorstep_admin DELETE attest_keys
         doorstep_admin DELETE attestation_days
         doorstep_admin DELETE audience_cursors
@@ -29,7 +35,13 @@ enum Grants {
         doorstep_admin DELETE webhook_messages
         doorstep_admin DELETE webhooks
         doorstep_admin INSERT api_keys
+        doorstep_admin INSERT app_store_budget
         doorstep_admin INSERT app_store_connections
+        doorstep_admin INSERT app_store_experiences
+        doorstep_admin INSERT app_store_images
+        doorstep_admin INSERT app_store_refusals
+        doorstep_admin INSERT app_store_removals
+        doorstep_admin INSERT app_store_runs
         doorstep_admin INSERT card_image_bytes
         doorstep_admin INSERT card_images
         doorstep_admin INSERT clips
@@ -41,7 +53,13 @@ enum Grants {
         doorstep_admin INSERT tenants
         doorstep_admin INSERT webhooks
         doorstep_admin SELECT api_keys
+        doorstep_admin SELECT app_store_budget
         doorstep_admin SELECT app_store_connections
+        doorstep_admin SELECT app_store_experiences
+        doorstep_admin SELECT app_store_images
+        doorstep_admin SELECT app_store_refusals
+        doorstep_admin SELECT app_store_removals
+        doorstep_admin SELECT app_store_runs
         doorstep_admin SELECT attest_keys
         doorstep_admin SELECT attestation_days
         doorstep_admin SELECT audience_cursors
@@ -67,7 +85,12 @@ enum Grants {
         doorstep_admin SELECT webhook_messages
         doorstep_admin SELECT webhooks
         doorstep_admin UPDATE api_keys (expires_at, revoked_at, successor_id)
+        doorstep_admin UPDATE app_store_budget (spent)
         doorstep_admin UPDATE app_store_connections (connected_at, issuer_id, key_id, sealed_secret)
+        doorstep_admin UPDATE app_store_experiences (content, missing_listings, phase, remote_id, sent_at, undesired_since)
+        doorstep_admin UPDATE app_store_images (phase, remote_id, reserved_at, sealed_operations)
+        doorstep_admin UPDATE app_store_refusals (code, content, refused_at, request_id, source)
+        doorstep_admin UPDATE app_store_runs (ended_at, outcome)
         doorstep_admin UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
         doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, pages, proved_at)

@@ -102,14 +102,13 @@ import Testing
             let tables: [TestLogin: [String]] = [
                 .app: SampleRows.tables.map(\.name).filter {
                     ![
-                        "app_store_connections", "card_images", "card_image_bytes", "confirmations",
-                        "audit_log",
-                        "changes",
-                    ].contains($0)
+                        "card_images", "card_image_bytes", "confirmations", "audit_log", "changes",
+                    ].contains($0) && !$0.hasPrefix("app_store_")
                 },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .manager: SampleRows.tables.map(\.name).filter {
-                    !["app_store_connections", "audience_cursors", "idempotency_keys", "changes"].contains($0)
+                    !["audience_cursors", "idempotency_keys", "changes"].contains($0)
+                        && !$0.hasPrefix("app_store_")
                 },
                 .migrate: SampleRows.tables.map(\.name),
             ]
@@ -178,6 +177,8 @@ import Testing
             }
             let deleted: [TestLogin: [String]] = [
                 .admin: [
+                    "app_store_experiences", "app_store_removals", "app_store_refusals", "app_store_images",
+                    "app_store_runs", "app_store_budget",
                     "attest_keys", "revoked_attest_keys", "attestation_days", "experiences", "short_codes",
                     "domains", "api_keys",
                     "confirmations",

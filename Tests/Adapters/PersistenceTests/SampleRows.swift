@@ -46,6 +46,46 @@ enum SampleRows {
             ],
             change: "key_id = 'FGHIJ67890'", key: "bundle_id = 'com.example.App.Clip'"),
         Table(
+            name: "app_store_experiences", login: .admin,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "url": "'https://example.com/a'",
+                "phase": "'created'", "remote_id": "'1'", "content": "'{}'", "sent_at": "now()",
+            ],
+            change: "undesired_since = now()", key: "remote_id = '1'"),
+        Table(
+            name: "app_store_removals", login: .admin,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "remote_id": "'0'", "url": "'https://example.com/a'",
+                "removed_at": "now()",
+            ],
+            change: nil, key: "remote_id = '0'"),
+        Table(
+            name: "app_store_refusals", login: .admin,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "url": "'https://example.com/b'", "content": "'{}'",
+                "code": "'STATE_ERROR'", "refused_at": "now()",
+            ],
+            change: "code = 'OTHER'", key: "url = 'https://example.com/b'"),
+        Table(
+            name: "app_store_images", login: .admin,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "sha256": "encode(sha256('\\x01'), 'hex')",
+                "holder": "''", "remote_id": "'1'", "phase": "'reserved'", "sealed_operations": "sha512('s')",
+                "reserved_at": "now()",
+            ],
+            change: "reserved_at = now()", key: "remote_id = '1'"),
+        Table(
+            name: "app_store_runs", login: .admin,
+            row: [
+                "run_id": "'00000000-0000-0000-0000-00000000000a'", "bundle_id": "'com.example.App.Clip'",
+                "actor": "'operator:a'", "started_at": "now()",
+            ],
+            change: "ended_at = now(), outcome = 'done'", key: "true"),
+        Table(
+            name: "app_store_budget", login: .admin,
+            row: ["key_id": "'ABCDE12345'", "minute": "'2026-01-02 03:04:00Z'", "spent": "1"],
+            change: "spent = 2", key: "key_id = 'ABCDE12345'"),
+        Table(
             name: "domains", login: .admin, row: ["host": "'example.com'", "challenge": "'c'"],
             change: "proved_at = now(), method = 'dns'", key: "host = 'example.com'"),
         Table(

@@ -1,4 +1,5 @@
 import Cards
+import Foundation
 import Registration
 import Testing
 
@@ -48,6 +49,20 @@ struct RemovalTests {
         #expect(try step(desired: [], allowed: 2) == .blocked([.nothingDesired]))
         let unsettled = AppliedExperience(try Registrations.url("u"), content, .creating(missingListings: 1))
         #expect(try step(extra: [unsettled]) == .blocked([.unsettledCreation]))
+    }
+
+    @Test func whatVanishedNotLongAgoStaysForAWhile() throws {
+        let (applied, remote) = try rows(1)
+        let vanished = Date(timeIntervalSince1970: 1_700_000_000)
+        var gone = applied
+        gone[0].undesiredSince = vanished
+        func step(_ seconds: TimeInterval) throws -> RegistrationPlan.Step? {
+            var policy = allowing
+            policy.removesWhatVanishedBefore = vanished.addingTimeInterval(seconds)
+            return try Registrations.plan(kept, gone, remote, policy: policy).step("r0")
+        }
+        #expect(try step(-1) == .blocked([.grace(since: vanished)]))
+        #expect(try step(0) == .remove(id: "r0"))
     }
 
     @Test func whatIsNotListedIsNotRemoved() throws {

@@ -10,12 +10,16 @@ import Tenancy
 struct AppStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "appstore",
-        abstract: "By which keys App Store Connect is spoken to about a tenant's clips.",
+        abstract:
+            "Register a tenant's experiences with App Store Connect, and look that they stay as they are.",
         discussion: """
-            A key is stored sealed, and never shown again: DOORSTEP_TOKEN_SECRET must be set. Apple gives a key's file out \
+            'connect' says by which key; 'plan' tells what is to be done, 'apply' does it, 'drift' tells what somebody \
+            has changed at Apple. A key is stored sealed, and never shown again: DOORSTEP_TOKEN_SECRET must be set. Apple gives a key's file out \
             once; an individual key of the role Marketing or App Manager reaches the least.
             """,
-        subcommands: [Connect.self, List.self, Disconnect.self])
+        subcommands: [
+            Connect.self, List.self, Disconnect.self, Plan.self, Apply.self, Drift.self,
+        ])
 
     fileprivate static let columns = ["clip", "keyID", "issuerID", "connectedAt"]
 

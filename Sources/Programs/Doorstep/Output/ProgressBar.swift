@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
 
-/// How far a file is read, drawn on standard error when that is a terminal.
+/// How far a file is read or a run is, drawn on standard error when that is a terminal.
 final class ProgressBar: Sendable {
     private let total: Int?
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private let drawn = Mutex(-1)
     private let length = Mutex(0)
+    private let shown = Mutex("")
 
     /// - Parameter total: The file's length in bytes; nil when it is not known.
     init(total: Int?) {
@@ -26,6 +27,17 @@ final class ProgressBar: Sendable {
         }
         guard isNew else { return }
         write("\r" + (total == nil ? "\(step) MiB" : Self.bar(percent: step)))
+    }
+
+    /// Draws how much of something is done, and what else is to be said of it.
+    func show(_ done: Int, of total: Int, _ note: String) {
+        guard isTerminal else { return }
+        let line = Self.bar(percent: total == 0 ? 100 : min(100, done * 100 / total)) + " " + note
+        let isNew = shown.withLock { shown in
+            defer { shown = line }
+            return line != shown
+        }
+        if isNew { write("\r\u{1B}[K" + line) }
     }
 
     /// Clears the line.

@@ -1,5 +1,4 @@
 public import Cards
-public import Registration
 
 /// One listing of a clip's experiences, and what else App Store Connect has of them.
 public struct ExperienceListing: Sendable, Hashable {
@@ -8,4 +7,12 @@ public struct ExperienceListing: Sendable, Hashable {
     public let localizationIDs: [String: [CardLanguage: String]]
     /// By experience.
     public let imageIDs: [String: String]
+
+    public init(
+        listing: RemoteListing, localizationIDs: [String: [CardLanguage: String]], imageIDs: [String: String]
+    ) {
+        self.listing = listing
+        self.localizationIDs = localizationIDs
+        self.imageIDs = imageIDs
+    }
 }

@@ -11,4 +11,9 @@ public struct ImageState: Sendable, Hashable {
         case complete = "COMPLETE"
         case failed = "FAILED"
     }
+
+    public init(phase: Phase, failures: [String]) {
+        self.phase = phase
+        self.failures = failures
+    }
 }

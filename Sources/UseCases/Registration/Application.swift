@@ -1,0 +1,266 @@
+import Cards
+import Foundation
+import Invocation
+
+/// One run: what it has done so far, and what it knows.
+struct Application {
+    typealias Row = RegistrationPlan.Row
+
+    let registrar: Registrar
+    let run: any RegistrationRun
+    private let wishes: Registrar.Wishes
+    private let progress: @Sendable (RegistrationProgress) -> Void
+    private var outcome = RegistrationOutcome()
+    /// As they are at Apple; those that could not be brought there are in the other.
+    var images: [ImageKey: RemoteImage] = [:]
+    var imageFailures: [ImageKey: ServiceFailure] = [:]
+    var sharesImages = true
+    /// What was remembered when the round began, by URL.
+    private var known: [String: AppliedExperience] = [:]
+    /// URLs that this run is done with, whatever became of them.
+    private var finished: Set<String> = []
+    /// URLs whose creation was sent and not answered.
+    private var unanswered: Set<String> = []
+    /// How often each was sent without an answer, or with one that says to wait.
+    private var tries: [String: Int] = [:]
+    private var total = 0
+
+    /// An image as it is looked for: of one experience, or for all.
+    struct ImageKey: Hashable {
+        let digest: ImageDigest
+        let holder: String?
+    }
+
+    /// Requests that are under way at once. [ours]
+    static let width = 8
+    /// Surveys of a run: what is still unsettled then is left to the next one. [ours]
+    private static let maximumRounds = 20
+    private static let maximumTries = 5
+
+    init(
+        _ registrar: Registrar, _ run: any RegistrationRun, _ wishes: Registrar.Wishes,
+        _ progress: @escaping @Sendable (RegistrationProgress) -> Void
+    ) {
+        self.registrar = registrar
+        self.run = run
+        self.wishes = wishes
+        self.progress = progress
+    }
+
+    mutating func apply() async throws -> RegistrationOutcome {
+        for round in 1... {
+            let survey: RegistrationSurvey
+            do {
+                survey = try await registrar.survey(wishesLeft, run)
+            } catch let failure as ServiceFailure where round > 1 {
+                outcome.stopped = failure
+                return outcome
+            }
+            outcome.survey = survey
+            known = Dictionary(survey.memory.applied.map { ($0.url.canonical, $0) }) { first, _ in first }
+            try await refresh(survey)
+            countAnswered()
+            let next = rows(of: survey)
+            guard !next.isEmpty, round < Self.maximumRounds else { break }
+            images = Dictionary(
+                survey.memory.images.map { (ImageKey(digest: $0.digest, holder: $0.holder), $0) }
+            ) { first, _ in first }
+            sharesImages = survey.memory.sharesImages
+            total = finished.count + next.count
+            do {
+                try await perform(next, survey)
+            } catch let failure as ServiceFailure {
+                outcome.stopped = failure
+            }
+            if outcome.stopped != nil { break }
+        }
+        return outcome
+    }
+
+    /// What is removed already is allowed no more.
+    private var wishesLeft: Registrar.Wishes {
+        var left = wishes
+        left.allowedRemovals = max(0, left.allowedRemovals - outcome.removed)
+        left.allowedMassRemoval = left.allowedMassRemoval.map { $0 - outcome.removed }
+        return left
+    }
+
+    /// What is to be done now: removals only when nothing else is, and so after a listing that has all the rest.
+    private func rows(of survey: RegistrationSurvey) -> [Row] {
+        let open = survey.plan.rows.filter { row in
+            row.step.isChange && !finished.contains(row.url)
+                && !(outcome.createsNoMore != nil && row.step.isCreation)
+        }
+        let changes = open.filter { !$0.step.isRemoval }
+        let wanted =
+            changes.isEmpty
+            ? open : changes.filter(\.step.isCreation) + changes.filter { !$0.step.isCreation }
+        return Array(wanted.prefix(wishes.limit.map { max(0, $0 - finished.count) } ?? .max))
+    }
+
+    /// Writes down what is registered as it is desired where something else was last known to be sent: the answer to a change was lost.
+    private func refresh(_ survey: RegistrationSurvey) async throws {
+        let stale = survey.plan.rows.compactMap { row -> RecordChange? in
+            guard row.step == .inStep, var known = known[row.url], known.id != nil,
+                let desired = survey.desired[row.url]
+            else { return nil }
+            let fields = known.content.fields
+            guard desired.content.fields.contains(where: { fields[$0.key] != $0.value }) else { return nil }
+            known.content = desired.content.inheriting(known.content)
+            return .applied(known)
+        }
+        if !stale.isEmpty { try await run.write(stale) }
+    }
+
+    /// Counts creations without an answer that a listing has shown to have happened.
+    private mutating func countAnswered() {
+        for url in unanswered where known[url]?.id != nil {
+            unanswered.remove(url)
+            finished.insert(url)
+            outcome.created += 1
+        }
+    }
+
+    // MARK: Changes
+
+    private mutating func perform(_ rows: [Row], _ survey: RegistrationSurvey) async throws {
+        if sharesImages { try await prepareImages(of: rows) }
+        var pending = rows[...]
+        while !pending.isEmpty, outcome.stopped == nil {
+            let chunk = Array(pending.prefix(Self.width))
+            pending = pending.dropFirst(chunk.count)
+            let again = try await perform(chunk: chunk, survey)
+            if !again.isEmpty {
+                let most = again.map { tries[$0.url, default: 0] }.max() ?? 0
+                try await registrar.clock.sleep(for: .seconds(1 << min(most, 5)))
+            }
+            pending = (again + pending)[...]
+            if outcome.createsNoMore != nil { pending = pending.filter { !$0.step.isCreation }[...] }
+            await report(survey)
+        }
+    }
+
+    /// - Returns: the rows that are to be sent again.
+    private mutating func perform(chunk: [Row], _ survey: RegistrationSurvey) async throws -> [Row] {
+        try await prepareImages(of: chunk)
+        let calls = chunk.compactMap { call(for: $0, survey) }
+        let ahead = calls.filter(\.isCreation).map {
+            RecordChange.applied($0.applied(.creating(missingListings: 0)))
+        }
+        if !ahead.isEmpty { try await run.write(ahead) }
+        let service = registrar.service
+        let clip = survey.clip.id
+        let results = await withTaskGroup(of: (Int, Result<String, ServiceFailure>).self) { group in
+            for (index, call) in calls.enumerated() {
+                group.addTask { (index, await call.send(service, clip: clip)) }
+            }
+            var results: [(Int, Result<String, ServiceFailure>)] = []
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }
+        }
+        var again: [Row] = []
+        var changes: [RecordChange] = []
+        for (index, result) in results {
+            let call = calls[index]
+            switch result {
+            case .success(let id):
+                finish(call)
+                changes +=
+                    call.kind == .remove
+                    ? [.removed(url: call.row.url, id: id, at: registrar.clock.now())]
+                    : [.applied(call.applied(.created(id: id))), .taken(url: call.row.url)]
+            case .failure(let failure):
+                if take(failure, of: call, &changes) { again.append(call.row) }
+            }
+        }
+        if !changes.isEmpty { try await run.write(changes) }
+        return again
+    }
+
+    /// What a row asks of the service; nil where its image cannot be had, which is the row's failure then.
+    private mutating func call(for row: Row, _ survey: RegistrationSurvey) -> Call? {
+        guard var call = Call(row, survey, known: known[row.url], now: registrar.clock.now()) else {
+            return nil
+        }
+        guard let digest = call.neededImage else { return call }
+        let key = ImageKey(digest: digest, holder: sharesImages ? nil : row.url)
+        guard let image = images[key], image.phase == .complete else {
+            let unfinished = ServiceFailure(
+                .wait, code: images[key]?.phase == .failed ? "image_rejected" : "image_unfinished",
+                description: "the image is not processed")
+            finish(row.url, imageFailures[key] ?? unfinished)
+            return nil
+        }
+        call.image = image.id
+        call.usesSharedImage = sharesImages
+        return call
+    }
+
+    /// Decides what a failure means.
+    /// - Returns: whether the row is to be sent again in this round.
+    private mutating func take(
+        _ failure: ServiceFailure, of call: Call, _ changes: inout [RecordChange]
+    ) -> Bool {
+        let url = call.row.url
+        if !failure.isTooManyRequests { tries[url, default: 0] += 1 }
+        let isWorthwhile = tries[url, default: 0] < Self.maximumTries
+        if call.isCreation {
+            // What may have happened stays written down as sent, and so does what an attempt before this one may have made.
+            if failure.mayHaveHappened || failure.verdict == .settle && call.wasSentBefore {
+                unanswered.insert(url)
+                if !isWorthwhile { finish(url, failure) }
+                return false
+            }
+            changes.append(.forgotten(url: url))
+        }
+        switch failure.verdict {
+        case .stop:
+            outcome.stopped = failure
+            return false
+        case .wait:
+            if !isWorthwhile { finish(url, failure) }
+            return isWorthwhile
+        case .gone where !call.isCreation:
+            // Of what is removed that was asked for; of a change the next survey makes a creation.
+            changes.append(.removed(url: url, id: call.id ?? "", at: registrar.clock.now()))
+            if call.kind == .remove { finish(call) }
+            return false
+        case .reject where call.isCreation && failure.isAboutClip:
+            outcome.createsNoMore = failure
+            return false
+        case .reject where failure.isAboutImage && call.usesSharedImage:
+            sharesImages = false
+            return true
+        case .settle:
+            finish(url, failure)
+        case .blocked, .reject, .gone:
+            finish(url, failure)
+            if let content = call.desired {
+                let refusal = RegistrationMemory.Refusal(
+                    content, code: failure.code, source: failure.source, requestID: failure.requestID)
+                changes.append(.refused(url: url, refusal, at: registrar.clock.now()))
+            }
+        }
+        if call.isCreation { outcome.countRefusedCreation(failure, of: total) }
+        return false
+    }
+
+    private mutating func finish(_ call: Call) {
+        finished.insert(call.row.url)
+        outcome.count(call.kind)
+    }
+
+    private mutating func finish(_ url: String, _ failure: ServiceFailure) {
+        finished.insert(url)
+        outcome.failures.append(RegistrationOutcome.RowFailure(url, failure))
+    }
+
+    private func report(_ survey: RegistrationSurvey) async {
+        let perChange = Double(survey.forecast.requests) / Double(max(1, total))
+        let left = Double(max(0, total - finished.count)) * perChange
+        progress(
+            RegistrationProgress(
+                done: finished.count, total: total,
+                end: await registrar.pacer.end(after: Int(left.rounded(.up)))))
+    }
+}

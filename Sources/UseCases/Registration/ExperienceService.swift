@@ -1,0 +1,42 @@
+public import Cards
+
+/// App Store Connect, about the experiences of one clip; each function is one request but for listings, which are one for each
+/// page, and none is sent twice by itself but for reads whose token was refused.
+public protocol ExperienceService: Sendable {
+    /// - Throws: with the verdict `.stop` where the key reaches no such app, or no build with the clip was uploaded yet.
+    func clip() async throws(ServiceFailure) -> RegisteredClip
+    /// - Parameter images: the digests of images that are on record, by their identifiers.
+    func listing(
+        ofClip clip: String, images: [String: ImageDigest]
+    ) async throws(ServiceFailure) -> ExperienceListing
+    /// Whether there is an experience, in whatever state.
+    func exists(_ id: String) async throws(ServiceFailure) -> Bool
+
+    /// - Returns: the identifier of the new experience.
+    func create(
+        at link: String, _ content: ExperienceContent, clip: String, image: String
+    ) async throws(ServiceFailure) -> String
+    func update(
+        _ id: String, _ changes: [FieldChange], to content: ExperienceContent,
+        localizations: [CardLanguage: String], image: String?
+    ) async throws(ServiceFailure)
+    func remove(_ id: String) async throws(ServiceFailure)
+
+    func reserveImage(fileName: String, byteCount: Int) async throws(ServiceFailure) -> ImageReservation
+    func upload(_ file: [UInt8], _ operation: UploadOperation) async throws(ServiceFailure)
+    func commitImage(_ id: String, md5: String) async throws(ServiceFailure) -> ImageState
+    /// Nil where there is none.
+    func image(_ id: String) async throws(ServiceFailure) -> ImageState?
+}
+
+/// A clip as App Store Connect has it.
+public struct RegisteredClip: Sendable, Hashable {
+    public let id: String
+    /// Of its app; each experience has a text in it. [Apple]
+    public let primaryLanguage: CardLanguage
+
+    public init(id: String, primaryLanguage: CardLanguage) {
+        self.id = id
+        self.primaryLanguage = primaryLanguage
+    }
+}

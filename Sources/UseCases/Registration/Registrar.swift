@@ -1,0 +1,103 @@
+import Cards
+public import Foundation
+public import Tenancy
+
+/// Brings what App Store Connect has of a clip's experiences in step with the catalogue.
+///
+/// It looks first and writes then: a survey lists all that is there and makes the plan; a run does what the plan says and
+/// surveys again, until nothing is left that it may do.
+public struct Registrar: Sendable {
+    let clip: BundleID
+    let records: any RegistrationRecords
+    let service: any ExperienceService
+    let clock: any RegistrationClock
+    let pacer: RequestPacer
+    let settings: Settings
+
+    public struct Settings: Sendable {
+        /// How long after a creation whose answer was lost a listing is believed that has it not, in seconds. [ours]
+        public var settlingTime: TimeInterval = 60
+        /// How long after its last part it is first asked whether an image is processed, in seconds. [ours]
+        public var processingTime: TimeInterval = 15
+
+        public init() {}
+    }
+
+    /// What an operator wants of a plan or a run.
+    public struct Wishes: Sendable {
+        public var adopts = false
+        public var allowedRemovals = 0
+        public var allowedMassRemoval: Int?
+        /// In seconds.
+        public var grace = RegistrationPolicy.grace
+        /// A canonical URL, or the identifier of a location; nil for all.
+        public var target: String?
+        /// The most changes of a run; nil for any number.
+        public var limit: Int?
+        /// Whether what Apple refused is sent again as it is.
+        public var retriesRefused = false
+
+        public init() {}
+    }
+
+    public init(
+        clip: BundleID, _ records: any RegistrationRecords, _ service: any ExperienceService,
+        _ pacer: RequestPacer, _ clock: any RegistrationClock, _ settings: Settings = Settings()
+    ) {
+        self.clip = clip
+        self.records = records
+        self.service = service
+        self.pacer = pacer
+        self.clock = clock
+        self.settings = settings
+    }
+
+    /// Tells what there is to do, and what it costs; changes nothing at Apple.
+    public func plan(_ wishes: Wishes) async throws -> RegistrationSurvey {
+        try await survey(wishes, nil)
+    }
+
+    /// Does what there is to do.
+    /// - Parameter progress: told after each step.
+    public func apply(
+        _ wishes: Wishes, progress: @escaping @Sendable (RegistrationProgress) -> Void = { _ in }
+    ) async throws -> RegistrationOutcome {
+        try await records.withRun(at: clock.now()) { run in
+            var application = Application(self, run, wishes, progress)
+            return try await application.apply()
+        }
+    }
+
+    /// How often a read is sent while nothing is wrong with it but the answer. [ours]
+    private static let maximumTries = 6
+
+    /// Asks until there is an answer, or until it is no use.
+    func patiently<Result>(
+        _ ask: () async throws(ServiceFailure) -> Result
+    ) async throws -> Result {
+        var tries = 1
+        while true {
+            do throws(ServiceFailure) {
+                return try await ask()
+            } catch {
+                guard error.verdict == .wait, error.isTooManyRequests || tries < Self.maximumTries else {
+                    throw error
+                }
+                // The pacer knows how long to wait after too many requests.
+                if !error.isTooManyRequests {
+                    try await clock.sleep(for: .seconds(1 << (tries - 1)))
+                    tries += 1
+                }
+            }
+        }
+    }
+}
+
+/// How far a run is.
+public struct RegistrationProgress: Sendable, Hashable {
+    /// Changes that are done, or given up.
+    public let done: Int
+    public let total: Int
+    /// When the last request will be sent at the key's present budget; nil while that is not known.
+    public let end: Date?
+}

@@ -1,0 +1,137 @@
+import Encodings
+public import JSON
+
+extension RegistrationSurvey {
+    /// Of the plan for scripts: what its members mean does not change with the same number. [ours]
+    public static let formatVersion = 1
+
+    /// The plan for scripts.
+    /// - Parameter showsUnmanaged: whether experiences are listed that Doorstep did not make; they are counted anyway.
+    public func json(showsUnmanaged: Bool = false) -> JSONObject {
+        let rows = plan.rows.filter { row in
+            switch row.step {
+            case .unmanaged: showsUnmanaged
+            case .inStep: !row.findings.isEmpty
+            default: true
+            }
+        }
+        return [
+            "version": JSONValue(Self.formatVersion), "inStep": .bool(isInStep),
+            "listing": [
+                "experiences": JSONValue(listing.listing.experiences.count),
+                "isComplete": .bool(listing.listing.isComplete),
+            ],
+            "counts": .object(
+                counts.reduce(into: [:]) { $0[$1.name] = JSONValue($1.count) }),
+            "missing": .array(missing.map(JSONValue.string)),
+            "forecast": [
+                "requests": JSONValue(forecast.requests), "requestsPerHour": JSONValue(allowance),
+                "hours": forecast.hours(requestsPerHour: allowance).flatMap { JSONNumber($0) }.map(
+                    JSONValue.number) ?? .null,
+                "images": JSONValue(forecast.images), "imageBytes": JSONValue(forecast.imageBytes),
+            ],
+            "defaultExperiences": .array(defaultExperiences.map(JSONValue.string)),
+            "rows": .array(rows.map { .object($0.json) }),
+        ]
+    }
+
+    /// How many rows there are of each step, none left out.
+    public var counts: [(name: String, count: Int)] {
+        let counted = Dictionary(grouping: plan.rows, by: \.step.name).mapValues(\.count)
+        return RegistrationPlan.Step.names.map { ($0, counted[$0] ?? 0) }
+    }
+}
+
+extension RegistrationPlan.Row {
+    public var json: JSONObject {
+        var json: JSONObject = ["url": .string(url), "step": .string(step.name)]
+        switch step {
+        case .update(let id, let changes, _), .adopt(let id, let changes, _):
+            json["id"] = .string(id)
+            json["changes"] = .array(changes.map { .object($0.json) })
+        case .replace(let id, let formerURL, _):
+            json["id"] = .string(id)
+            json["formerURL"] = .string(formerURL)
+        case .remove(let id): json["id"] = .string(id)
+        case .blocked(let blocks): json["blocks"] = .array(blocks.map { .object($0.json) })
+        case .unmanaged(let ids): json["ids"] = .array(ids.map(JSONValue.string))
+        case .create, .inStep: break
+        }
+        if !findings.isEmpty { json["findings"] = .array(findings.map { .object($0.json) }) }
+        return json
+    }
+}
+
+extension RegistrationPlan.Step {
+    static let names = ["create", "update", "replace", "remove", "adopt", "blocked", "unmanaged", "in_step"]
+
+    /// A name that stays the same across versions.
+    public var name: String {
+        switch self {
+        case .create: "create"
+        case .update: "update"
+        case .replace: "replace"
+        case .remove: "remove"
+        case .adopt: "adopt"
+        case .blocked: "blocked"
+        case .unmanaged: "unmanaged"
+        case .inStep: "in_step"
+        }
+    }
+}
+
+extension FieldChange {
+    var json: JSONObject {
+        ["path": .string(path), "old": old ?? .null, "new": new, "cause": .string(cause.rawValue)]
+    }
+}
+
+extension RegistrationPlan.Block {
+    var json: JSONObject {
+        var json: JSONObject = ["code": .string(code)]
+        json["detail"] = detail.map(JSONValue.string)
+        return json
+    }
+
+    /// What the code does not say.
+    var detail: String? {
+        switch self {
+        case .missing(let path): path
+        case .notOwned(let id), .unlisted(let id): id
+        case .ambiguous(let ids): ids.joined(separator: ", ")
+        case .successorNotSeen(let url): url
+        case .tooManyRemovals(let count), .massRemoval(let count): "\(count)"
+        case .grace(let since): "since \(since.rfc3339)"
+        case .obstacle, .deactivated, .appTransfer, .unsettledCreation, .incompleteListing, .nothingDesired:
+            nil
+        }
+    }
+}
+
+extension RegistrationPlan.Finding {
+    var json: JSONObject {
+        var json: JSONObject = ["code": .string(code)]
+        json["detail"] = detail.map(JSONValue.string)
+        return json
+    }
+
+    /// A name that stays the same across versions.
+    public var code: String {
+        switch self {
+        case .duplicate: "duplicate"
+        case .unlisted: "unlisted"
+        case .placeNotMatched: "place_not_matched"
+        case .placePending: "place_pending"
+        case .languageMissing: "language_missing"
+        }
+    }
+
+    var detail: String? {
+        switch self {
+        case .duplicate(let ids): ids.joined(separator: ", ")
+        case .unlisted(let id): id
+        case .languageMissing(let language): language
+        case .placeNotMatched, .placePending: nil
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import Cards
+import Foundation
+import Invocation
+
+/// What is desired of a clip's experiences, what was applied and what App Store Connect has, and what follows from it.
+public struct RegistrationSurvey: Sendable {
+    public let clip: RegisteredClip
+    public let plan: RegistrationPlan
+    public let forecast: RegistrationForecast
+    /// Requests of an hour that may be sent.
+    public let allowance: Int
+    /// URLs whose experience was there once, and is gone though nobody here removed it.
+    public let missing: [String]
+    /// URLs of default experiences, which are set on the page of the app's version.
+    public let defaultExperiences: [String]
+    public let listing: ExperienceListing
+    let memory: RegistrationMemory
+    let desired: [String: DesiredExperience]
+
+    /// Whether nothing is to be done and nothing stands in the way of anything.
+    public var isInStep: Bool {
+        plan.rows.allSatisfy { row in
+            switch row.step {
+            case .inStep, .unmanaged: true
+            default: false
+            }
+        }
+    }
+
+    /// The rows whose experience somebody changed or removed at Apple.
+    public var drifted: [RegistrationPlan.Row] {
+        let missing = Set(missing)
+        return plan.rows.filter { row in
+            switch row.step {
+            case .update(_, let changes, _):
+                changes.contains { $0.cause != .intended } || missing.contains(row.url)
+            case .blocked(let blocks): blocks.contains(.deactivated) || missing.contains(row.url)
+            default: missing.contains(row.url)
+            }
+        }
+    }
+}
+
+extension Registrar {
+    /// How often a listing is asked for while rows come twice or not at all. [ours]
+    private static let maximumListings = 5
+
+    /// Looks at all there is.
+    /// - Parameter run: of who will write what is to be remembered; nil to change nothing.
+    func survey(_ wishes: Wishes, _ run: (any RegistrationRun)?) async throws -> RegistrationSurvey {
+        let registered = try await patiently { () throws(ServiceFailure) in try await service.clip() }
+        var memory = try await records.memory(at: clock.now())
+        let listing = try await settledListing(of: registered, &memory, run)
+        let missing = try await forgetWhatIsGone(&memory, listing.listing, run)
+        let catalogue = try await records.catalogue()
+        let desired = catalogue.experiences.map { experience in
+            var desired = experience.desired(primaryLanguage: registered.primaryLanguage)
+            let image = desired.content.card.image
+            if memory.images.contains(where: { $0.digest == image && $0.phase == .failed }) {
+                desired.obstacles.insert(.imageRejected)
+            }
+            if !wishes.retriesRefused, let refusal = memory.refusals[desired.url.canonical],
+                refusal.content == desired.content
+            {
+                desired.obstacles.insert(.refusedBefore)
+            }
+            return desired
+        }
+        let plan = try RegistrationPlan(
+            RegistrationState(
+                desired: desired, applied: memory.applied, removedIDs: memory.removedIDs,
+                listing: listing.listing),
+            policy: RegistrationPolicy(
+                primaryLanguage: registered.primaryLanguage, adopts: wishes.adopts,
+                allowedRemovals: wishes.allowedRemovals, allowedMassRemoval: wishes.allowedMassRemoval,
+                removesWhatVanishedBefore: clock.now().addingTimeInterval(-wishes.grace)))
+        let byURL = Dictionary(desired.map { ($0.url.canonical, $0) }) { first, _ in first }
+        let narrowed = try plan.narrowed(to: wishes.target, byURL)
+        let complete = memory.images.filter { $0.phase == .complete && $0.holder == nil }
+        return RegistrationSurvey(
+            clip: registered, plan: narrowed,
+            forecast: RegistrationForecast(
+                narrowed, sizes: catalogue.imageSizes, uploaded: Set(complete.map(\.digest)),
+                sharesImages: memory.sharesImages, listed: listing.listing.experiences.count),
+            allowance: await pacer.allowance, missing: missing,
+            defaultExperiences: catalogue.defaultExperiences, listing: listing, memory: memory,
+            desired: byURL)
+    }
+
+    private func completeListing(
+        of registered: RegisteredClip, _ memory: RegistrationMemory
+    ) async throws -> ExperienceListing {
+        var tries = 1
+        while true {
+            let listing = try await patiently { () throws(ServiceFailure) in
+                try await service.listing(ofClip: registered.id, images: memory.digests)
+            }
+            if listing.listing.isComplete || tries == Self.maximumListings { return listing }
+            tries += 1
+            try await clock.sleep(for: .seconds(tries))
+        }
+    }
+
+    /// Lists, and settles creations whose answer was lost: one whose URL is there has happened, one that two complete listings
+    /// have not, each some time after the last thing that was sent, has not.
+    private func settledListing(
+        of registered: RegisteredClip, _ memory: inout RegistrationMemory, _ run: (any RegistrationRun)?
+    ) async throws -> ExperienceListing {
+        guard let run else { return try await completeListing(of: registered, memory) }
+        while true {
+            let unsettled = memory.applied.filter(\.isUnsettled)
+            if let last = unsettled.map(\.sentAt).max() {
+                try await clock.sleep(until: last.addingTimeInterval(settings.settlingTime))
+            }
+            let listing = try await completeListing(of: registered, memory)
+            guard listing.listing.isComplete, !unsettled.isEmpty else { return listing }
+            let changes = unsettled.compactMap { $0.settled(by: listing.listing, memory, at: clock.now()) }
+            try await run.write(changes.map(RecordChange.applied))
+            let settled = Dictionary(changes.map { ($0.url, $0) }) { first, _ in first }
+            memory.applied = memory.applied.map { settled[$0.url] ?? $0 }
+            // What several could be is settled by no listing.
+            guard changes.contains(where: \.isUnsettled) else { return listing }
+        }
+    }
+
+    /// The most experiences that are asked for one by one in a survey. [ours]
+    private static let maximumSingles = 500
+
+    /// Asks for experiences that were there once and that the listing has not; those that there are no more are forgotten.
+    /// - Returns: their URLs.
+    private func forgetWhatIsGone(
+        _ memory: inout RegistrationMemory, _ listing: RemoteListing, _ run: (any RegistrationRun)?
+    ) async throws -> [String] {
+        let listed = Set(listing.experiences.map(\.id))
+        let unlisted = memory.applied.filter { row in row.id.map { !listed.contains($0) } ?? false }
+        var gone: [String: String] = [:]
+        for row in unlisted.prefix(Self.maximumSingles) {
+            guard let id = row.id else { continue }
+            let exists = try await patiently { () throws(ServiceFailure) in try await service.exists(id) }
+            if !exists { gone[row.url.canonical] = id }
+        }
+        let now = clock.now()
+        try await run?.write(gone.map { .removed(url: $0.key, id: $0.value, at: now) })
+        memory.applied.removeAll { gone[$0.url.canonical] != nil }
+        memory.removedIDs.formUnion(gone.values)
+        return gone.keys.sorted()
+    }
+}
+
+extension RegistrationMemory {
+    /// Whether one image may serve many experiences: so it is believed until one was refused for it.
+    var sharesImages: Bool { !images.contains { $0.holder != nil } }
+}
+
+extension AppliedExperience {
+    /// What a complete listing says of a creation whose answer was lost; nil where several could be meant.
+    fileprivate func settled(
+        by listing: RemoteListing, _ memory: RegistrationMemory, at now: Date
+    ) -> AppliedExperience? {
+        guard case .creating(let missing) = phase else { return nil }
+        let owned = Set(memory.applied.compactMap(\.id)).union(memory.removedIDs)
+        let found = listing.experiences.filter { $0.canonicalURL == url.canonical && !owned.contains($0.id) }
+        guard found.count <= 1 else { return nil }
+        var row = self
+        if let one = found.first {
+            row.phase = .created(id: one.id)
+        } else {
+            row.phase = .creating(missingListings: missing + 1)
+            row.sentAt = now
+        }
+        return row
+    }
+}
+
+extension RegistrationPlan {
+    fileprivate func narrowed(
+        to target: String?, _ desired: [String: DesiredExperience]
+    ) throws(RegistrationError) -> RegistrationPlan {
+        guard let target else { return self }
+        let plan = RegistrationPlan(
+            rows: rows.filter { $0.url == target || desired[$0.url]?.location == target })
+        guard !plan.rows.isEmpty else { throw .unknownTarget(target) }
+        return plan
+    }
+}
