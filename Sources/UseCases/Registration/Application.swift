@@ -247,6 +247,7 @@ struct Application {
 
     private mutating func finish(_ call: Call) {
         finished.insert(call.row.url)
+        unanswered.remove(call.row.url)
         outcome.count(call.kind)
     }
 

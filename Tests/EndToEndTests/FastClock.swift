@@ -1,0 +1,22 @@
+import AppStoreConnectSimulator
+import Foundation
+import Registration
+import Synchronization
+
+/// A clock that is ahead by all that was ever waited for, and takes the simulator's along.
+final class FastClock: RegistrationClock {
+    private let simulator: AppStoreConnectSimulator
+    private let ahead = Mutex<TimeInterval>(0)
+
+    init(_ simulator: AppStoreConnectSimulator) {
+        self.simulator = simulator
+    }
+
+    func now() -> Date { Date().addingTimeInterval(ahead.withLock { $0 }) }
+
+    func sleep(for duration: Duration) async throws {
+        try Task.checkCancellation()
+        ahead.withLock { $0 += duration / .seconds(1) }
+        simulator.advance(by: duration)
+    }
+}

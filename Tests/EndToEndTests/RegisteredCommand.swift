@@ -1,0 +1,74 @@
+import AppStoreConnectSimulator
+import Crypto
+import Foundation
+import JSON
+import ProcessSupport
+import StoreSupport
+import Synchronization
+import TestSupport
+
+/// `doorstep appstore` for a tenant whose clip is connected.
+struct RegisteredCommand: Sendable {
+    let binary: DoorstepBinary
+    private let options: [String]
+
+    /// Lends the command; the clip is connected by it.
+    static func lend<Result: Sendable>(
+        _ tenant: RegisteredTenant, _ body: (RegisteredCommand) async throws -> Result
+    ) async throws -> Result {
+        let directory = try TemporaryDirectory()
+        let file = directory.path("AuthKey.p8")
+        guard
+            FileManager.default.createFile(
+                atPath: file, contents: Data((StoreFixture.key.pemRepresentation + "\n").utf8),
+                attributes: [.posixPermissions: 0o600])
+        else { throw RegisteredTenant.Failed() }
+        var binary = DoorstepBinary(databaseURL: tenant.database.conninfo(as: .admin))
+        binary.environment["DOORSTEP_TOKEN_SECRET"] = RegisteredTenant.secret
+        try await binary.succeed([
+            "appstore", "connect", "--tenant", "acme", "--clip", StoreFixture.clipBundleID, "--key", file,
+            "--key-id", StoreFixture.keyID, "--issuer-id", StoreFixture.issuer,
+        ])
+        return try await body(
+            RegisteredCommand(
+                binary: binary, options: ["--tenant", "acme", "--service", tenant.simulator.host]))
+    }
+
+    func run(_ arguments: [String]) async throws -> DoorstepBinary.Outcome {
+        try await binary.run(["appstore"] + arguments + options)
+    }
+
+    func start(_ arguments: [String]) throws -> Run {
+        let process = try binary.process(["appstore"] + arguments + options)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        return try Run(process)
+    }
+
+    /// One that is under way.
+    final class Run: Sendable {
+        private let exit = ExitStatus()
+        private let ended = Mutex(false)
+        private let pid = Mutex<Int32>(0)
+
+        fileprivate init(_ process: Process) throws {
+            process.terminationHandler = { [self] in
+                ended.withLock { $0 = true }
+                exit.set($0.terminationStatus)
+            }
+            try process.start()
+            pid.withLock { $0 = process.processIdentifier }
+        }
+
+        var hasEnded: Bool { ended.withLock { $0 } }
+
+        /// Ends it as a power failure would.
+        /// - Returns: whether it had not ended by itself.
+        func kill() async -> Bool {
+            let isUnderWay = !hasEnded
+            if isUnderWay { Foundation.kill(pid.withLock { $0 }, SIGKILL) }
+            _ = await exit.value()
+            return isUnderWay
+        }
+    }
+}

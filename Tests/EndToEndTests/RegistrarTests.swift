@@ -1,0 +1,458 @@
+import AppStoreConnect
+import AppStoreConnectSimulator
+import Cards
+import Foundation
+import JSON
+import Persistence
+import PostgreSQL
+import Registration
+import StoreSupport
+import Tenancy
+import Testing
+
+/// Registration of a tenant's experiences: against the simulator, and remembered in a real database.
+@Suite(.timeLimit(.minutes(10))) struct RegistrarTests {
+    private static let experiences = "/v1/appClipAdvancedExperiences"
+    private static let listings = "/v1/appClips"
+    private static let names = (0..<25).map { "place-\($0)" }
+
+    @Test func firstAllIsCreatedAndThenNothing() async throws {
+        try await RegisteredTenant.lend { tenant in
+            for seed in 0..<2 {
+                try await tenant.add(
+                    Self.names.enumerated().filter { $0.offset % 2 == seed }.map(\.element),
+                    image: tenant.addImage(seed: seed))
+            }
+            let plan = try await tenant.plan()
+            #expect(plan.plan.rows.count == 25 && plan.plan.rows.allSatisfy(\.step.isChange))
+            #expect(!plan.isInStep && plan.forecast.images == 2)
+            #expect(plan.text().contains("+ https://example.com/place-0"))
+            #expect(tenant.simulator.experiences.isEmpty)
+
+            let before = tenant.requestCount
+            let outcome = try await tenant.apply()
+            #expect(outcome.created == 25 && outcome.hasSucceeded, "\(outcome.text)")
+            #expect(outcome.survey?.isInStep == true)
+            // Beside what is forecast there is only the look for app and clip, before and after.
+            #expect(tenant.requestCount - before <= plan.forecast.requests + 4)
+            #expect(tenant.simulator.counters.creations.values.allSatisfy { $0 == 1 })
+            #expect(Set(tenant.remote.keys) == Set(Self.names))
+            #expect(tenant.remote["place-7"].title == "place-7")
+
+            let second = try await tenant.plan()
+            #expect(second.isInStep && second.plan.isEmpty)
+            let requests = tenant.requestCount
+            let again = try await tenant.apply()
+            #expect(again.created == 0 && again.updated == 0 && tenant.requestCount - requests == 3)
+        }
+    }
+
+    @Test func aChangeIsOneFieldOfOneExperience() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            try await tenant.apply()
+            try await tenant.retitle("place-3", "Changed")
+            let plan = try await tenant.plan()
+            let rows = plan.plan.rows.filter(\.step.isChange)
+            #expect(rows.map(\.url) == ["https://example.com/place-3"])
+            guard case .update(_, let changes, _) = rows.first?.step else {
+                Issue.record("\(rows)")
+                return
+            }
+            #expect(changes.map(\.path) == ["texts.EN.title"] && changes.first?.cause == .intended)
+            #expect(plan.drifted.isEmpty)
+            let outcome = try await tenant.apply()
+            #expect(outcome.updated == 1 && outcome.survey?.isInStep == true)
+            #expect(tenant.remote["place-3"].title == "Changed")
+        }
+    }
+
+    @Test func whatIsChangedOrRemovedByHandIsFoundAndMended() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            try await tenant.apply()
+            var edit = RemoteEdit()
+            edit.texts = ["EN": ["title": "By hand"]]
+            tenant.simulator.edit(try #require(tenant.remote["place-1"]?.first?.id), edit)
+            edit = RemoteEdit()
+            edit.isRemoved = true
+            tenant.simulator.edit(try #require(tenant.remote["place-2"]?.first?.id), edit)
+
+            let survey = try await tenant.plan()
+            #expect(
+                survey.drifted.map(\.url) == ["https://example.com/place-1", "https://example.com/place-2"])
+            #expect(survey.missing == ["https://example.com/place-2"])
+            #expect(survey.driftText.contains(#""By hand" → "place-1" (drift)"#), "\(survey.driftText)")
+            // Looking changes nothing: it is found again.
+            #expect(try await tenant.plan().missing == survey.missing)
+
+            let outcome = try await tenant.apply()
+            #expect(outcome.updated == 1 && outcome.created == 1 && outcome.hasSucceeded)
+            #expect(tenant.remote["place-1"].title == "place-1" && tenant.remote["place-2"]?.count == 1)
+            #expect(try await tenant.plan().isInStep)
+        }
+    }
+
+    /// Answers are lost, and the service would take a second experience of one link: none is made.
+    @Test(arguments: [1, 2, 3, 4, 5]) func aLostAnswerIsNeverAskedForAgainBlindly(_ seed: Int) async throws {
+        try await RegisteredTenant.lend {
+            $0.refusesDuplicateLinks = false
+        } _: { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            var lost = Fault(.loseReply, times: 12, method: "POST", path: Self.experiences)
+            lost.probability = 0.3
+            lost.seed = seed
+            var cut = Fault(.cut, times: 6, method: "POST", path: Self.experiences)
+            cut.probability = 0.2
+            cut.seed = seed
+            var unavailable = Fault(
+                .answer(status: 503, code: "SERVICE_UNAVAILABLE", retryAfter: nil), times: 6, path: "/v1/")
+            unavailable.probability = 0.1
+            unavailable.seed = seed
+            tenant.simulator.faults = [lost, cut, unavailable]
+            let outcome = try await tenant.apply()
+            #expect(outcome.hasSucceeded && outcome.created == 25, "\(outcome.text)")
+            #expect(tenant.simulator.counters.creations.values.allSatisfy { $0 == 1 })
+            #expect(Set(tenant.remote.keys) == Set(Self.names))
+            #expect(try await tenant.plan().isInStep)
+        }
+    }
+
+    @Test func listingsWithGapsAndDoublesDecideNothing() async throws {
+        try await RegisteredTenant.lend {
+            $0.refusesDuplicateLinks = false
+            $0.scattersRows = true
+        } _: { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            tenant.simulator.faults = [Fault(.loseReply, times: 5, method: "POST", path: Self.experiences)]
+            let first = try await tenant.apply { $0.limit = 5 }
+            #expect(first.created == 5, "\(first.text)")
+            // For as many listings as a survey asks for, and then for one more.
+            tenant.simulator.faults = [Fault(.omitRow, times: 6, path: Self.listings)]
+            let survey = try await tenant.plan()
+            #expect(!survey.listing.listing.isComplete && survey.plan.isEmpty)
+            #expect(survey.text().contains("gaps"))
+            tenant.simulator.faults = [
+                Fault(.repeatRow, times: 2, path: Self.listings),
+                Fault(.omitRow, times: 2, path: Self.listings),
+            ]
+            let outcome = try await tenant.apply()
+            #expect(outcome.created == 20 && outcome.survey?.isInStep == true, "\(outcome.text)")
+            #expect(tenant.simulator.counters.creations.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    /// What was made shows in listings only later: it is not made again.
+    @Test func aListingThatLagsMakesNoDoubles() async throws {
+        try await RegisteredTenant.lend {
+            $0.refusesDuplicateLinks = false
+            $0.listingLag = 50
+        } _: { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            tenant.simulator.faults = [Fault(.loseReply, times: 9, method: "POST", path: Self.experiences)]
+            let outcome = try await tenant.apply()
+            #expect(outcome.created == 25, "\(outcome.text)")
+            #expect(tenant.simulator.counters.creations.values.allSatisfy { $0 == 1 })
+            tenant.simulator.advance(by: .seconds(60))
+            #expect(try await tenant.plan().isInStep)
+        }
+    }
+
+    // MARK: Budget
+
+    @Test(arguments: [true, false]) func theBudgetOfAnHourIsKept(_ tells: Bool) async throws {
+        try await RegisteredTenant.lend {
+            $0.hourlyLimit = 100
+            $0.tellsRetryAfter = tells
+        } _: { tenant in
+            try await tenant.add((0..<250).map { "p\($0)" }, image: tenant.addImage())
+            let start = tenant.clock.now()
+            let outcome = try await tenant.apply()
+            #expect(outcome.created == 250 && outcome.survey?.isInStep == true, "\(outcome.text)")
+            let counters = tenant.simulator.counters
+            #expect(counters.overruns == 0 && counters.mostInAnHour <= 98, "\(counters.mostInAnHour)")
+            // Where this clock leaps, the eight that are under way count in the hour after. 90 an hour are sent, so that it takes two
+            // hours at least.
+            #expect(tenant.clock.now().timeIntervalSince(start) > 7_200)
+        }
+    }
+
+    @Test(arguments: [Knobs.MinuteHeader.alone, .sameLine, .secondLine])
+    func theBudgetOfAMinuteIsKept(_ header: Knobs.MinuteHeader) async throws {
+        try await RegisteredTenant.lend {
+            $0.minuteLimit = 150
+            $0.minuteHeader = header
+        } _: { tenant in
+            try await tenant.add((0..<400).map { "p\($0)" }, image: tenant.addImage())
+            let outcome = try await tenant.apply()
+            #expect(outcome.created == 400, "\(outcome.text)")
+            #expect(tenant.simulator.counters.overruns == 0)
+        }
+    }
+
+    /// Somebody else uses the key too: what the service counts is what counts.
+    @Test func whatOthersSpendIsCounted() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            tenant.simulator.turn { $0.hourlyLimit = 60 }
+            // By another installation, which keeps its own books.
+            let other = try RegisteredTenant.otherClient(of: tenant)
+            for _ in 0..<40 { _ = try await other.app(bundleID: "com.example.app") }
+            let outcome = try await tenant.apply()
+            #expect(outcome.created == 25, "\(outcome.text)")
+            #expect(tenant.simulator.counters.overruns == 0)
+        }
+    }
+
+    @Test func tooManyRequestsAreWaitedOut() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            func refusal(_ retryAfter: Int?, _ path: String) -> Fault {
+                Fault(
+                    .answer(status: 429, code: "RATE_LIMIT_EXCEEDED", retryAfter: retryAfter), times: 4,
+                    path: path)
+            }
+            tenant.simulator.faults = [refusal(5, Self.experiences), refusal(nil, "/v1/")]
+            let outcome = try await tenant.apply()
+            #expect(outcome.created == 25 && outcome.hasSucceeded, "\(outcome.text)")
+
+            // Without an end it ends all the same.
+            try await tenant.retitle("place-1", "New")
+            tenant.simulator.faults = [
+                Fault(.answer(status: 429, code: "RATE_LIMIT_EXCEEDED", retryAfter: nil), method: "PATCH")
+            ]
+            let stopped = try await tenant.apply()
+            #expect(stopped.stopped?.code == "not_paced", "\(stopped.text)")
+            tenant.simulator.faults = []
+            #expect(try await tenant.apply().updated == 1)
+        }
+    }
+
+    // MARK: Images
+
+    @Test func eachExperienceHasItsOwnImageWhereNoneIsShared() async throws {
+        try await RegisteredTenant.lend {
+            $0.sharesImages = false
+        } _: { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            let outcome = try await tenant.apply()
+            #expect(outcome.created == 25 && outcome.hasSucceeded, "\(outcome.text)")
+            #expect(Set(tenant.simulator.experiences.map(\.imageID)).count == 25)
+            #expect(try await tenant.plan().isInStep)
+            // What was learnt is known to the next run: nothing is tried that was refused.
+            let refusals = tenant.simulator.counters.refusals.values.reduce(0, +)
+            try await tenant.add(["more"], image: tenant.addImage())
+            #expect(try await tenant.apply().created == 1)
+            #expect(tenant.simulator.counters.refusals.values.reduce(0, +) == refusals)
+        }
+    }
+
+    @Test func anImageGoesOnceWhateverIsLost() async throws {
+        try await RegisteredTenant.lend {
+            $0.partSize = 16
+            $0.hidesUploadOperations = true
+        } _: { tenant in
+            try await tenant.add(["a", "b"], image: tenant.addImage())
+            tenant.simulator.faults = [
+                Fault(.loseReply, times: 1, method: "POST", path: "/v1/appClipAdvancedExperienceImages"),
+                Fault(.answer(status: 500, code: "", retryAfter: nil), times: 2, path: "/upload/"),
+                Fault(.cut, times: 2, path: "/upload/"),
+                Fault(.loseReply, times: 1, method: "PATCH", path: "/v1/appClipAdvancedExperienceImages"),
+            ]
+            let outcome = try await tenant.apply()
+            #expect(outcome.created == 2 && outcome.hasSucceeded, "\(outcome.text)")
+            #expect(Set(tenant.simulator.experiences.map(\.imageID)).count == 1)
+            // One reservation was lost, and nothing else was done twice but parts.
+            #expect(
+                tenant.simulator.counters.requests["POST /v1/appClipAdvancedExperienceImages"] == 2)
+        }
+    }
+
+    @Test func anImageThatWaitsTooLongIsReservedAnew() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a"], image: tenant.addImage())
+            // The parts are refused until the run gives the image up.
+            tenant.simulator.faults = [
+                Fault(.answer(status: 503, code: "", retryAfter: nil), path: "/upload/")
+            ]
+            let outcome = try await tenant.apply()
+            #expect(outcome.failures.map(\.code) == ["part_refused"], "\(outcome.text)")
+            tenant.simulator.faults = []
+            // Still reserved: the same image is gone on with.
+            #expect(try await tenant.apply().created == 1)
+            #expect(tenant.simulator.counters.requests["POST /v1/appClipAdvancedExperienceImages"] == 1)
+
+            try await tenant.add(["b"], image: tenant.addImage(seed: 1))
+            tenant.simulator.faults = [
+                Fault(.answer(status: 503, code: "", retryAfter: nil), path: "/upload/")
+            ]
+            _ = try await tenant.apply()
+            tenant.simulator.faults = []
+            try await tenant.clock.sleep(for: .seconds(8 * 86_400))
+            #expect(try await tenant.apply().created == 1)
+            #expect(tenant.simulator.counters.requests["POST /v1/appClipAdvancedExperienceImages"] == 3)
+        }
+    }
+
+    // MARK: What is not Doorstep's
+
+    @Test func whatSomebodyElseMadeIsTakenOverOnRequestOnly() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a", "b"], image: tenant.addImage())
+            try await tenant.apply()
+            // Another tenant of the same installation registers the same clip, and knows nothing of the first.
+            try await tenant.execute(
+                "DELETE FROM doorstep.app_store_experiences; DELETE FROM doorstep.app_store_images")
+            let plan = try await tenant.plan()
+            #expect(plan.plan.isEmpty && plan.text().contains("not_owned"))
+            #expect(try await tenant.apply { $0.allowedRemovals = 10 }.created == 0)
+            let adopting = try await tenant.apply { $0.adopts = true }
+            #expect(adopting.adopted == 2 && adopting.hasSucceeded, "\(adopting.text)")
+            #expect(try await tenant.plan().isInStep)
+            #expect(tenant.simulator.counters.creations.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test func removalsComeLastAndNotByMistake() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            try await tenant.apply()
+            try await tenant.delete("place-1")
+            try await tenant.delete("place-2")
+            try await tenant.add(["new"], image: tenant.addImage())
+            func allow(_ count: Int) -> (inout Registrar.Wishes) -> Void { { $0.allowedRemovals = count } }
+            // A day of grace, from when it was first seen.
+            let graced = try await tenant.apply(allow(5))
+            #expect(graced.created == 1 && graced.removed == 0)
+            #expect(graced.survey?.text().contains("grace") == true)
+            try await tenant.clock.sleep(for: .seconds(86_400))
+            #expect(try await tenant.apply().removed == 0)
+            #expect(try await tenant.apply(allow(1)).removed == 0)
+            // It is there again, and it is gone again: the grace begins anew.
+            try await tenant.add(["place-2"], image: tenant.addImage())
+            #expect(try await tenant.plan().plan.isEmpty)
+            try await tenant.delete("place-2")
+            #expect(try await tenant.apply(allow(2)).removed == 1)
+            #expect(tenant.remote["place-1"] == nil && tenant.remote["place-2"]?.count == 1)
+
+            // With an incomplete listing nobody removes.
+            try await tenant.clock.sleep(for: .seconds(86_400))
+            tenant.simulator.faults = [Fault(.omitRow, times: 5, path: Self.listings)]
+            #expect(try await tenant.apply(allow(2)).removed == 0)
+            tenant.simulator.faults = []
+            #expect(try await tenant.apply(allow(2)).removed == 1)
+            #expect(tenant.remote["place-2"] == nil)
+
+            // All at once is refused, and so are many that nobody has counted.
+            for name in Self.names.dropFirst(3).prefix(12) { try await tenant.delete(name) }
+            let all: (inout Registrar.Wishes) -> Void = {
+                $0.allowedRemovals = 100
+                $0.grace = 0
+            }
+            let mass = try await tenant.apply(all)
+            #expect(mass.removed == 0 && mass.survey?.text().contains("mass_removal (12)") == true)
+            let named = try await tenant.apply {
+                all(&$0)
+                $0.allowedMassRemoval = 12
+            }
+            #expect(named.removed == 12, "\(named.text)")
+            try await tenant.execute("DELETE FROM doorstep.experiences")
+            let none = try await tenant.apply {
+                all(&$0)
+                $0.allowedMassRemoval = 12
+            }
+            #expect(none.removed == 0 && none.survey?.text().contains("nothing_desired") == true)
+        }
+    }
+
+    @Test func aListingThatStillHasWhatWasRemovedBringsNothingBack() async throws {
+        try await RegisteredTenant.lend {
+            $0.listingLag = 600
+        } _: { tenant in
+            try await tenant.add(["a", "b"], image: tenant.addImage())
+            try await tenant.apply()
+            try await tenant.clock.sleep(for: .seconds(700))
+            try await tenant.delete("a")
+            let outcome = try await tenant.apply {
+                $0.allowedRemovals = 1
+                $0.grace = 0
+            }
+            #expect(outcome.removed == 1 && outcome.survey?.isInStep == true, "\(outcome.text)")
+            #expect(try await tenant.plan().isInStep)
+        }
+    }
+
+    // MARK: Narrower runs
+
+    @Test func aCanaryAndATarget() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            let canary = try await tenant.apply { $0.limit = 3 }
+            #expect(canary.created == 3 && canary.hasSucceeded)
+            let target = try await tenant.apply { $0.target = "https://example.com/place-9" }
+            #expect(target.created == 1 && tenant.remote["place-9"]?.count == 1)
+            await #expect(throws: RegistrationError.unknownTarget("nowhere")) {
+                try await tenant.apply { $0.target = "nowhere" }
+            }
+            #expect(try await tenant.apply().created == 21)
+        }
+    }
+
+    @Test func aSecondRunIsToldWhoIsThere() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a"], image: tenant.addImage())
+            let records = try tenant.records()
+            try await records.withRun(at: Date()) { _ in
+                do {
+                    try await tenant.apply()
+                    Issue.record("two runs at once")
+                } catch let error as RegistrationError {
+                    #expect(error.code == "busy" && "\(error)".contains("operator:first"))
+                }
+                // To look is allowed.
+                #expect(try await tenant.plan().plan.rows.count == 1)
+            }
+            #expect(try await tenant.apply().created == 1)
+        }
+    }
+
+    /// A run that has lost its lock, as when its connection broke, writes nothing more.
+    @Test func aRunThatIsSupersededStops() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a"], image: tenant.addImage())
+            let records = try tenant.records()
+            await #expect(throws: RegistrationError.superseded(try BundleID(StoreFixture.clipBundleID))) {
+                try await records.withRun(at: Date()) { run in
+                    try await tenant.execute(
+                        "UPDATE doorstep.app_store_runs SET ended_at = now(), outcome = 'abandoned'")
+                    try await run.write([.forgotten(url: "https://example.com/a")])
+                }
+            }
+        }
+    }
+
+    // MARK: Another tenant
+
+    @Test func anotherTenantSeesNothingOfIt() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a"], image: tenant.addImage())
+            try await tenant.apply()
+            let other = try await tenant.makeOther()
+            let records = try tenant.records(of: other)
+            let memory = try await records.memory(at: Date())
+            #expect(memory.applied.isEmpty && memory.images.isEmpty && memory.removedIDs.isEmpty)
+            #expect(try await records.catalogue().experiences.isEmpty)
+            let own = try tenant.records()
+            let image = try #require(try await own.memory(at: Date()).images.first?.digest)
+            #expect(try await own.file(of: image) != nil)
+            #expect(try await records.file(of: image) == nil)
+            // To it, what the first has registered is somebody else's.
+            let survey = try await tenant.registrar(of: other).plan(Registrar.Wishes())
+            #expect(survey.counts.first { $0.name == "unmanaged" }?.count == 1)
+            // The key is its own too, and so are its books.
+            let spent = try await tenant.count(
+                "SELECT count(DISTINCT tenant_id) FROM doorstep.app_store_budget")
+            #expect(spent == 2)
+        }
+    }
+}
