@@ -50,8 +50,22 @@ public struct HTMLTag: Sendable {
     /// For a name whose direction is not known: it cannot turn what stands around it.
     public static let bdi = HTMLTag("bdi")
 
+    public static let small = HTMLTag("small")
+    public static let kbd = HTMLTag("kbd")
+    public static let details = HTMLTag("details")
+    public static let summary = HTMLTag("summary")
+
+    public static let form = HTMLTag("form")
+    public static let label = HTMLTag("label")
+    public static let select = HTMLTag("select")
+    public static let option = HTMLTag("option")
+    public static let textarea = HTMLTag("textarea")
+    public static let button = HTMLTag("button")
+
     public static let svg = HTMLTag("svg")
+    public static let g = HTMLTag("g")
     public static let rect = HTMLTag("rect")
+    public static let circle = HTMLTag("circle")
     public static let path = HTMLTag("path")
 }
 
@@ -66,4 +80,5 @@ public struct HTMLVoidTag: Sendable {
     public static let img = HTMLVoidTag("img")
     public static let br = HTMLVoidTag("br")
     public static let hr = HTMLVoidTag("hr")
+    public static let input = HTMLVoidTag("input")
 }

@@ -60,6 +60,12 @@ public struct HTMLWriter: ~Copyable {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
+    /// Has the page run a module of its own host (HTML §4.12.1): never a script that stands in the page.
+    public mutating func module(_ source: HTMLLink) {
+        open("script", [.type("module"), .src(source)])
+        raw("</script>")
+    }
+
     /// Writes a style sheet that stands in the source; a policy names its hash.
     public mutating func style(_ sheet: StaticString) {
         raw("<style>")
@@ -72,6 +78,7 @@ public struct HTMLWriter: ~Copyable {
         raw(name)
         for case let attribute? in attributes {
             raw(" ")
+            raw(attribute.prefix)
             raw(attribute.name)
             guard let value = attribute.value else { continue }
             raw("=\"")
