@@ -1000,6 +1000,73 @@ ALTER TABLE ONLY doorstep.confirmations_default FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.confirmations_default OWNER TO doorstep_owner;
 
 --
+-- Name: console_events; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.console_events (
+    event_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    event text NOT NULL,
+    name text NOT NULL,
+    login text DEFAULT SESSION_USER NOT NULL,
+    CONSTRAINT console_events_event_value CHECK ((event = ANY (ARRAY['link_made'::text, 'signed_in'::text, 'signed_out'::text, 'session_ended'::text, 'all_sessions_ended'::text, 'key_shown'::text]))),
+    CONSTRAINT console_events_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128)))
+);
+
+ALTER TABLE doorstep.console_events OWNER TO doorstep_owner;
+
+--
+-- Name: console_events_event_id_seq; Type: SEQUENCE; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.console_events ALTER COLUMN event_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME doorstep.console_events_event_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+--
+-- Name: console_links; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.console_links (
+    digest bytea NOT NULL,
+    name text NOT NULL,
+    limited_to uuid,
+    read_only boolean NOT NULL,
+    session_seconds integer NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT console_links_digest_length CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT console_links_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
+    CONSTRAINT console_links_session_seconds_range CHECK (((session_seconds >= 60) AND (session_seconds <= 43200)))
+);
+
+ALTER TABLE doorstep.console_links OWNER TO doorstep_owner;
+
+--
+-- Name: console_sessions; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.console_sessions (
+    session_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    digest bytea NOT NULL,
+    name text NOT NULL,
+    limited_to uuid,
+    read_only boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT console_sessions_digest_length CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT console_sessions_length CHECK ((expires_at <= (created_at + '12:00:00'::interval))),
+    CONSTRAINT console_sessions_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128)))
+);
+
+ALTER TABLE doorstep.console_sessions OWNER TO doorstep_owner;
+
+--
 -- Name: deliveries; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1543,6 +1610,34 @@ ALTER TABLE ONLY doorstep.confirmations
 
 ALTER TABLE ONLY doorstep.confirmations_default
     ADD CONSTRAINT confirmations_default_pkey PRIMARY KEY (tenant_id, minute, confirmation_id);
+
+--
+-- Name: console_events console_events_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.console_events
+    ADD CONSTRAINT console_events_pkey PRIMARY KEY (event_id);
+
+--
+-- Name: console_links console_links_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.console_links
+    ADD CONSTRAINT console_links_pkey PRIMARY KEY (digest);
+
+--
+-- Name: console_sessions console_sessions_digest_key; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.console_sessions
+    ADD CONSTRAINT console_sessions_digest_key UNIQUE (digest);
+
+--
+-- Name: console_sessions console_sessions_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.console_sessions
+    ADD CONSTRAINT console_sessions_pkey PRIMARY KEY (session_id);
 
 --
 -- Name: deliveries deliveries_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -3741,6 +3836,42 @@ GRANT SELECT(card_image) ON TABLE doorstep.clips TO doorstep_router;
 GRANT INSERT ON TABLE doorstep.confirmations TO doorstep_app;
 GRANT SELECT,DELETE ON TABLE doorstep.confirmations TO doorstep_admin;
 GRANT SELECT ON TABLE doorstep.confirmations TO doorstep_manager;
+
+--
+-- Name: TABLE console_events; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT ON TABLE doorstep.console_events TO doorstep_admin;
+
+--
+-- Name: COLUMN console_events.event; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT INSERT(event) ON TABLE doorstep.console_events TO doorstep_admin;
+
+--
+-- Name: COLUMN console_events.name; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT INSERT(name) ON TABLE doorstep.console_events TO doorstep_admin;
+
+--
+-- Name: TABLE console_links; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.console_links TO doorstep_admin;
+
+--
+-- Name: TABLE console_sessions; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.console_sessions TO doorstep_admin;
+
+--
+-- Name: COLUMN console_sessions.seen_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(seen_at) ON TABLE doorstep.console_sessions TO doorstep_admin;
 
 --
 -- Name: TABLE deliveries; Type: ACL; Schema: doorstep; Owner: doorstep_owner

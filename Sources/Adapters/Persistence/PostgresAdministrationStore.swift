@@ -15,21 +15,28 @@ public struct PostgresAdministrationStore: Sendable {
     let actor: String
     /// How long a statement may take that much may wait for or be done by.
     private let longTimeout: Duration
+    /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
+    private let isReadOnly: Bool
 
     /// - Parameter actor: Who the audit log says made the changes, such as `operator:alice`.
-    public init(_ pool: ConnectionPool, actor: String) {
-        self.init(pool, as: .admin, actor: actor, longTimeout: .seconds(3_600))
+    public init(_ pool: ConnectionPool, actor: String, isReadOnly: Bool = false) {
+        self.init(pool, as: .admin, actor: actor, longTimeout: .seconds(3_600), isReadOnly: isReadOnly)
     }
 
-    init(_ pool: ConnectionPool, as role: DatabaseRole, actor: String, longTimeout: Duration) {
+    init(
+        _ pool: ConnectionPool, as role: DatabaseRole, actor: String, longTimeout: Duration,
+        isReadOnly: Bool = false
+    ) {
         self.pool = pool
         self.role = role
         self.actor = actor
         self.longTimeout = longTimeout
+        self.isReadOnly = isReadOnly
     }
 
     func acting(as actor: String) -> PostgresAdministrationStore {
-        PostgresAdministrationStore(pool, as: role, actor: actor, longTimeout: longTimeout)
+        PostgresAdministrationStore(
+            pool, as: role, actor: actor, longTimeout: longTimeout, isReadOnly: isReadOnly)
     }
 
     func read<Result: Sendable>(
@@ -63,10 +70,14 @@ public struct PostgresAdministrationStore: Sendable {
     private func write<Result: Sendable>(
         _ tenant: TenantID, _ mode: TransactionMode, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
+        var mode = mode
+        mode.isReadOnly = isReadOnly
         do {
             return try await pool.withTenantTransaction(tenant, as: role, actor: actor, mode, body)
         } catch let error as PostgreSQLError where error.isOfTenantThatIsGone {
             throw AdministrationError.tenantDeleted
+        } catch let error as PostgreSQLError where isReadOnly && error.isReadOnlyTransaction {
+            throw ReadOnlyAccess()
         }
     }
 
@@ -175,6 +186,9 @@ extension TenantTransaction {
 }
 
 extension PostgreSQLError {
+    /// Whether a statement would have changed something in a transaction that may not.
+    fileprivate var isReadOnlyTransaction: Bool { serverError?.sqlState == "25006" }
+
     /// Whether a row was refused because its tenant was deleted in the meantime.
     var isOfTenantThatIsGone: Bool {
         [

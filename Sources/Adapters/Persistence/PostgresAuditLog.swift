@@ -4,9 +4,9 @@ import JSON
 import PostgreSQL
 import Tenancy
 
-/// The audit log of one tenant at a time, for keys.
+/// The audit log of one tenant at a time, for keys and for operators.
 struct PostgresAuditLog: AuditLog {
-    let access: ManagerAccess
+    let access: any CatalogueAccess
 
     func entries(
         of tenant: TenantID, before: Int?, limit: Int, where filter: [String: String]

@@ -123,6 +123,9 @@ extension PostgresAdministrationStore {
     /// Any tenant's items. Servers' lookups follow a change within a second.
     public var items: CatalogueStores { CatalogueStores(self) }
 
+    /// Any tenant's audit log.
+    public var auditLog: any AuditLog { PostgresAuditLog(access: self) }
+
     /// Any tenant's keys of App Attest.
     public var attestKeys: any AttestKeyStore { PostgresAttestKeyStore(access: self) }
 }

@@ -20,6 +20,8 @@ enum Grants {
         doorstep_admin DELETE channels
         doorstep_admin DELETE clips
         doorstep_admin DELETE confirmations
+        doorstep_admin DELETE console_links
+        doorstep_admin DELETE console_sessions
         doorstep_admin DELETE deliveries
         doorstep_admin DELETE domains
         doorstep_admin DELETE experiences
@@ -45,6 +47,9 @@ enum Grants {
         doorstep_admin INSERT card_image_bytes
         doorstep_admin INSERT card_images
         doorstep_admin INSERT clips
+        doorstep_admin INSERT console_events (event, name)
+        doorstep_admin INSERT console_links
+        doorstep_admin INSERT console_sessions
         doorstep_admin INSERT domains
         doorstep_admin INSERT experiences
         doorstep_admin INSERT locations
@@ -69,6 +74,9 @@ enum Grants {
         doorstep_admin SELECT channels
         doorstep_admin SELECT clips
         doorstep_admin SELECT confirmations
+        doorstep_admin SELECT console_events
+        doorstep_admin SELECT console_links
+        doorstep_admin SELECT console_sessions
         doorstep_admin SELECT deliveries
         doorstep_admin SELECT domains
         doorstep_admin SELECT experiences
@@ -92,6 +100,7 @@ enum Grants {
         doorstep_admin UPDATE app_store_refusals (code, content, refused_at, request_id, source)
         doorstep_admin UPDATE app_store_runs (ended_at, outcome)
         doorstep_admin UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
+        doorstep_admin UPDATE console_sessions (seen_at)
         doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, pages, proved_at)
         doorstep_admin UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)

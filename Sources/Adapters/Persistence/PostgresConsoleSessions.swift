@@ -1,0 +1,146 @@
+public import Administration
+import Crypto
+public import Foundation
+public import PostgreSQL
+import Tenancy
+
+/// Links and sessions of the console in PostgreSQL, as `doorstep_admin`.
+public struct PostgresConsoleSessions: ConsoleSessions {
+    private let pool: ConnectionPool
+
+    public init(_ pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    public func add(
+        _ link: ConsoleSecret, for access: ConsoleAccess, lasting length: Int, at now: Date
+    ) async throws {
+        try await write { transaction in
+            // Whoever makes one sweeps what nobody can use any more.
+            try await transaction.execute("DELETE FROM doorstep.console_links WHERE expires_at <= \(now)")
+            try await transaction.execute("DELETE FROM doorstep.console_sessions WHERE expires_at <= \(now)")
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.console_links (digest, name, limited_to, read_only, session_seconds, expires_at)
+                VALUES (\(link.digest), \(access.name.text), \(access.tenant?.uuid), \(access.isReadOnly), \(length),
+                    \(now.addingTimeInterval(ConsoleSession.linkLifetime)))
+                """)
+            try await transaction.note("link_made", access.name)
+        }
+    }
+
+    public func signIn(
+        by link: ConsoleSecret, as session: ConsoleSecret, at now: Date
+    ) async throws -> ConsoleSession? {
+        try await write { transaction in
+            let used = try await transaction.execute(
+                """
+                DELETE FROM doorstep.console_links WHERE digest = \(link.digest) AND expires_at > \(now)
+                RETURNING name, limited_to, read_only, session_seconds
+                """)
+            guard let row = used.first else { return nil }
+            let (name, tenant, isReadOnly, length) = try row.decode(
+                String.self, UUID?.self, Bool.self, Int32.self)
+            let rows = try await transaction.execute(
+                """
+                INSERT INTO doorstep.console_sessions
+                    (digest, name, limited_to, read_only, created_at, seen_at, expires_at)
+                VALUES (\(session.digest), \(name), \(tenant), \(isReadOnly), \(now), \(now),
+                    \(now.addingTimeInterval(TimeInterval(length))))
+                RETURNING \(unsafeSQL: ConsoleSession.columns)
+                """)
+            let session = try ConsoleSession(row: rows.one())
+            try await transaction.note("signed_in", session.access.name)
+            return session
+        }
+    }
+
+    public func session(_ secret: ConsoleSecret, at now: Date) async throws -> ConsoleSession? {
+        let session = try await pool.withTransaction(as: .admin) { transaction in
+            try await transaction.execute(
+                """
+                SELECT \(unsafeSQL: ConsoleSession.columns) FROM doorstep.console_sessions
+                WHERE digest = \(secret.digest) AND expires_at > \(now)
+                    AND seen_at > \(now.addingTimeInterval(-ConsoleSession.idleTime))
+                """
+            ).first.map { try ConsoleSession(row: $0) }
+        }
+        guard let session, session.seenAt < now.addingTimeInterval(-60) else { return session }
+        try await write { transaction in
+            _ = try await transaction.execute(
+                "UPDATE doorstep.console_sessions SET seen_at = \(now) WHERE session_id = \(session.id)")
+        }
+        return session
+    }
+
+    public func sessions(at now: Date) async throws -> [ConsoleSession] {
+        try await pool.withTransaction(as: .admin) { transaction in
+            try await transaction.execute(
+                """
+                SELECT \(unsafeSQL: ConsoleSession.columns) FROM doorstep.console_sessions
+                WHERE expires_at > \(now) AND seen_at > \(now.addingTimeInterval(-ConsoleSession.idleTime))
+                ORDER BY created_at DESC, session_id LIMIT 1000
+                """
+            ).map { try ConsoleSession(row: $0) }
+        }
+    }
+
+    public func end(_ id: UUID, by name: DisplayName) async throws {
+        try await write { transaction in
+            let ended = try await transaction.execute(
+                "DELETE FROM doorstep.console_sessions WHERE session_id = \(id) RETURNING name = \(name.text)"
+            )
+            guard let row = ended.first else { return }
+            let isOwn: Bool = try row.decode(at: 0)
+            try await transaction.note(isOwn ? "signed_out" : "session_ended", name)
+        }
+    }
+
+    public func endAll(by name: DisplayName) async throws {
+        try await write { transaction in
+            try await transaction.execute("DELETE FROM doorstep.console_links")
+            try await transaction.execute("DELETE FROM doorstep.console_sessions")
+            try await transaction.note("all_sessions_ended", name)
+        }
+    }
+
+    public func noteKeyShown(to name: DisplayName) async throws {
+        try await write { try await $0.note("key_shown", name) }
+    }
+
+    private func write<Result: Sendable>(
+        _ body: (Transaction) async throws -> Result
+    ) async throws -> Result {
+        try await pool.withTransaction(as: .admin, .readWrite, body)
+    }
+}
+
+extension Transaction {
+    fileprivate func note(_ event: String, _ name: DisplayName) async throws {
+        try await execute(
+            "INSERT INTO doorstep.console_events (event, name) VALUES (\(event), \(name.text))")
+    }
+}
+
+extension ConsoleSecret {
+    /// SHA-256 of the text, which is all that is ever stored of it.
+    fileprivate var digest: [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
+}
+
+extension ConsoleSession {
+    fileprivate static let columns =
+        "session_id, name, limited_to, read_only, created_at, seen_at, expires_at"
+
+    /// Takes ``columns``.
+    fileprivate init(row: Row) throws {
+        let (id, name, tenant, isReadOnly, createdAt, seenAt, expiresAt) = try row.decode(
+            UUID.self, String.self, UUID?.self, Bool.self, Date.self, Date.self, Date.self)
+        self = try PersistenceError.reading("console_sessions") {
+            ConsoleSession(
+                id: id,
+                access: ConsoleAccess(
+                    name: try DisplayName(name), tenant: tenant.map(TenantID.init), isReadOnly: isReadOnly),
+                createdAt: createdAt, seenAt: seenAt, expiresAt: expiresAt)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Encodings
+
+/// What a login link or a session's cookie holds: 256 random bits, as base64url. Stored as a digest alone.
+public struct ConsoleSecret: Sendable, CustomStringConvertible, CustomReflectable {
+    public let text: String
+
+    private static let byteCount = 32
+
+    /// Nil for what is none.
+    public init?(_ text: String) {
+        guard Base64URL.bytes(text)?.count == Self.byteCount else { return nil }
+        self.text = text
+    }
+
+    public static func generate(using generator: inout some RandomNumberGenerator) -> ConsoleSecret {
+        let bytes = (0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        return ConsoleSecret(bytes)
+    }
+
+    private init(_ bytes: [UInt8]) {
+        text = Base64URL.text(bytes)
+    }
+
+    public var description: String { "a secret of the console" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

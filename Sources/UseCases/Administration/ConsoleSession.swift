@@ -1,0 +1,55 @@
+public import Foundation
+
+/// Somebody's time at the operators' console, between signing in and the end.
+public struct ConsoleSession: Sendable, Hashable {
+    public let id: UUID
+    public let access: ConsoleAccess
+    public let createdAt: Date
+    /// To the minute.
+    public let seenAt: Date
+    public let expiresAt: Date
+
+    public init(id: UUID, access: ConsoleAccess, createdAt: Date, seenAt: Date, expiresAt: Date) {
+        self.id = id
+        self.access = access
+        self.createdAt = createdAt
+        self.seenAt = seenAt
+        self.expiresAt = expiresAt
+    }
+
+    /// How long a link is good for, in seconds. [ours]
+    public static let linkLifetime: TimeInterval = 600
+    /// How long a session may last at most, in seconds. [ours]
+    public static let maximumLength: TimeInterval = 12 * 3_600
+    /// After how many seconds without a request a session is over. [ours]
+    public static let idleTime: TimeInterval = 3_600
+}
+
+/// Where links and sessions of the console are kept: their secrets as digests alone.
+public protocol ConsoleSessions: Sendable {
+    /// Keeps a link for ``ConsoleSession/linkLifetime``.
+    /// - Parameter length: how long the session may last, in seconds, from 60 to ``ConsoleSession/maximumLength``.
+    func add(_ link: ConsoleSecret, for access: ConsoleAccess, lasting length: Int, at now: Date) async throws
+
+    /// Uses a link up, and begins its session.
+    /// - Returns: Nil for a link that was used, has expired, or never was.
+    func signIn(
+        by link: ConsoleSecret, as session: ConsoleSecret, at now: Date
+    ) async throws -> ConsoleSession?
+
+    /// The session, noting that it is in use; nil for one that is over.
+    func session(_ secret: ConsoleSecret, at now: Date) async throws -> ConsoleSession?
+
+    /// Those under way, the newest first, at most 1,000.
+    func sessions(at now: Date) async throws -> [ConsoleSession]
+
+    /// Ends a session; one that is over already stays so.
+    /// - Parameter name: who asks for it.
+    func end(_ id: UUID, by name: DisplayName) async throws
+
+    /// Ends all of them, and makes links that were not used useless.
+    func endAll(by name: DisplayName) async throws
+
+    /// Writes down that a key was shown.
+    func noteKeyShown(to name: DisplayName) async throws
+}

@@ -1,0 +1,151 @@
+import Administration
+import Foundation
+import Persistence
+import PostgreSQL
+import Tenancy
+import Testing
+
+@Suite struct ConsoleSessionsTests {
+    private let start = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func secret() -> ConsoleSecret {
+        var generator = SystemRandomNumberGenerator()
+        return ConsoleSecret.generate(using: &generator)
+    }
+
+    /// Lends the sessions with a link to sign in by.
+    private func withLink(
+        _ access: ConsoleAccess, lasting length: Int = 3_600,
+        _ body: (PostgresConsoleSessions, ConsoleSecret, Stores) async throws -> Void
+    ) async throws {
+        try await Stores.withStores { stores in
+            let (sessions, link) = (PostgresConsoleSessions(stores.adminPool), secret())
+            try await sessions.add(link, for: access, lasting: length, at: start)
+            try await body(sessions, link, stores)
+        }
+    }
+
+    private func ada(tenant: TenantID? = nil, isReadOnly: Bool = false) throws -> ConsoleAccess {
+        ConsoleAccess(name: try DisplayName("ada"), tenant: tenant, isReadOnly: isReadOnly)
+    }
+
+    @Test func aLinkIsGoodOnceAndKeepsWhatItWasMadeFor() async throws {
+        let access = try ada(tenant: TenantID(UUID()), isReadOnly: true)
+        try await withLink(access) { sessions, link, _ in
+            let cookie = secret()
+            let session = try #require(try await sessions.signIn(by: link, as: cookie, at: start))
+            #expect(session.access == access && session.createdAt == start)
+            #expect(session.expiresAt == start.addingTimeInterval(3_600))
+            #expect(try await sessions.signIn(by: link, as: secret(), at: start) == nil)
+            #expect(try await sessions.session(cookie, at: start) == session)
+            #expect(try await sessions.session(secret(), at: start) == nil)
+            #expect(try await sessions.session(link, at: start) == nil)
+        }
+    }
+
+    @Test func ofManyWhoUseALinkAtOnceOneSignsIn() async throws {
+        try await withLink(ada()) { sessions, link, _ in
+            let signedIn = try await withThrowingTaskGroup { group in
+                for _ in 0..<8 {
+                    let cookie = secret()
+                    group.addTask { try await sessions.signIn(by: link, as: cookie, at: start) != nil }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(signedIn == 1)
+        }
+    }
+
+    @Test func aLinkIsGoodForTenMinutes() async throws {
+        try await withLink(ada()) { sessions, link, _ in
+            let end = start.addingTimeInterval(ConsoleSession.linkLifetime)
+            let late = try await sessions.signIn(by: link, as: secret(), at: end)
+            #expect(late == nil)
+            let timely = try await sessions.signIn(by: link, as: secret(), at: end.addingTimeInterval(-1))
+            #expect(timely != nil)
+        }
+    }
+
+    @Test func aSessionEndsWhenNobodyUsesItAndWhenItsTimeIsOver() async throws {
+        try await withLink(ada(), lasting: 9_000) { sessions, link, _ in
+            let cookie = secret()
+            _ = try await sessions.signIn(by: link, as: cookie, at: start)
+            // Used before an hour is over, it goes on for another.
+            let used = try await sessions.session(cookie, at: start.addingTimeInterval(3_500))
+            #expect(used != nil)
+            #expect(try await sessions.session(cookie, at: start.addingTimeInterval(7_000)) != nil)
+            #expect(try await sessions.session(cookie, at: start.addingTimeInterval(9_000)) == nil)
+            #expect(try await sessions.sessions(at: start.addingTimeInterval(8_000)).count == 1)
+            #expect(try await sessions.session(cookie, at: start.addingTimeInterval(7_000 + 3_600)) == nil)
+        }
+        try await withLink(ada(), lasting: 40_000) { sessions, link, _ in
+            let cookie = secret()
+            _ = try await sessions.signIn(by: link, as: cookie, at: start)
+            #expect(try await sessions.session(cookie, at: start.addingTimeInterval(3_600)) == nil)
+        }
+    }
+
+    @Test func noSessionLastsLongerThanTwelveHours() async throws {
+        try await Stores.withStores { stores in
+            let sessions = PostgresConsoleSessions(stores.adminPool)
+            for length in [59, Int(ConsoleSession.maximumLength) + 1] {
+                await #expect(throws: PostgreSQLError.self) {
+                    try await sessions.add(secret(), for: ada(), lasting: length, at: start)
+                }
+            }
+        }
+    }
+
+    @Test func allAreEndedAtOnceAndLinksWithThem() async throws {
+        try await withLink(ada()) { sessions, link, _ in
+            let (other, cookie) = (secret(), secret())
+            try await sessions.add(other, for: ada(), lasting: 3_600, at: start)
+            _ = try await sessions.signIn(by: link, as: cookie, at: start)
+            try await sessions.endAll(by: DisplayName("bob"))
+            #expect(try await sessions.session(cookie, at: start) == nil)
+            #expect(try await sessions.signIn(by: other, as: secret(), at: start) == nil)
+        }
+    }
+
+    @Test func whatHappensIsWrittenDownAndNoSecretIs() async throws {
+        try await withLink(ada()) { sessions, link, stores in
+            let cookie = secret()
+            let session = try #require(try await sessions.signIn(by: link, as: cookie, at: start))
+            try await sessions.noteKeyShown(to: DisplayName("ada"))
+            try await sessions.end(session.id, by: DisplayName("bob"))
+            try await sessions.end(session.id, by: DisplayName("bob"))
+            try await sessions.endAll(by: DisplayName("bob"))
+            let events = try await stores.adminPool.withTransaction { transaction in
+                try await transaction.execute("SELECT set_config('role', 'doorstep_admin', true)")
+                return try await transaction.execute(
+                    "SELECT event || ' ' || name || ' ' || login FROM doorstep.console_events ORDER BY event_id"
+                ).map { try $0.decode(at: 0, as: String.self) }
+            }
+            #expect(
+                events == [
+                    "link_made ada doorstep_test_admin", "signed_in ada doorstep_test_admin",
+                    "key_shown ada doorstep_test_admin", "session_ended bob doorstep_test_admin",
+                    "all_sessions_ended bob doorstep_test_admin",
+                ])
+        }
+    }
+
+    @Test func aStoreThatMayOnlyReadIsRefusedByTheDatabase() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let sample = try LocationRecord.sample("a")
+            try await stores.importLocations([sample], of: tenant)
+            let store = PostgresAdministrationStore(stores.adminPool, actor: "console:ada", isReadOnly: true)
+            let items = TenantItems(store.items.locations, of: tenant, by: "console:ada")
+            let key = try #require(LocationRecord.key(named: "a"))
+            #expect(try await items.show(key) == sample)
+            await #expect(throws: ReadOnlyAccess.self) { try await items.delete(key) }
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await items.update(key) { _ in try .sample("a", radius: 7) }
+            }
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await store.createTenant(slug: TenantSlug("new"), name: DisplayName("New"))
+            }
+            #expect(try await items.show(key) == sample)
+        }
+    }
+}
