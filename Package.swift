@@ -226,13 +226,20 @@ let package = Package(
             "LandingPages",
             ["Cards", "Encodings", "HTML", "Invocation", "QRCode", "Routing", "Tenancy", crypto, httpTypes],
             hasGuide: true),
+            "Console",
+            [
+                "Administration", "Encodings", "Geodesy", "HTML", "Invocation", "JSON", "Locations", "QRCode",
+                "RateLimiting", "Receipts", "Routing", "Tenancy", crypto, httpTypes, hummingbird,
+                hummingbirdCore, logging, nioCore, serviceLifecycle,
+            ],
+            resources: [.embedInCode("Assets")], hasGuide: true),
         Floor.programs.program(
             "Doorstep",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
                 "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator", "Attestation", "Cards",
-                "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML", "HTTPAPI", "IPAddresses",
-                "Invocation", "JSON", "LandingPages", "Locations", "Notifications", "OutboundHTTP",
+                "Console", "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML", "HTTPAPI",
+                "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations", "Notifications", "OutboundHTTP",
                 "Persistence", "Platform", "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "Registration",
                 "Routing", "ServerClient",
                 "Tenancy", "WebhookClient",
@@ -364,6 +371,13 @@ let package = Package(
                 "StoreSupport",
                 "Tenancy",
                 "TestSupport", crypto,
+            ]),
+        Floor.adapters.tests(
+            "ConsoleTests",
+            [
+                "Administration", "Console", "Geodesy", "Invocation", "JSON", "Persistence", "PostgreSQL",
+                "Routing", "RoutingSupport", "Tenancy", "TestSupport", httpTypes, hummingbird,
+                hummingbirdTesting, logging, nioCore,
             ]),
         Floor.client.tests(
             "DoorstepClientTests",

@@ -4,12 +4,14 @@
 --
 --   psql --dbname=doorstep --file=sql/roles.sql --file=deploy/postgres/create-logins.sql
 --
--- The passwords come from the environment: MIGRATE_PASSWORD, ADMIN_PASSWORD, SERVE_PASSWORD.
+-- The passwords come from the environment: MIGRATE_PASSWORD, ADMIN_PASSWORD, SERVE_PASSWORD; and CONSOLE_PASSWORD, with which
+-- there is a fourth login, for the console.
 
 \set ON_ERROR_STOP on
 \getenv migrate_password MIGRATE_PASSWORD
 \getenv admin_password ADMIN_PASSWORD
 \getenv serve_password SERVE_PASSWORD
+\getenv console_password CONSOLE_PASSWORD
 
 BEGIN;
 
@@ -25,5 +27,10 @@ SELECT format(
     current_database()) \gexec
 -- An import goes through a temporary table.
 SELECT format('GRANT TEMPORARY ON DATABASE %I TO doorstep_admin, doorstep_manager', current_database()) \gexec
+
+\if :{?console_password}
+CREATE ROLE doorstep_console_login LOGIN PASSWORD :'console_password' IN ROLE doorstep_admin, doorstep_app, doorstep_router;
+SELECT format('GRANT CONNECT ON DATABASE %I TO doorstep_console_login', current_database()) \gexec
+\endif
 
 COMMIT;

@@ -14,7 +14,8 @@ struct DoorstepCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            ServeCommand.self, SettingsCommand.self, LoginCommand.self, LogoutCommand.self,
+            ServeCommand.self, ConsoleCommand.self, SettingsCommand.self, LoginCommand.self,
+            LogoutCommand.self,
             MigrateCommand.self, StatusCommand.self,
             TenantCommand.self, ClipCommand.self, ImageCommand.self, AppStoreCommand.self, DomainCommand.self,
             LocationCommand.self, ExperienceCommand.self, CodeCommand.self, KeyCommand.self,

@@ -32,6 +32,15 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
+    /// Lends a pool to a service, which sees to signals itself.
+    func withServicePool<Result: Sendable>(
+        maximumConnections: Int, _ body: (ConnectionPool) async throws -> Result
+    ) async throws -> Result {
+        try await withConnectionString(trapsSignals: false) { conninfo in
+            try await Self.withPool(conninfo, maximumConnections, body)
+        }
+    }
+
     /// Nobody else waits for what a command waits for: better late on a busy machine than not at all.
     private static let patienceOfCommands = Duration.seconds(30)
 

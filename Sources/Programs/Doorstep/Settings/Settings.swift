@@ -1,5 +1,6 @@
 import APNsClient
 import ArgumentParser
+import Console
 import DomainProof
 import HTTPAPI
 import IPAddresses
@@ -93,6 +94,31 @@ enum Settings {
                 return ranges.count == texts.count ? ranges : nil
             })
     }
+
+    // MARK: Where the console listens
+
+    private static let console = ConsoleServer.Settings()
+
+    static let consoleHost = Setting(
+        "console-host", "DOORSTEP_CONSOLE_HOST", default: console.host,
+        "The address that the console listens on")
+    static let consolePort = Setting(
+        "console-port", "DOORSTEP_CONSOLE_PORT", default: console.port, in: 0...65_535,
+        "The port that the console listens on; 0 for any")
+    static let consoleOrigins = Setting<[ConsoleOrigin], [ConsoleOrigin]>(
+        "console-origin", "DOORSTEP_CONSOLE_ORIGINS", default: [], value: "origin",
+        range: "an origin such as https://console.example.com, or several, separated by commas",
+        "Where browsers reach the console, besides this machine: a proxy that speaks TLS; can be repeated",
+        show: { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: ",") },
+        parse: { text in
+            let texts = text.split(separator: ",")
+            let origins = texts.compactMap { ConsoleOrigin(String($0)) }
+            return origins.count == texts.count ? origins : nil
+        })
+    static let consoleLeaflet = Setting(
+        "console-leaflet", "DOORSTEP_CONSOLE_LEAFLET", default: ConsoleServer.Settings.usualLeaflet,
+        value: "dir",
+        "Where Leaflet's files are, as Debian's libjs-leaflet has them; without them there is no map")
 
     // MARK: What it answers from, and keeps
 
@@ -216,7 +242,8 @@ enum Settings {
         tenant.description, host.description,
         port.description, operationsPort.description, operationsHost.description, tlsCertificate.description,
         tlsKey.description, maximumConnections.description,
-        shutdownTimeout.description, trustedProxies.description, poolSize.description,
+        shutdownTimeout.description, trustedProxies.description, consoleHost.description,
+        consolePort.description, consoleOrigins.description, consoleLeaflet.description, poolSize.description,
         managementPoolSize.description, tableFile.description, tableMaximumAge.description,
         confirmationRetention.description, instanceRetention.description,
         notificationRetention.description, auditRetention.description, keyLimit.description,

@@ -1,0 +1,148 @@
+// Draws the map of a page: places in cells as the server counts them, or one place with its circle.
+const base = new URL(".", import.meta.url);
+const element = document.querySelector("[data-map]");
+const says = document.getElementById("map-says");
+if (element) draw().catch(() => { if (says) says.textContent = "The map cannot be drawn."; });
+
+async function draw() {
+  const L = await import(new URL("leaflet.js", base));
+  element.hidden = false;
+  element.setAttribute("role", "region");
+  element.setAttribute("aria-label", "Map. Arrow keys move it, plus and minus zoom.");
+  const quick = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const map = L.map(element, {
+    // Safari taps twice with Leaflet's own handling (Leaflet #7255).
+    tap: false, preferCanvas: true, maxZoom: 18, minZoom: 1, worldCopyJump: true,
+    fadeAnimation: !quick, zoomAnimation: !quick, markerZoomAnimation: !quick,
+  });
+  map.attributionControl.setPrefix(false);
+  map.attributionControl.addAttribution("Natural Earth");
+  L.control.scale({ imperial: false }).addTo(map);
+  map.setView([20, 10], 2);
+  await world(L, map);
+  if (element.dataset.map === "cells") await cells(L, map);
+  else place(L, map);
+}
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// Land and borders, as differences in hundredths of a degree.
+async function world(L, map) {
+  const answer = await fetch(new URL("world.json", base));
+  if (!answer.ok) return;
+  const data = await answer.json();
+  const lines = (list) => list.map((numbers) => {
+    let [x, y] = numbers;
+    const points = [[y / data.scale, x / data.scale]];
+    for (let i = 2; i < numbers.length; i += 2) {
+      x += numbers[i];
+      y += numbers[i + 1];
+      points.push([y / data.scale, x / data.scale]);
+    }
+    return points;
+  });
+  const renderer = L.canvas({ padding: 0.5 });
+  const land = L.polygon(lines(data.land).map((ring) => [ring]), {
+    renderer, interactive: false, color: colour("--coast"), weight: 1, fillColor: colour("--land"), fillOpacity: 1,
+  }).addTo(map);
+  const borders = L.polyline(lines(data.borders), {
+    renderer, interactive: false, color: colour("--coast"), weight: 0.6,
+  }).addTo(map);
+  land.bringToBack();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    land.setStyle({ color: colour("--coast"), fillColor: colour("--land") });
+    borders.setStyle({ color: colour("--coast") });
+  });
+}
+
+async function cells(L, map) {
+  const drawn = L.layerGroup().addTo(map);
+  const address = element.dataset.cells;
+  let asked = 0;
+  const ask = async (bounds, zoom) => {
+    const box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()];
+    const clamp = (value, limit) => Math.min(Math.max(value, -limit), limit);
+    const bbox = [clamp(box[0], 540), clamp(box[1], 90), clamp(box[2], 540), clamp(box[3], 90)];
+    const url = `${address}${address.includes("?") ? "&" : "?"}bbox=${bbox.map((n) => n.toFixed(4)).join(",")}&z=${zoom}`;
+    const answer = await fetch(url);
+    if (!answer.ok) throw new Error("no cells");
+    return answer.json();
+  };
+  const show = async () => {
+    const number = ++asked;
+    const bounds = map.getBounds();
+    const found = await ask(bounds.pad(0.15), Math.round(map.getZoom()));
+    if (number !== asked) return;
+    drawn.clearLayers();
+    const ink = colour("--accent");
+    const middle = map.getCenter().lng;
+    let inView = 0;
+    for (const [latitude, longitude, count, identifier, name, radius] of found.cells) {
+      // The copy of the world that is nearest to what is looked at.
+      const at = [latitude, longitude + 360 * Math.round((middle - longitude) / 360)];
+      if (bounds.contains(at)) inView += count;
+      if (count === 1) {
+        L.circle(at, { radius, color: ink, weight: 1, fillOpacity: 0.25, interactive: false }).addTo(drawn);
+        const dot = L.circleMarker(at, { radius: 6, color: colour("--paper"), weight: 1.5, fillColor: ink, fillOpacity: 1 });
+        dot.bindTooltip(text(name)).on("click", () => {
+          location.href = `${element.dataset.places}/${encodeURIComponent(identifier)}`;
+        }).addTo(drawn);
+      } else {
+        const size = Math.min(9 + 1.5 * Math.log2(count), 24);
+        const dot = L.circleMarker(at, { radius: size, color: ink, weight: 1.5, fillColor: ink, fillOpacity: 0.85 });
+        if (found.cells.length <= 250) {
+          dot.bindTooltip(text(short(count)), { permanent: true, direction: "center", className: "count" });
+        }
+        dot.on("click", () => map.setView(at, Math.min(map.getZoom() + 3, 18))).addTo(drawn);
+      }
+    }
+    says.textContent = `${inView.toLocaleString("en")} ${inView === 1 ? "place" : "places"} in view${found.complete ? "" : ", of the fullest cells"}.`;
+  };
+  const remembered = /^#(\d+)\/(-?[\d.]+)\/(-?[\d.]+)$/.exec(location.hash);
+  if (remembered) {
+    map.setView([Number(remembered[2]), Number(remembered[3])], Number(remembered[1]));
+  } else {
+    const all = await ask(L.latLngBounds([[-85, -180], [85, 180]]), 2);
+    if (all.cells.length) {
+      map.fitBounds(L.latLngBounds(all.cells.map(([latitude, longitude]) => [latitude, longitude])).pad(0.1), { maxZoom: 15, animate: false });
+    }
+  }
+  await show();
+  map.on("moveend", () => {
+    const { lat, lng } = map.getCenter();
+    history.replaceState(null, "", `#${map.getZoom()}/${lat.toFixed(4)}/${lng.toFixed(4)}`);
+    show().catch(() => { says.textContent = "The places cannot be read just now."; });
+  });
+}
+
+function place(L, map) {
+  const { latitude, longitude, radius } = element.dataset;
+  const at = [Number(latitude), Number(longitude)];
+  const ink = colour("--accent");
+  const circle = L.circle(at, { radius: Number(radius), color: ink, weight: 2, fillOpacity: 0.15 }).addTo(map);
+  L.circleMarker(at, { radius: 5, color: colour("--paper"), weight: 1.5, fillColor: ink, fillOpacity: 1, interactive: false }).addTo(map);
+  map.fitBounds(circle.getBounds().pad(0.6), { maxZoom: 18, animate: false });
+  const field = (name) => document.querySelector(`main input[name="${name}"]`);
+  const point = L.circleMarker(at, { radius: 6, color: colour("--out"), weight: 3, fillOpacity: 0, interactive: false });
+  map.on("click", ({ latlng }) => {
+    const { lat, lng } = latlng.wrap();
+    field("latitude").value = lat.toFixed(6);
+    field("longitude").value = lng.toFixed(6);
+    point.setLatLng(latlng).addTo(map);
+    const metres = Math.round(map.distance(at, latlng));
+    says.textContent = element.dataset.map === "edit"
+      ? `The fields say ${metres.toLocaleString("en")} m from where it is now.`
+      : `${metres.toLocaleString("en")} m from the centre: try it below.`;
+  });
+  says.textContent = element.dataset.map === "edit"
+    ? "A click on the map fills the fields." : "A click on the map fills the point that is tried below.";
+}
+
+const short = (count) => count < 1000 ? `${count}` : `${(count / 1000).toFixed(count < 10000 ? 1 : 0)}k`;
+
+// What places are called stays text: Leaflet would take a string for markup.
+function text(words) {
+  const span = document.createElement("span");
+  span.textContent = words;
+  return span;
+}

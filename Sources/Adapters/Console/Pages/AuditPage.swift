@@ -1,0 +1,103 @@
+import Administration
+import Foundation
+import HTML
+import JSON
+
+/// Who changed what of a tenant's.
+enum AuditPage {
+    /// How many entries a page has. [ours]
+    private static let pageLength = 50
+
+    @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        var filter: [String: String] = [:]
+        for name in AuditEntry.filters { filter[name] = request.query[name] }
+        let before = request.query["before"].flatMap { Int($0) }
+        let entries = try await request.stores.auditLog.entries(
+            of: tenant.id, before: before, limit: pageLength + 1, where: filter)
+        return .page(page(tenant, filter, entries, isFirst: before == nil))
+    }
+
+    private static func page(
+        _ tenant: Tenant, _ filter: [String: String], _ entries: [AuditEntry], isFirst: Bool
+    ) -> Page {
+        Page(
+            title: "Audit log", tenant: tenant, section: .audit,
+            commands: ["doorstep location history --tenant \(tenant.slug) IDENTIFIER"]
+        ) { main in
+            main.element(.form, .class("filter"), .action(HTMLLink(.audit, of: tenant))) { form in
+                for (name, label) in [("relation", "Of what"), ("actor", "By whom")] {
+                    form.element(.div, .class("field")) { div in
+                        div.element(.label, .for(name), text: label)
+                        div.void(
+                            .input, .id(name), .name(name), .type("text"), .value(filter[name] ?? ""),
+                            .autocomplete("off"), .spellcheck(false), .maxlength(256))
+                    }
+                }
+                form.element(.button, text: "Filter")
+            }
+            guard !entries.isEmpty else { return main.element(.p, text: "No entry is like that.") }
+            let shown = entries.prefix(pageLength)
+            main.entries(Array(shown), caption: "Changes, the newest first")
+            let query = AuditEntry.filters.map { ($0, filter[$0]) }
+            main.element(.p, .class("paging")) { p in
+                if !isFirst {
+                    p.element(.a, .href(HTMLLink(.audit, of: tenant, query: query)), text: "Newest")
+                }
+                if entries.count > pageLength, let last = shown.last {
+                    p.element(
+                        .a, .href(HTMLLink(.audit, of: tenant, query: query + [("before", "\(last.id)")])),
+                        text: "Older")
+                }
+            }
+        }
+    }
+}
+
+extension HTMLWriter {
+    /// Entries of an audit log, each with what it changed.
+    mutating func entries(_ entries: [AuditEntry], caption: String) {
+        table(caption, columns: ["When", "Who", "What", "Before and after"]) { rows in
+            for entry in entries {
+                rows.element(.tr) { row in
+                    row.element(.td) { $0.time(entry.at) }
+                    row.element(.td) { td in
+                        td.name(entry.actor)
+                        td.element(.small, .class("quiet-text"), text: " login \(entry.login)")
+                    }
+                    row.element(.td, text: "\(entry.action.rawValue) \(entry.relation)")
+                    row.element(.td) { $0.changes(of: entry) }
+                }
+            }
+        }
+    }
+
+    private mutating func changes(of entry: AuditEntry) {
+        element(.dl, .class("changes")) { list in
+            for (column, before, after) in entry.changes {
+                // Of a row that came or went, what it does not have says nothing.
+                if entry.before == nil || entry.after == nil, (after ?? before)?.saysNothing == true {
+                    continue
+                }
+                list.element(.dt, text: column)
+                list.element(.dd) { dd in
+                    if let before, entry.after != nil {
+                        dd.name(Self.text(before))
+                        dd.text(" → ")
+                    }
+                    if let value = after ?? before { dd.name(Self.text(value)) }
+                }
+            }
+        }
+    }
+
+    /// Of long values the beginning: an entry holds whole rows.
+    private static func text(_ value: JSONValue) -> String {
+        let text = value.stringValue ?? String(decoding: value.serialized(), as: UTF8.self)
+        return text.count > 200 ? text.prefix(200) + "…" : text
+    }
+}
+
+extension JSONValue {
+    fileprivate var saysNothing: Bool { self == .null || objectValue?.isEmpty == true }
+}

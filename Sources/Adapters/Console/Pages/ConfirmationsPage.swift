@@ -1,0 +1,106 @@
+import Administration
+import Encodings
+import Foundation
+import HTML
+import Invocation
+import Locations
+import Receipts
+
+/// How many confirmations there were, day by day and outcome by outcome. No coordinate exists to be shown.
+enum ConfirmationsPage {
+    @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let chart = try await ConfirmationChart(request, of: tenant)
+        return .page(
+            Page(
+                title: "Confirmations", tenant: tenant, section: .confirmations,
+                commands: ["doorstep confirmation count --tenant \(tenant.slug)"]
+            ) { main in
+                main.element(.p, text: "Of all places, and of URLs that led to none.")
+                main.confirmations(chart)
+            })
+    }
+}
+
+/// The last days' confirmations, each day with how many of each outcome.
+struct ConfirmationChart {
+    /// The oldest first, those without any included.
+    let days: [(day: String, counts: [Confirmation.Outcome: Int])]
+
+    /// - Parameter location: whose; nil for all of the tenant's.
+    init(_ request: ConsoleRequest, of tenant: Tenant, at location: LocationIdentifier? = nil) async throws {
+        let today = (request.now.timeIntervalSinceReferenceDate / 86_400).rounded(.down) * 86_400
+        let first = Date(timeIntervalSinceReferenceDate: today - Double(PlacesPage.days - 1) * 86_400)
+        let counted = try await request.stores.confirmations.counts(
+            ConfirmationSelection(location: location, start: first), of: tenant.id)
+        let byDay = Dictionary(counted.map { ($0.day, $0.counts) }, uniquingKeysWith: { one, _ in one })
+        days = (0..<PlacesPage.days).map { number in
+            let day = first.addingTimeInterval(Double(number) * 86_400)
+            return (String(day.rfc3339.prefix(10)), byDay[day] ?? [:])
+        }
+    }
+
+    var total: Int { days.reduce(0) { $0 + $1.counts.values.reduce(0, +) } }
+    var highest: Int { days.map { $0.counts.values.reduce(0, +) }.max() ?? 0 }
+
+    /// From the bottom of a bar to its top.
+    static let outcomes: [(Confirmation.Outcome, title: String)] = [
+        (.inRegion, "in region"), (.notInRegion, "not in region"), (.doesNotMatch, "does not match"),
+        (.disallowed, "disallowed"), (.undetermined, "undetermined"),
+    ]
+}
+
+extension HTMLWriter {
+    /// Bars, and the same as a table.
+    mutating func confirmations(_ chart: ConfirmationChart) {
+        guard chart.total > 0 else {
+            return element(.p, text: "Nobody was confirmed in the last \(PlacesPage.days) days.")
+        }
+        let (step, height) = (12.0, 96.0)
+        element(.figure, .class("chart")) { figure in
+            figure.element(
+                .svg, .role("img"),
+                .ariaLabel(
+                    "\(chart.total.grouped) confirmations in \(PlacesPage.days) days, at most \(chart.highest.grouped) on one"
+                ),
+                .viewBox(width: Int(step) * chart.days.count, height: Int(height))
+            ) { svg in
+                for (index, day) in chart.days.enumerated() {
+                    var bottom = height
+                    for (outcome, _) in ConfirmationChart.outcomes {
+                        guard let count = day.counts[outcome] else { continue }
+                        let tall = Double(count) / Double(chart.highest) * (height - 4)
+                        bottom -= tall
+                        svg.element(
+                            .rect, .class("bar \(outcome.rawValue)"), .x(Double(index) * step + 1),
+                            .y(bottom),
+                            .width(step - 2), .height(tall))
+                    }
+                }
+            }
+            figure.element(.figcaption) { caption in
+                for (outcome, title) in ConfirmationChart.outcomes {
+                    let count = chart.days.reduce(0) { $0 + ($1.counts[outcome] ?? 0) }
+                    guard count > 0 else { continue }
+                    caption.element(
+                        .span, .class("key \(outcome.rawValue)"), text: "\(title) \(count.grouped)")
+                }
+            }
+        }
+        element(.details) { details in
+            details.element(.summary, text: "The same as a table")
+            details.table(
+                "Confirmations by day", columns: ["Day"] + ConfirmationChart.outcomes.map(\.title)
+            ) { rows in
+                for day in chart.days.reversed() where !day.counts.isEmpty {
+                    rows.element(.tr) { row in
+                        row.element(.th, .scope("row"), text: day.day)
+                        for (outcome, _) in ConfirmationChart.outcomes {
+                            row.element(.td, .class("number"), text: (day.counts[outcome] ?? 0).grouped)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Administration
+import HTML
+import Invocation
+import JSON
+import Routing
+
+/// What becomes of an invocation URL, point by point, as `doorstep diagnose` tells it.
+struct DiagnosePage: Sendable {
+    private let dependencies: ConsoleServer.Dependencies
+
+    init(_ dependencies: ConsoleServer.Dependencies) {
+        self.dependencies = dependencies
+    }
+
+    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let url = request.query["url"]
+        let asksSite = request.query["live"] == "1"
+        var diagnosis: JSONObject?
+        var location: Location?
+        if let url, let table = dependencies.table.current?.table(of: tenant.id) {
+            diagnosis = try await dependencies.diagnose(url, table, asksSite)
+            location = (try? InvocationURL(url)).flatMap { table.lookUp($0).location }
+        }
+        return .page(page(tenant, url: url, asksSite: asksSite, diagnosis, location))
+    }
+
+    private func page(
+        _ tenant: Tenant, url: String?, asksSite: Bool, _ diagnosis: JSONObject?, _ location: Location?
+    ) -> Page {
+        let command =
+            "doorstep diagnose --tenant \(tenant.slug) \((url ?? "https://example.com/…").shellQuoted)"
+        return Page(
+            title: "Diagnose", tenant: tenant, section: .diagnose,
+            commands: [asksSite ? "\(command) --live" : command]
+        ) { main in
+            Self.form(tenant, url: url, asksSite: asksSite, &main)
+            guard let url, let diagnosis else { return }
+            Self.verdict(tenant, url, diagnosis, location, &main)
+            let checks = (diagnosis["checks"]?.arrayValue ?? []).compactMap(\.objectValue)
+            main.table("Point by point", columns: ["Point", "Result", "What was found"]) { rows in
+                for check in checks { Self.row(check, &rows) }
+            }
+        }
+    }
+
+    private static func form(_ tenant: Tenant, url: String?, asksSite: Bool, _ html: inout HTMLWriter) {
+        html.element(.form, .class("filter"), .action(HTMLLink(.diagnose, of: tenant))) { form in
+            form.element(.div, .class("field wide")) { div in
+                div.element(.label, .for("url"), text: "Invocation URL, as a code or a tag has it")
+                div.void(
+                    .input, .id("url"), .name("url"), .type("text"), .inputmode("url"), .value(url ?? ""),
+                    .required,
+                    .autocomplete("off"), .spellcheck(false), .maxlength(2_048))
+            }
+            form.element(.label, .class("check")) { label in
+                label.void(
+                    .input, .type("checkbox"), .name("live"), .value("1"), asksSite ? .checked : nil)
+                label.text("ask the site, too")
+            }
+            form.element(.button, .class("main"), text: "Diagnose")
+        }
+    }
+
+    private static func verdict(
+        _ tenant: Tenant, _ url: String, _ diagnosis: JSONObject, _ location: Location?,
+        _ html: inout HTMLWriter
+    ) {
+        html.element(.section, .class("verdict"), .ariaLabel("Verdict")) { section in
+            section.qrCode(url)
+            section.element(.div) { div in
+                let isWell = diagnosis["ok"] == true
+                div.element(.p, .class(isWell ? "outcome ok" : "outcome failed")) { p in
+                    p.element(.span, .ariaHidden, text: isWell ? "✓ " : "✕ ")
+                    p.text(
+                        isWell
+                            ? "An invocation reaches its business."
+                            : "An invocation does not reach its business.")
+                }
+                div.element(.p) { p in p.element(.code) { $0.name(url) } }
+                guard let location else { return }
+                div.element(.p) { p in
+                    p.text("It leads to ")
+                    if location.isEncodedInURL {
+                        p.text("the place that the URL itself holds, which is signed.")
+                    } else {
+                        p.element(.a, .href(HTMLLink(place: location.identifier, of: tenant))) {
+                            $0.name(location.name ?? location.identifier.text)
+                        }
+                        p.text(".")
+                    }
+                }
+            }
+        }
+    }
+
+    private static func row(_ check: JSONObject, _ rows: inout HTMLWriter) {
+        let status = check["status"]?.stringValue ?? ""
+        let name = (check["check"]?.stringValue ?? "").replacing("_", with: " ")
+        rows.element(.tr) { row in
+            row.element(.th, .scope("row"), text: name)
+            row.element(.td) { td in
+                td.element(.span, .class("status \(status)")) { span in
+                    span.element(.span, .ariaHidden, text: symbol(of: status) + " ")
+                    span.text(status)
+                }
+            }
+            row.element(.td) { td in
+                if let value = check["value"]?.stringValue {
+                    td.element(.code) { $0.name(value) }
+                    td.text(" ")
+                }
+                if let detail = check["detail"]?.stringValue { td.name(detail) }
+            }
+        }
+    }
+
+    private static func symbol(of status: String) -> String {
+        switch status {
+        case "ok": "✓"
+        case "warning": "!"
+        case "failed": "✕"
+        case "unknown": "?"
+        default: "–"
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Administration
+import HTML
+import Invocation
+import Routing
+import Tenancy
+
+/// Finds what somebody has typed or pasted, and lists the tenants.
+struct FindPage: Sendable {
+    let table: LiveRoutingTable
+
+    /// In how many tenants a text is looked for. [ours]
+    private static let maximumTenants = 1_000
+
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenants = try await request.tenants()
+        guard let text = request.query["q"] else { return .page(page(tenants, text: nil, hits: [])) }
+        if let slug = try? TenantSlug(text), let tenant = tenants.first(where: { $0.slug == slug }) {
+            return .seeOther(HTMLLink(.places, of: tenant))
+        }
+        let hits = tenants.prefix(Self.maximumTenants).compactMap { hit(text, in: $0) }
+        if hits.count == 1, let hit = hits.first { return .seeOther(hit.link) }
+        return .page(page(tenants, text: text, hits: hits))
+    }
+
+    /// Of one tenant there is always an answer: what is no identifier and no URL is part of a name.
+    @Sendable func withinTenant(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        guard let text = request.query["q"] else { return .seeOther(HTMLLink(.places, of: tenant)) }
+        if Self.isURL(text) {
+            return .seeOther(HTMLLink(.diagnose, of: tenant, query: [("url", text)]))
+        }
+        if let identifier = try? LocationIdentifier(text),
+            try await request.stores.items.locations.item(identifier, of: tenant.id) != nil
+        {
+            return .seeOther(HTMLLink(place: identifier, of: tenant))
+        }
+        return .seeOther(HTMLLink(.places, of: tenant, query: [("q", text)]))
+    }
+
+    private struct Hit {
+        let tenant: Tenant
+        let text: String
+        let link: HTMLLink
+    }
+
+    /// What a tenant has by this identifier, or where this URL leads in it.
+    private func hit(_ text: String, in tenant: Tenant) -> Hit? {
+        guard let table = table.current?.table(of: tenant.id) else { return nil }
+        if Self.isURL(text) {
+            guard let url = try? InvocationURL(text), let match = table.match(url) else { return nil }
+            return Hit(
+                tenant: tenant, text: match.experience.url,
+                link: HTMLLink(.diagnose, of: tenant, query: [("url", text)]))
+        }
+        guard let identifier = try? LocationIdentifier(text), let location = table.location(identifier) else {
+            return nil
+        }
+        return Hit(tenant: tenant, text: location.name ?? text, link: HTMLLink(place: identifier, of: tenant))
+    }
+
+    private static func isURL(_ text: String) -> Bool { text.contains("://") }
+
+    private func page(_ tenants: [Tenant], text: String?, hits: [Hit]) -> Page {
+        Page(title: text == nil ? "Tenants" : "Found", commands: ["doorstep tenant list"]) { main in
+            if let text {
+                if hits.isEmpty {
+                    main.element(.p) { p in
+                        p.text("No tenant has ")
+                        p.name(text)
+                        p.text(". Open a tenant to look for a part of a name.")
+                    }
+                } else {
+                    main.table("What was found", columns: ["Tenant", "What"]) { rows in
+                        for hit in hits {
+                            rows.element(.tr) { row in
+                                row.element(.th, .scope("row")) { $0.name(hit.tenant.name.text) }
+                                row.element(.td) { td in
+                                    td.element(.a, .href(hit.link)) { $0.name(hit.text) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            guard !tenants.isEmpty else { return empty(&main) }
+            main.table(
+                tenants.count == 1 ? "1 tenant" : "\(tenants.count.grouped) tenants",
+                columns: ["Name", "Slug", "Since"]
+            ) { rows in
+                for tenant in tenants {
+                    rows.element(.tr) { row in
+                        row.element(.th, .scope("row")) { th in
+                            th.element(.a, .href(HTMLLink(.places, of: tenant))) { $0.name(tenant.name.text) }
+                            if tenant.suspendedAt != nil { th.badge("suspended", "warning") }
+                        }
+                        row.element(.td) { $0.element(.code, text: tenant.slug.text) }
+                        row.element(.td) { $0.time(tenant.createdAt) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func empty(_ html: inout HTMLWriter) {
+        html.element(.p, text: "There is no tenant yet. A command makes one:")
+        html.element(.pre) { $0.element(.code, text: "doorstep tenant create acme --name 'Acme'") }
+    }
+}
+
+extension HTMLLink {
+    init(place: LocationIdentifier, of tenant: Tenant, _ further: String..., query: [(String, String?)] = [])
+    {
+        switch further.first {
+        case let last?: self = HTMLLink(to: "t", tenant.slug.text, "places", place.text, last, query: query)
+        case nil: self = HTMLLink(to: "t", tenant.slug.text, "places", place.text, query: query)
+        }
+    }
+}

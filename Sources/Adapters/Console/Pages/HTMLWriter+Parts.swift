@@ -1,0 +1,100 @@
+import Encodings
+import Foundation
+import HTML
+import QRCode
+
+/// What several pages are put together from.
+extension HTMLWriter {
+    /// A table that scrolls by itself where it is wider than the screen.
+    /// - Parameter columns: the headings.
+    mutating func table(
+        _ caption: String, columns: [String], rows: (inout HTMLWriter) -> Void
+    ) {
+        element(.div, .class("scroll"), .role("region"), .ariaLabel(caption), .tabindex(0)) { div in
+            div.element(.table) { table in
+                table.element(.caption, text: caption)
+                table.element(.thead) { head in
+                    head.element(.tr) { row in
+                        for column in columns { row.element(.th, .scope("col"), text: column) }
+                    }
+                }
+                table.element(.tbody) { rows(&$0) }
+            }
+        }
+    }
+
+    /// A text from elsewhere, which cannot turn what stands around it.
+    mutating func name(_ text: String) { element(.bdi, text: text) }
+
+    mutating func time(_ date: Date) {
+        let text = date.rfc3339
+        element(.time, .datetime(text), text: text.replacing("T", with: " ").replacing("Z", with: ""))
+    }
+
+    mutating func badge(_ text: String, _ kind: String = "") {
+        element(.span, .class(kind.isEmpty ? "badge" : "badge \(kind)"), text: text)
+    }
+
+    /// A field of a form with its label above it.
+    mutating func field(
+        _ label: String, name: String, value: String, hint: String? = nil, error: String? = nil,
+        inputmode: String? = nil, isRequired: Bool = true
+    ) {
+        let described = [hint.map { _ in "\(name)-hint" }, error.map { _ in "\(name)-error" }].compactMap(
+            \.self)
+        element(.div, .class("field")) { div in
+            div.element(.label, .for(name), text: label)
+            div.void(
+                .input, .id(name), .name(name), .type("text"), .value(value), .autocomplete("off"),
+                .spellcheck(false), inputmode.map { .inputmode($0) }, isRequired ? .required : nil,
+                error == nil ? nil : .ariaInvalid,
+                described.isEmpty ? nil : .ariaDescribedby(described.joined(separator: " ")))
+            if let hint { div.element(.p, .id("\(name)-hint"), .class("hint"), text: hint) }
+            if let error { div.element(.p, .id("\(name)-error"), .class("error"), text: error) }
+        }
+    }
+
+    mutating func hiddenField(_ name: String, _ value: String) {
+        void(.input, .type("hidden"), .name(name), .value(value))
+    }
+
+    /// A URL's QR code, on white whatever the colours of the page are; nothing for a URL that is too long for one.
+    mutating func qrCode(_ url: String) {
+        guard let symbol = try? QRSymbol(url) else { return }
+        element(
+            .svg, .class("qr"), .role("img"), .ariaLabel("QR code of \(url)"),
+            .viewBox(width: symbol.outerSize, height: symbol.outerSize), .shapeRendering("crispEdges")
+        ) { svg in
+            svg.element(.rect, .width(symbol.outerSize), .height(symbol.outerSize), .fill("#fff"))
+            svg.element(.path, .d(symbol.path))
+        }
+    }
+}
+
+extension String {
+    /// As a shell takes it for one argument.
+    var shellQuoted: String {
+        let isPlain = utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "-_./:,@%+=".utf8.contains(byte)
+            }
+        }
+        return isPlain && !isEmpty ? self : "'" + replacing("'", with: #"'\''"#) + "'"
+    }
+}
+
+extension Int {
+    /// With a comma between thousands.
+    var grouped: String {
+        var text = String(magnitude)
+        var end = text.endIndex
+        while let comma = text.index(end, offsetBy: -3, limitedBy: text.startIndex), comma > text.startIndex {
+            text.insert(",", at: comma)
+            end = comma
+        }
+        return self < 0 ? "-" + text : text
+    }
+}

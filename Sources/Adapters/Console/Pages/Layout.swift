@@ -1,0 +1,108 @@
+import Administration
+import HTML
+import Tenancy
+
+/// What stands around every page: where one is, where else one can go, and how to do the same by command.
+struct Layout: Sendable {
+    private let assets: Assets
+
+    init(_ assets: Assets) {
+        self.assets = assets
+    }
+
+    /// - Parameter session: nil for whoever has not signed in.
+    func html(_ page: Page, for session: ConsoleSession?) -> [UInt8] {
+        HTMLWriter.page(language: "en") { head in
+            head.void(.meta, .name("viewport"), .content("width=device-width, initial-scale=1"))
+            head.void(.meta, .name("color-scheme"), .content("light dark"))
+            let parts = [page.title, page.tenant?.name.text, "Doorstep"].compactMap(\.self)
+            head.element(.title, text: parts.joined(separator: " – "))
+            head.void(.link, .rel("icon"), .type("image/svg+xml"), .href(assets.link(to: "icon.svg")))
+            // Its colours come first, so that the console's hold.
+            if page.hasMap { head.void(.link, .rel("stylesheet"), .href(assets.link(to: "leaflet.css"))) }
+            head.void(.link, .rel("stylesheet"), .href(assets.link(to: "console.css")))
+            head.module(assets.link(to: session == nil ? "login.js" : "console.js"))
+            if page.hasMap { head.module(assets.link(to: "map.js")) }
+        } body: { body in
+            body.element(.a, .class("skip"), .href(HTMLLink("#main")), text: "Skip to what the page is about")
+            body.element(.header, .class("top")) { header(page, session, &$0) }
+            if let tenant = page.tenant {
+                body.element(.nav, .ariaLabel("Tenant")) { nav(page, tenant, &$0) }
+            }
+            body.element(.main, .id("main"), .tabindex(-1)) { main in
+                main.element(.h1) { $0.element(.bdi, text: page.title) }
+                if let notice = page.notice {
+                    main.element(.p, .class("notice"), .role("status"), text: notice)
+                }
+                page.body(&main)
+            }
+            if !page.commands.isEmpty { commands(page.commands, &body) }
+            body.element(.footer) { footer(session, &$0) }
+        }
+    }
+
+    private func header(_ page: Page, _ session: ConsoleSession?, _ html: inout HTMLWriter) {
+        html.element(.a, .class("brand"), .href(.home)) { brand in
+            brand.void(.img, .src(assets.link(to: "icon.svg")), .alt(""), .width(22), .height(22))
+            brand.text("Doorstep")
+        }
+        guard let session else { return }
+        let action = page.tenant.map { HTMLLink(to: "t", $0.slug.text, "find") } ?? .home
+        html.element(.form, .class("find"), .role("search"), .action(action)) { form in
+            form.element(.label, .class("quiet"), .for("find"), text: "Find a place, or paste a URL")
+            form.void(
+                .input, .id("find"), .name("q"), .type("search"), .autocomplete("off"), .spellcheck(false),
+                .maxlength(2_048), .placeholder("Find a place, or paste a URL"))
+            form.element(.button, text: "Find")
+        }
+        html.element(.form, .class("person"), .post, .action(HTMLLink("/logout"))) { form in
+            form.element(.span) { span in
+                span.element(.bdi, text: session.access.name.text)
+                if session.access.isReadOnly { span.element(.span, .class("badge"), text: "may only read") }
+            }
+            form.element(.button, .class("plain"), text: "Sign out")
+        }
+    }
+
+    private func nav(_ page: Page, _ tenant: Tenant, _ html: inout HTMLWriter) {
+        html.element(.a, .class("tenant"), .href(HTMLLink(.places, of: tenant))) { a in
+            a.element(.bdi, text: tenant.name.text)
+            if tenant.suspendedAt != nil { a.element(.span, .class("badge warning"), text: "suspended") }
+        }
+        html.element(.ul) { list in
+            for section in Page.Section.allCases {
+                list.element(.li) { item in
+                    item.element(
+                        .a, .href(HTMLLink(section, of: tenant)), .data("key", section.key),
+                        section == page.section ? .ariaCurrent("page") : nil, text: section.title)
+                }
+            }
+        }
+    }
+
+    private func commands(_ lines: [String], _ html: inout HTMLWriter) {
+        html.element(.section, .class("commands"), .ariaLabelledby("commands")) { box in
+            box.element(.h2, .id("commands"), text: "The same by command")
+            for line in lines {
+                box.element(.div, .class("command")) { div in
+                    div.element(.code, text: line)
+                    div.element(
+                        .button, .class("plain copy"), .type("button"), .data("copy", line), .hidden,
+                        text: "Copy")
+                }
+            }
+        }
+    }
+
+    private func footer(_ session: ConsoleSession?, _ html: inout HTMLWriter) {
+        html.element(.p) { p in
+            if session != nil {
+                p.element(.a, .href(HTMLLink("/help")), .data("key", "?"), text: "Help and keys")
+                p.text(" · ")
+                p.element(.a, .href(HTMLLink("/sessions")), text: "Sessions")
+                p.text(" · ")
+            }
+            p.text("Times are UTC.")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Administration
+import HTML
+import HTTPTypes
+import Tenancy
+
+/// What a page says, without what stands around it on every page.
+struct Page {
+    let title: String
+    /// Nil for a page that is about no tenant.
+    var tenant: Tenant?
+    var section: Section?
+    var status: HTTPResponse.Status = .ok
+    /// The same by command: lines to type.
+    var commands: [String] = []
+    /// Whether a map is drawn on it.
+    var hasMap = false
+    /// What was just done.
+    var notice: String?
+    /// When what is shown was so, where that is not now.
+    let body: (inout HTMLWriter) -> Void
+
+    init(
+        title: String, tenant: Tenant? = nil, section: Section? = nil, status: HTTPResponse.Status = .ok,
+        commands: [String] = [], hasMap: Bool = false, notice: String? = nil,
+        body: @escaping (inout HTMLWriter) -> Void
+    ) {
+        self.title = title
+        self.tenant = tenant
+        self.section = section
+        self.status = status
+        self.commands = commands
+        self.hasMap = hasMap
+        self.notice = notice
+        self.body = body
+    }
+
+    /// The pages of a tenant that stand beside each other.
+    enum Section: String, CaseIterable {
+        case places
+        case diagnose
+        case problems
+        case confirmations
+        case audit
+
+        var title: String {
+            switch self {
+            case .places: "Places"
+            case .diagnose: "Diagnose"
+            case .problems: "Problems"
+            case .confirmations: "Confirmations"
+            case .audit: "Audit log"
+            }
+        }
+
+        /// The letter that leads there after `g`.
+        var key: String {
+            switch self {
+            case .places: "p"
+            case .diagnose: "d"
+            case .problems: "l"
+            case .confirmations: "c"
+            case .audit: "a"
+            }
+        }
+    }
+}
+
+extension HTMLLink {
+    static let home = HTMLLink("/")
+
+    init(_ section: Page.Section, of tenant: Tenant, query: [(String, String?)] = []) {
+        self = HTMLLink(to: "t", tenant.slug.text, section.rawValue, query: query)
+    }
+}

@@ -1,0 +1,85 @@
+import Administration
+import HTML
+
+/// What may not do what is expected of it, by kind.
+struct ProblemsPage: Sendable {
+    private let findings: FindingsCache
+
+    /// How many of one kind are listed. [ours]
+    private static let maximumListed = 200
+
+    init(_ findings: FindingsCache) {
+        self.findings = findings
+    }
+
+    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let found = try await findings.findings(of: tenant, at: request.now)
+        let chosen = request.query["code"].flatMap { code in Problem.all.first { $0.code == code } }
+        return .page(
+            Page(
+                title: "Problems", tenant: tenant, section: .problems,
+                commands: ["doorstep experience lint --tenant \(tenant.slug)"]
+            ) { main in
+                main.element(.p, .class("hint")) { p in
+                    p.text("Warnings about what is registered, as of ")
+                    p.time(found.at)
+                    p.text(".")
+                }
+                guard !found.all.isEmpty else {
+                    main.element(.p, text: "No findings.")
+                    return
+                }
+                Self.counts(tenant, found, &main)
+                if let chosen { Self.list(tenant, chosen, found, &main) }
+            })
+    }
+
+    private static func counts(_ tenant: Tenant, _ found: FindingsCache.Found, _ html: inout HTMLWriter) {
+        let counts = Dictionary(found.all.map { ($0.code, 1) }, uniquingKeysWith: +)
+        html.table("Problems by kind", columns: ["Problem", "How many", "What to do"]) { rows in
+            for problem in Problem.all {
+                guard let count = counts[problem.code] else { continue }
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { th in
+                        let link =
+                            problem.isOfPlaces
+                            ? HTMLLink(.places, of: tenant, query: [("problem", problem.code)])
+                            : HTMLLink(.problems, of: tenant, query: [("code", problem.code)])
+                        th.element(.a, .class("row"), .href(link), text: problem.title)
+                        th.text(" ")
+                        th.element(.code, .class("quiet-text"), text: problem.code)
+                    }
+                    row.element(.td, .class("number"), text: count.grouped)
+                    row.element(.td, text: problem.remedy)
+                }
+            }
+        }
+    }
+
+    private static func list(
+        _ tenant: Tenant, _ problem: Problem, _ found: FindingsCache.Found, _ html: inout HTMLWriter
+    ) {
+        let all = found.all.filter { $0.code == problem.code }
+        html.element(.h2, text: problem.title.capitalizedSentence)
+        html.element(.p, text: problem.remedy)
+        html.element(.ul) { list in
+            for finding in all.prefix(maximumListed) {
+                list.element(.li) { item in
+                    item.name(finding.description)
+                    if let url = finding.url {
+                        item.text(" ")
+                        item.element(
+                            .a, .href(HTMLLink(.diagnose, of: tenant, query: [("url", url)])),
+                            .ariaLabel("Diagnose \(url)"),
+                            text: "Diagnose")
+                    }
+                }
+            }
+        }
+        if all.count > maximumListed {
+            html.element(
+                .p, text: "And \((all.count - maximumListed).grouped) more, which the command lists.")
+        }
+    }
+}

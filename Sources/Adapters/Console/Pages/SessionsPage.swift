@@ -1,0 +1,75 @@
+import Administration
+import Foundation
+import HTML
+
+/// Who works at the console, and how to end that.
+struct SessionsPage: Sendable {
+    private let sessions: any ConsoleSessions
+
+    init(_ sessions: any ConsoleSessions) {
+        self.sessions = sessions
+    }
+
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let own = request.session
+        // Somebody who sees one tenant, or may only read, has to do with their own session alone.
+        let all = own.access.mayEndOthers ? try await sessions.sessions(at: request.now) : [own]
+        return .page(
+            Page(
+                title: "Sessions", commands: ["doorstep console sessions", "doorstep console end --all"],
+                notice: request.query["ended"] == nil ? nil : "Ended."
+            ) { main in
+                main.table("Under way", columns: ["Who", "Since", "Last seen", "Ends at", "Rights", "End"]) {
+                    rows in
+                    for session in all {
+                        rows.element(.tr) { row in
+                            row.element(.th, .scope("row")) { th in
+                                th.name(session.access.name.text)
+                                if session.id == own.id { th.badge("this one") }
+                            }
+                            row.element(.td) { $0.time(session.createdAt) }
+                            row.element(.td) { $0.time(session.seenAt) }
+                            row.element(.td) { $0.time(session.expiresAt) }
+                            row.element(.td, text: session.access.rights)
+                            row.element(.td) { td in
+                                td.element(.form, .post, .action(HTMLLink("/sessions/end"))) { form in
+                                    form.hiddenField("id", session.id.uuidString)
+                                    form.element(
+                                        .button, .class("plain"),
+                                        .ariaLabel("End the session of \(session.access.name)"), text: "End")
+                                }
+                            }
+                        }
+                    }
+                }
+                guard own.access.mayEndOthers else { return }
+                main.element(.form, .post, .action(HTMLLink("/sessions/end"))) { form in
+                    form.hiddenField("all", "1")
+                    form.element(.button, .class("danger"), text: "End all sessions, this one too")
+                }
+            })
+    }
+
+    @Sendable func end(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let own = request.session
+        if request.form["all"] == "1" {
+            guard own.access.mayEndOthers else { throw ReadOnlyAccess() }
+            try await sessions.endAll(by: own.access.name)
+            return .seeOther(HTMLLink("/login"))
+        }
+        guard let id = request.form["id"].flatMap({ UUID(uuidString: $0) }) else {
+            throw ConsoleRefusal.notFound
+        }
+        guard id == own.id || own.access.mayEndOthers else { throw ReadOnlyAccess() }
+        try await sessions.end(id, by: own.access.name)
+        return .seeOther(id == own.id ? HTMLLink("/login") : HTMLLink("/sessions?ended=1"))
+    }
+}
+
+extension ConsoleAccess {
+    fileprivate var mayEndOthers: Bool { tenant == nil && !isReadOnly }
+
+    fileprivate var rights: String {
+        "\(isReadOnly ? "reads" : "reads and changes") \(tenant == nil ? "all tenants" : "one tenant")"
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import HTML
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What a route answers.
+enum ConsoleAnswer {
+    case page(Page)
+    /// To a page that tells what was done: after a form, by GET, so that nothing is sent twice.
+    case seeOther(HTMLLink)
+    case json([UInt8])
+
+    /// What the page's markup may load and lead to. Leaflet writes markup from strings of its own, which trusted types refuse.
+    static func policy(trustedTypes: Bool) -> String {
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+            + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+            + (trustedTypes ? "; require-trusted-types-for 'script'" : "")
+    }
+
+    /// A sentence for whoever is no page of the console.
+    static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        Response(
+            status: status, headers: [.contentType: "text/plain; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: "\(text)\n")))
+    }
+
+    static func html(_ bytes: [UInt8], _ status: HTTPResponse.Status, hasMap: Bool) -> Response {
+        var headers: HTTPFields = [.contentType: "text/html; charset=utf-8"]
+        headers[.contentSecurityPolicy] = policy(trustedTypes: !hasMap)
+        return Response(
+            status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    static func redirect(to link: HTMLLink) -> Response {
+        Response(status: .seeOther, headers: [.location: link.text])
+    }
+}
+
+/// Why a request is not answered as it was asked.
+struct ConsoleRefusal: Error {
+    let status: HTTPResponse.Status
+    let title: String
+    let text: String
+
+    static let notFound = ConsoleRefusal(
+        status: .notFound, title: "Not found", text: "There is no such page, or you may not see it.")
+    static let unreadableForm = ConsoleRefusal(
+        status: .unsupportedMediaType, title: "Not a form",
+        text: "A form was expected here. Nothing was done.")
+    static let tooManySignIns = ConsoleRefusal(
+        status: .tooManyRequests, title: "Too many tries",
+        text: "Somebody has tried to sign in from your address many times. Wait for a minute.")
+
+    static func malformed(_ text: String) -> ConsoleRefusal {
+        ConsoleRefusal(status: .badRequest, title: "That cannot be read", text: text)
+    }
+}
+
+extension HTMLLink {
+    /// A path of the console's own.
+    /// - Parameters:
+    ///   - components: as they are; whatever is in one stays one.
+    ///   - query: fields without a value are left out.
+    init(to components: String..., query: [(String, String?)] = []) {
+        let items = query.compactMap { name, value in
+            value.flatMap { $0.isEmpty ? nil : "\(Self.encoded(name))=\(Self.encoded($0))" }
+        }
+        let path = "/" + components.map(Self.encoded).joined(separator: "/")
+        self =
+            HTMLLink(path: items.isEmpty ? path : path + "?" + items.joined(separator: "&")) ?? HTMLLink("/")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? ""
+    }
+}
+
+extension CharacterSet {
+    /// RFC 3986 §2.3.
+    fileprivate static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}

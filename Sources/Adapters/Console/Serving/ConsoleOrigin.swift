@@ -1,0 +1,48 @@
+/// An origin by which browsers know the console: `https://` with a host, and a port if it is not 443 (RFC 6454 §6.2).
+public struct ConsoleOrigin: Sendable, Hashable, CustomStringConvertible {
+    /// Host and port, as the field `Host` has them; in lower case.
+    let authority: String
+
+    /// Nil for anything else.
+    public init?(_ text: String) {
+        let start = "https://"
+        let text = text.lowercased()
+        guard text.hasPrefix(start) else { return nil }
+        let authority = text.dropFirst(start.count)
+        guard !authority.isEmpty, authority.utf8.allSatisfy(Self.isOfAuthority) else { return nil }
+        self.authority = String(authority)
+    }
+
+    public var description: String { "https://\(authority)" }
+
+    private static func isOfAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: ".-:[]".utf8.contains(byte)
+        }
+    }
+}
+
+/// By which names requests may ask for the console: any other is that of a site which has its name lead here (DNS rebinding).
+struct ConsoleNames: Sendable {
+    let origins: [ConsoleOrigin]
+
+    /// The origin of what a request with this `Host` asks for; nil for a name that is not the console's.
+    func origin(of authority: String?) -> (text: String, isSecure: Bool)? {
+        guard let authority = authority?.lowercased() else { return nil }
+        if let origin = origins.first(where: { $0.authority == authority }) {
+            return (origin.description, true)
+        }
+        guard Self.isLoopback(authority) else { return nil }
+        return ("http://\(authority)", false)
+    }
+
+    /// Whether a host, with or without a port, is this machine for a browser that runs on it.
+    static func isLoopback(_ authority: String) -> Bool {
+        let colon = authority.last == "]" ? nil : authority.lastIndex(of: ":")
+        let host = colon.map { authority[..<$0] } ?? authority[...]
+        guard ["127.0.0.1", "localhost", "[::1]"].contains(host) else { return false }
+        guard let colon else { return true }
+        return UInt16(authority[authority.index(after: colon)...]) != nil
+    }
+}

@@ -1,0 +1,146 @@
+import Administration
+import Foundation
+import HTML
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Tenancy
+
+/// All that the console answers.
+struct ConsoleRoutes: Sendable {
+    let settings: ConsoleServer.Settings
+    let dependencies: ConsoleServer.Dependencies
+    let assets: Assets
+    let findings: FindingsCache
+    let entrance: Entrance
+    let logger: Logger
+
+    init(_ settings: ConsoleServer.Settings, _ dependencies: ConsoleServer.Dependencies, logger: Logger) {
+        self.settings = settings
+        self.dependencies = dependencies
+        self.logger = logger
+        assets = Assets(leaflet: settings.leaflet)
+        findings = FindingsCache(dependencies.findings)
+        entrance = Entrance(dependencies.sessions)
+    }
+
+    typealias Handler = @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
+
+    func router() -> Router<ConsoleContext> {
+        let router = Router(context: ConsoleContext.self, options: [.autoGenerateHeadEndpoints])
+        router.add(middleware: GuardMiddleware(names: ConsoleNames(origins: settings.origins)))
+        router.add(middleware: FailureMiddleware(layout: Layout(assets), logger: logger))
+        router.get("/assets/:bundle/:name") { request, context in
+            try assets.answer(context.parameters, acceptEncoding: request.headers[.acceptEncoding])
+        }
+        router.get("/login") { request, context in
+            try await person(of: request, context) == nil
+                ? html(LoginPage.page()) : ConsoleAnswer.redirect(to: HTMLLink("/"))
+        }
+        router.post("/login") { request, context in try await signIn(request, context) }
+        router.post("/logout") { request, context in try await signOut(request, context) }
+
+        let find = FindPage(table: dependencies.table)
+        get("/", router, find.index)
+        get("/help", router, HelpPage.answer)
+        get("/sessions", router, SessionsPage(dependencies.sessions).index)
+        post("/sessions/end", router, SessionsPage(dependencies.sessions).end)
+        get("/t/:slug", router) { .seeOther(HTMLLink(to: "t", try await $0.tenant().slug.text, "places")) }
+        get("/t/:slug/find", router, find.withinTenant)
+        let places = PlacesPage(findings, hasMap: assets.leaflet != nil)
+        get("/t/:slug/places", router, places.list)
+        get("/t/:slug/places.cells", router, places.cells)
+        let place = PlacePage(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
+        get("/t/:slug/places/:id", router, place.show)
+        post("/t/:slug/places/:id/try", router, place.tryPoint)
+        let edit = PlaceEditor(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
+        get("/t/:slug/places/:id/edit", router, edit.form)
+        post("/t/:slug/places/:id/edit", router, edit.save)
+        get("/t/:slug/diagnose", router, DiagnosePage(dependencies).answer)
+        get("/t/:slug/problems", router, ProblemsPage(findings).answer)
+        get("/t/:slug/audit", router, AuditPage.answer)
+        get("/t/:slug/confirmations", router, ConfirmationsPage.answer)
+        return router
+    }
+
+    private func get(_ path: RouterPath, _ router: Router<ConsoleContext>, _ handler: @escaping Handler) {
+        router.get(path) { request, context in
+            try await answer(request, context, form: FormFields(""), by: handler)
+        }
+    }
+
+    private func post(_ path: RouterPath, _ router: Router<ConsoleContext>, _ handler: @escaping Handler) {
+        router.post(path) { request, context in
+            try await answer(request, context, form: try await form(of: request, context), by: handler)
+        }
+    }
+
+    private func answer(
+        _ request: Request, _ context: ConsoleContext, form: FormFields, by handler: Handler
+    ) async throws -> Response {
+        guard let session = try await person(of: request, context) else {
+            return ConsoleAnswer.redirect(to: HTMLLink("/login"))
+        }
+        var path: [String: String] = [:]
+        for (name, value) in context.parameters {
+            guard let value = String(value).removingPercentEncoding else { throw ConsoleRefusal.notFound }
+            path[String(name)] = value
+        }
+        let asked = ConsoleRequest(
+            path: path, query: FormFields(request.uri.query ?? ""), form: form, session: session,
+            stores: dependencies.stores(session.access), now: Date())
+        switch try await handler(asked) {
+        case .page(let page):
+            return html(page, for: session)
+        case .seeOther(let link):
+            return ConsoleAnswer.redirect(to: link)
+        case .json(let bytes):
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        }
+    }
+
+    private func html(_ page: Page, for session: ConsoleSession? = nil) -> Response {
+        ConsoleAnswer.html(
+            Layout(assets).html(page, for: session), page.status, hasMap: page.hasMap)
+    }
+
+    private func person(of request: Request, _ context: ConsoleContext) async throws -> ConsoleSession? {
+        guard let secret = Entrance.secret(of: request, isSecure: context.isSecure) else { return nil }
+        return try await dependencies.sessions.session(secret, at: Date())
+    }
+
+    private func form(of request: Request, _ context: ConsoleContext) async throws -> FormFields {
+        guard request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true else {
+            throw ConsoleRefusal.unreadableForm
+        }
+        var request = request
+        return FormFields(String(buffer: try await request.collectBody(upTo: FormFields.maximumLength)))
+    }
+
+    // MARK: In and out
+
+    private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
+        try entrance.admit(context.peer)
+        let form = try await form(of: request, context)
+        guard let secret = form["token"].flatMap(ConsoleSecret.init(pasted:)),
+            let (session, cookie) = try await entrance.signIn(
+                by: secret, isSecure: context.isSecure, at: Date())
+        else { return html(LoginPage.page(hasFailed: true)) }
+        logger.notice("somebody signed in", metadata: ["name": "\(session.access.name)"])
+        var response = ConsoleAnswer.redirect(to: HTMLLink("/"))
+        response.setCookie(cookie)
+        return response
+    }
+
+    private func signOut(_ request: Request, _ context: ConsoleContext) async throws -> Response {
+        if let session = try await person(of: request, context) {
+            try await dependencies.sessions.end(session.id, by: session.access.name)
+        }
+        var response = ConsoleAnswer.redirect(to: HTMLLink("/login"))
+        response.setCookie(Entrance.noCookie(isSecure: context.isSecure))
+        return response
+    }
+}

@@ -1,0 +1,116 @@
+public import Administration
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+public import JSON
+public import Locations
+public import Logging
+import NIOCore
+public import Routing
+public import ServiceLifecycle
+
+/// The operators' console as a service: it listens until its service group shuts it down gracefully.
+public struct ConsoleServer: Service {
+    private let settings: Settings
+    private let dependencies: Dependencies
+    private let logger: Logger
+    private let onListening: @Sendable (Int) async -> Void
+
+    /// Where to listen, and by which names.
+    public struct Settings: Sendable {
+        public var host = "127.0.0.1"
+        /// 0 takes any free port.
+        public var port = 8081
+        /// Where browsers reach the console beside loopback's names: origins of a proxy that speaks TLS.
+        public var origins: [ConsoleOrigin] = []
+        /// The folder with Leaflet's files.
+        public var leaflet: String? = Settings.usualLeaflet
+
+        /// Where Debian's package `libjs-leaflet` has them.
+        public static let usualLeaflet = "/usr/share/javascript/leaflet"
+
+        public init() {}
+
+        /// Whether nobody reaches it but this machine.
+        public var isOnLoopback: Bool {
+            ConsoleNames.isLoopback(host.contains(":") ? "[\(host)]" : host)
+        }
+    }
+
+    /// What the console stands on.
+    public struct Dependencies: Sendable {
+        public var sessions: any ConsoleSessions
+        /// What somebody reads and changes, under their name and with their rights.
+        public var stores: @Sendable (ConsoleAccess) -> ConsoleStores
+        /// What lookups are answered from.
+        public var table: LiveRoutingTable
+        /// The warnings about all that a tenant has registered.
+        public var findings: @Sendable (Tenant) async throws -> [CatalogueFinding]
+        /// Tells what becomes of an invocation URL, as `doorstep diagnose` does; where the site is to be asked, bounded in time.
+        public var diagnose:
+            @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws -> JSONObject
+
+        public init(
+            sessions: any ConsoleSessions, stores: @escaping @Sendable (ConsoleAccess) -> ConsoleStores,
+            table: LiveRoutingTable,
+            findings: @escaping @Sendable (Tenant) async throws -> [CatalogueFinding],
+            diagnose:
+                @escaping @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws ->
+                JSONObject
+        ) {
+            self.sessions = sessions
+            self.stores = stores
+            self.table = table
+            self.findings = findings
+            self.diagnose = diagnose
+        }
+    }
+
+    /// - Parameter onListening: Called with the port once connections are accepted.
+    public init(
+        _ settings: Settings, _ dependencies: Dependencies, logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) {
+        self.settings = settings
+        self.dependencies = dependencies
+        self.logger = logger
+        self.onListening = onListening
+    }
+
+    /// Listens until graceful shutdown.
+    /// - Throws: When the address cannot be used.
+    public func run() async throws {
+        try await application().run()
+    }
+
+    func application() -> some ApplicationProtocol {
+        Application(
+            responder: ConsoleRoutes(settings, dependencies, logger: logger).router().buildResponder(),
+            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(settings.host, port: settings.port), serverName: "Doorstep"),
+            onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
+            logger: logger)
+    }
+}
+
+/// What one somebody reads and changes.
+public struct ConsoleStores: Sendable {
+    public let tenants: any TenantDirectory
+    public let items: CatalogueStores
+    public let places: any PlaceDirectory
+    public let confirmations: any ConfirmationHistory
+    public let auditLog: any AuditLog
+
+    public init(
+        tenants: any TenantDirectory, items: CatalogueStores, places: any PlaceDirectory,
+        confirmations: any ConfirmationHistory, auditLog: any AuditLog
+    ) {
+        self.tenants = tenants
+        self.items = items
+        self.places = places
+        self.confirmations = confirmations
+        self.auditLog = auditLog
+    }
+}

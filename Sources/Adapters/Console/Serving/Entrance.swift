@@ -1,0 +1,60 @@
+import Administration
+import Foundation
+import Hummingbird
+import RateLimiting
+
+/// Lets people in by their links, and knows them again by their cookies.
+struct Entrance: Sendable {
+    private let sessions: any ConsoleSessions
+    private let limiter = RateLimiter<String>(capacity: 65_536)
+
+    /// How often one address may try a link. [ours]
+    private static let limit = RateLimit(perSecond: 1, burst: 10)
+
+    init(_ sessions: any ConsoleSessions) {
+        self.sessions = sessions
+    }
+
+    /// Counts a try.
+    /// - Throws: ``ConsoleRefusal/tooManySignIns``.
+    func admit(_ peer: String?) throws {
+        guard let limit = Self.limit else { return }
+        guard limiter.take(peer ?? "", limit, at: .now).isAdmitted else {
+            throw ConsoleRefusal.tooManySignIns
+        }
+    }
+
+    func signIn(
+        by link: ConsoleSecret, isSecure: Bool, at now: Date
+    ) async throws -> (ConsoleSession, Cookie)? {
+        var generator = SystemRandomNumberGenerator()
+        let secret = ConsoleSecret.generate(using: &generator)
+        guard let session = try await sessions.signIn(by: link, as: secret, at: now) else { return nil }
+        let length = Int(session.expiresAt.timeIntervalSince(now))
+        return (session, Self.cookie(secret.text, isSecure: isSecure, lasting: length))
+    }
+
+    static func noCookie(isSecure: Bool) -> Cookie { cookie("", isSecure: isSecure, lasting: 0) }
+
+    static func secret(of request: Request, isSecure: Bool) -> ConsoleSecret? {
+        request.cookies[name(isSecure: isSecure)].flatMap { ConsoleSecret($0.value) }
+    }
+
+    /// `Lax`, so that links from elsewhere arrive signed in: GET changes nothing, and the guard sees to the rest.
+    private static func cookie(_ value: String, isSecure: Bool, lasting length: Int) -> Cookie {
+        Cookie(
+            name: name(isSecure: isSecure), value: value, maxAge: length, path: "/", secure: isSecure,
+            httpOnly: true, sameSite: .lax)
+    }
+
+    /// With TLS a name that no other host, and nothing unencrypted, can set (RFC 6265bis §4.1.3.2). On loopback some browsers
+    /// refuse it.
+    private static func name(isSecure: Bool) -> String { isSecure ? "__Host-doorstep" : "doorstep_console" }
+}
+
+extension ConsoleSecret {
+    /// Takes a whole link, too, as somebody may paste it.
+    init?(pasted text: String) {
+        self.init(text.split(separator: "#").last.map(String.init) ?? "")
+    }
+}

@@ -1,0 +1,64 @@
+import Administration
+import Foundation
+import HTML
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Turns whatever a route throws into a page, and says nothing there about errors that nobody expected.
+struct FailureMiddleware: RouterMiddleware {
+    let layout: Layout
+    let logger: Logger
+
+    func handle(
+        _ request: Request, context: ConsoleContext,
+        next: (Request, ConsoleContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            let refusal = refusal(for: error, request)
+            let page = Page(title: refusal.title, status: refusal.status) { main in
+                main.element(.p, text: refusal.text)
+                main.element(.p) { $0.element(.a, .href(.home), text: "Find something else") }
+            }
+            return ConsoleAnswer.html(layout.html(page, for: nil), refusal.status, hasMap: false)
+        }
+    }
+
+    private func refusal(for error: any Error, _ request: Request) -> ConsoleRefusal {
+        switch error {
+        case let refusal as ConsoleRefusal:
+            return refusal
+        case let error as ReadOnlyAccess:
+            return ConsoleRefusal(
+                status: .forbidden, title: "Not allowed",
+                text: "\(error). Nothing was changed.".capitalizedSentence)
+        case let error as AdministrationError:
+            return ConsoleRefusal(
+                status: .conflict, title: "Refused",
+                text: "\(error). Nothing was changed.".capitalizedSentence)
+        case let error as HTTPError where error.status == .notFound:
+            return .notFound
+        case let error as HTTPError where error.status == .contentTooLarge:
+            return ConsoleRefusal(
+                status: .contentTooLarge, title: "Too long",
+                text: "A form has at most \(FormFields.maximumLength) bytes. Nothing was done.")
+        default:
+            let id = UUID().uuidString.lowercased()
+            logger.error(
+                "a page of the console failed",
+                metadata: ["error": "\(error)", "id": "\(id)", "method": "\(request.method)"])
+            return ConsoleRefusal(
+                status: .internalServerError, title: "Something went wrong",
+                text:
+                    "The console's log says what, under \(id). Try again: the database may not have answered."
+            )
+        }
+    }
+}
+
+extension String {
+    /// With a capital to begin with, as refusals are written without one.
+    var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
+}

@@ -1,0 +1,63 @@
+import HTTPTypes
+import Hummingbird
+
+/// Refuses what no page of the console has asked for, and has every answer tell browsers what they may do with it.
+///
+/// `SameSite` alone does not keep out another origin of the same site, such as a page of another port of this machine: for a
+/// browser's request that changes something, `Sec-Fetch-Site` decides (Fetch Metadata Request Headers §2.3), or `Origin` where
+/// that is missing. What has neither is refused.
+struct GuardMiddleware: RouterMiddleware {
+    let names: ConsoleNames
+
+    func handle(
+        _ request: Request, context: ConsoleContext,
+        next: (Request, ConsoleContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        var response: Response
+        if let origin = names.origin(of: request.head.authority) {
+            context.isSecure = origin.isSecure
+            if Self.isAllowed(request, at: origin.text) {
+                response = try await next(request, context)
+            } else {
+                response = ConsoleAnswer.plain(
+                    .forbidden, "This was not sent by a page of the console: nothing was done.")
+            }
+        } else {
+            response = ConsoleAnswer.plain(
+                .misdirectedRequest,
+                "The console does not go by this name: --console-origin names those that it does.")
+        }
+        for (name, value) in Self.fields where response.headers[name] == nil {
+            response.headers[name] = value
+        }
+        return response
+    }
+
+    private static func isAllowed(_ request: Request, at origin: String) -> Bool {
+        if request.method == .get || request.method == .head { return true }
+        if let site = request.headers[.secFetchSite] { return site == "same-origin" }
+        return request.headers[.origin] == origin
+    }
+
+    private static let fields: [(HTTPField.Name, String)] = [
+        (.contentSecurityPolicy, ConsoleAnswer.policy(trustedTypes: true)),
+        (.xContentTypeOptions, "nosniff"),
+        (.crossOriginOpenerPolicy, "same-origin"),
+        (.crossOriginResourcePolicy, "same-origin"),
+        (.referrerPolicy, "no-referrer"),
+        (.cacheControl, "no-store"),
+    ]
+}
+
+extension HTTPField.Name {
+    /// - Parameter name: a token (RFC 9110 §5.6.2).
+    private init(known name: String) {
+        guard let name = Self(name) else { preconditionFailure("no field can have this name") }
+        self = name
+    }
+
+    static let secFetchSite = Self(known: "Sec-Fetch-Site")
+    static let crossOriginOpenerPolicy = Self(known: "Cross-Origin-Opener-Policy")
+    static let referrerPolicy = Self(known: "Referrer-Policy")
+}

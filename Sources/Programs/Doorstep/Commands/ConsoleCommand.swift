@@ -1,0 +1,188 @@
+import Administration
+import ArgumentParser
+import Console
+import Foundation
+import JSON
+import Logging
+import Persistence
+import PostgreSQL
+import Tenancy
+
+struct ConsoleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "console", abstract: "The operators' console, for a browser.",
+        discussion: """
+            It has a listener of its own and works with the rights of the administration commands: 'doorstep serve', its \
+            login and its port have none of these. Whoever can write the database can sign in, by a link that 'doorstep \
+            console link' makes. DATABASE_URL's login needs to be a member of doorstep_admin, doorstep_app and \
+            doorstep_router.
+
+            It listens on this machine alone. To reach it from elsewhere, put a proxy that speaks TLS before it, and name \
+            the origin that browsers know by --console-origin; or forward a port by ssh.
+            """,
+        subcommands: [Serve.self, Link.self, Sessions.self, End.self], defaultSubcommand: Serve.self)
+
+    struct Serve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Serve the console until SIGTERM or SIGINT; on a terminal, a link to sign in by is printed.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
+        @OptionGroup var place: ConsoleOptions
+        @Option(Settings.consoleLeaflet) var leaflet: String?
+        @Option(Settings.poolSize) var poolSize: Int?
+        @Option(Settings.logLevel) var logLevel: Logger.Level?
+        @OptionGroup var outbound: OutboundOptions
+
+        func run() async throws {
+            let level = try Settings.logLevel.value(logLevel)
+            LoggingSystem.bootstrap { label in
+                var handler = StreamLogHandler.standardError(label: label)
+                handler.logLevel = level
+                return handler
+            }
+            var settings = try place.settings()
+            settings.leaflet = try Settings.consoleLeaflet.value(leaflet)
+            let console = ConsoleHost(
+                settings: settings, poolSize: try Settings.poolSize.value(poolSize),
+                signatures: try PlaceURLSigner.fromEnvironment(), outbound: try outbound.settings(),
+                // A log keeps what it is told: a link goes to a person alone.
+                printsLink: isatty(STDOUT_FILENO) == 1, logger: Logger(label: "doorstep"))
+            try await console.run(on: database)
+        }
+    }
+
+    struct Link: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print a link that signs somebody in at the console: good once, for ten minutes.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
+        @OptionGroup var place: ConsoleOptions
+        @OptionGroup var output: OutputOptions
+        @Option(
+            name: .customLong("as"),
+            help: "Whom the audit log names, after 'console:'. (default: the login name)")
+        var name: String?
+        @Option(help: "Let them see this tenant alone.") var tenant: TenantSlug?
+        @Flag(name: .customLong("read-only"), help: "Let them read and change nothing.") var isReadOnly =
+            false
+        @Option(
+            name: .customLong("for"),
+            help: ArgumentHelp("How long the session may last, from 1m to 12h.", valueName: "length"))
+        var length = SessionLength.standard
+
+        func run() async throws {
+            let name = try DisplayName(name ?? NSUserName())
+            let settings = try place.settings()
+            let secret = try await database.withPool { pool in
+                let tenant = try await named(pool)
+                return try await PostgresConsoleSessions(pool).addLink(
+                    for: ConsoleAccess(name: name, tenant: tenant, isReadOnly: isReadOnly),
+                    lasting: length.seconds)
+            }
+            let link = "\(settings.address(port: settings.port))/login#\(secret.text)"
+            output.print(["link": .string(link)], line: link)
+        }
+
+        private func named(_ pool: ConnectionPool) async throws -> TenantID? {
+            guard let tenant else { return nil }
+            return try await PostgresAdministrationStore(pool, actor: "").tenant(tenant).id
+        }
+    }
+
+    struct Sessions: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List who is signed in at the console.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let sessions = try await database.withPool {
+                try await PostgresConsoleSessions($0).sessions(at: Date())
+            }
+            output.print(
+                sessions.map(\.json),
+                columns: ["id", "name", "since", "lastSeen", "endsAt", "tenant", "readOnly"])
+        }
+    }
+
+    struct End: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "end", abstract: "End a session, or all of them and all links that were not used.")
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
+        @Argument(
+            help: "The session's ID.",
+            transform: { text in
+                guard let id = UUID(uuidString: text) else { throw ValidationError("it is no session's ID") }
+                return id
+            })
+        var id: UUID?
+        @Flag(help: "All of them.") var all = false
+
+        func validate() throws {
+            guard (id == nil) == all else { throw ValidationError("name a session, or --all") }
+        }
+
+        func run() async throws {
+            let name = try DisplayName(NSUserName())
+            try await database.withPool { pool in
+                let sessions = PostgresConsoleSessions(pool)
+                if let id {
+                    try await sessions.end(id, by: name)
+                } else {
+                    try await sessions.endAll(by: name)
+                }
+            }
+        }
+    }
+}
+
+/// How long a session may last: minutes or hours, as `30m` and `8h`.
+struct SessionLength: ExpressibleByArgument, CustomStringConvertible {
+    let seconds: Int
+    let description: String
+
+    static let standard = SessionLength(seconds: 8 * 3_600, description: "8h")
+
+    private init(seconds: Int, description: String) {
+        self.seconds = seconds
+        self.description = description
+    }
+
+    init?(argument: String) {
+        let units = ["m": 60, "h": 3_600]
+        guard let unit = argument.last.flatMap({ units[String($0)] }), let count = Int(argument.dropLast()),
+            case (let seconds, false) = count.multipliedReportingOverflow(by: unit),
+            (60...Int(ConsoleSession.maximumLength)).contains(seconds)
+        else { return nil }
+        self.init(seconds: seconds, description: argument)
+    }
+
+    var defaultValueDescription: String { description }
+}
+
+extension PostgresConsoleSessions {
+    /// Makes a link and keeps its digest.
+    func addLink(for access: ConsoleAccess, lasting length: Int) async throws -> ConsoleSecret {
+        var generator = SystemRandomNumberGenerator()
+        let secret = ConsoleSecret.generate(using: &generator)
+        try await add(secret, for: access, lasting: length, at: Date())
+        return secret
+    }
+}
+
+extension ConsoleSession {
+    fileprivate var json: JSONObject {
+        [
+            "id": .string(id.uuidString.lowercased()), "name": .string(access.name.text),
+            "since": JSONValue(createdAt), "lastSeen": JSONValue(seenAt), "endsAt": JSONValue(expiresAt),
+            "tenant": access.tenant.map { .string($0.description) } ?? .null,
+            "readOnly": .bool(access.isReadOnly),
+        ]
+    }
+}

@@ -1,0 +1,71 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Testing
+
+@testable import Console
+
+@Suite struct GuardTests {
+    @Test(
+        arguments: [
+            ([.secFetchSite: "same-origin"], true),
+            ([.secFetchSite: "same-origin", .origin: "null"], true),
+            ([.secFetchSite: "same-site"], false),
+            ([.secFetchSite: "same-site", .origin: "http://localhost"], false),
+            ([.secFetchSite: "cross-site"], false),
+            ([.secFetchSite: "none"], false),
+            ([.origin: "http://localhost"], true),
+            ([.origin: "http://localhost:8882"], false),
+            ([.origin: "https://localhost"], false),
+            ([.origin: "null"], false),
+            ([:], false),
+        ] as [(HTTPFields, Bool)])
+    func onlyItsOwnPagesChangeAnything(_ fields: HTTPFields, isAllowed: Bool) async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let answer = try await console.post("/logout", [:], cookie, fields)
+            #expect(answer.status == (isAllowed ? .seeOther : .forbidden))
+            #expect(try await console.get("/", cookie).status == (isAllowed ? .seeOther : .ok))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("127.0.0.1", "http://127.0.0.1"), ("127.0.0.1:8081", "http://127.0.0.1:8081"),
+            ("LOCALHOST:8081", "http://localhost:8081"), ("[::1]:8081", "http://[::1]:8081"),
+            ("console.example.com", "https://console.example.com"), ("console.example.com:8081", nil),
+            ("evil.example.com", nil), ("127.0.0.1.evil.example.com", nil),
+            ("127.0.0.1:8081@evil.example.com", nil),
+            ("localhost:", nil), ("localhost:99999", nil), ("localhost.", nil), ("192.0.2.1", nil), ("", nil),
+            (nil, nil),
+        ] as [(String?, String?)])
+    func theConsoleGoesByItsOwnNamesAlone(_ authority: String?, origin: String?) throws {
+        let names = ConsoleNames(origins: [try #require(ConsoleOrigin("https://console.example.com"))])
+        #expect(names.origin(of: authority)?.text == origin)
+    }
+
+    @Test(arguments: [
+        "http://console.example.com", "https://", "https://a/b", "https://a b", "console.example.com", "",
+    ])
+    func whatIsNoOriginIsRefused(_ text: String) {
+        #expect(ConsoleOrigin(text) == nil)
+    }
+
+    @Test func everyAnswerTellsBrowsersWhatTheyMayDo() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            for path in [
+                "/login", "/", "/t/acme/places", "/t/acme/places/door", "/nothing", "/t/nobody/places",
+            ] {
+                let headers = try await console.get(path, cookie).headers
+                let policy = try #require(headers[.contentSecurityPolicy])
+                #expect(policy.hasPrefix("default-src 'none'; script-src 'self';"), "\(path)")
+                #expect(policy.contains("frame-ancestors 'none'") && policy.contains("base-uri 'none'"))
+                #expect(headers[.xContentTypeOptions] == "nosniff" && headers[.cacheControl] == "no-store")
+                #expect(headers[.crossOriginOpenerPolicy] == "same-origin")
+                #expect(headers[.crossOriginResourcePolicy] == "same-origin")
+                #expect(headers[.referrerPolicy] == "no-referrer")
+            }
+        }
+    }
+}

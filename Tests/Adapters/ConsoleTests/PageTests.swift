@@ -1,0 +1,207 @@
+import Administration
+import Foundation
+import Geodesy
+import HTTPTypes
+import HummingbirdTesting
+import Invocation
+import JSON
+import NIOCore
+import Persistence
+import Tenancy
+import Testing
+
+@testable import Console
+
+@Suite struct PageTests {
+    /// Every page of a tenant.
+    static let paths = [
+        "", "/find?q=door", "/places", "/places.cells?bbox=-180,-85,180,85&z=2", "/places/door",
+        "/places/door/edit",
+        "/diagnose", "/problems", "/audit", "/confirmations",
+    ]
+
+    @Test func aSessionOfOneTenantSeesNoOther() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn(tenant: console.acme.id)
+            for path in Self.paths {
+                #expect(try await console.get("/t/other\(path)", cookie).status == .notFound, "\(path)")
+                #expect(try await console.get("/t/acme\(path)", cookie).status != .notFound, "\(path)")
+            }
+            #expect(try await console.post("/t/other/places/door/try", [:], cookie).status == .notFound)
+            #expect(
+                try await console.post("/t/other/places/door/edit", ["name": "x"], cookie).status == .notFound
+            )
+            let index = try await console.get("/", cookie).text
+            #expect(index.contains("Acme") && !index.contains("Other"))
+        }
+    }
+
+    @Test func findsWhatIsPasted() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let expected = [
+                ("/?q=acme", "/t/acme/places"), ("/?q=door", "/t/acme/places/door"),
+                (
+                    "/?q=https%3A%2F%2Fexample.com%2Fdoor%2F7",
+                    "/t/acme/diagnose?url=https%3A%2F%2Fexample.com%2Fdoor%2F7"
+                ),
+                ("/t/acme/find?q=door", "/t/acme/places/door"),
+                ("/t/acme/find?q=the+do", "/t/acme/places?q=the%20do"),
+            ]
+            for (path, location) in expected {
+                let answer = try await console.get(path, cookie)
+                #expect(answer.status == .seeOther && answer.headers[.location] == location, "\(path)")
+            }
+            #expect(try await console.get("/?q=nobody", cookie).text.contains("No tenant has"))
+        }
+    }
+
+    @Test func whatPlacesAreCalledIsTextWhateverItIs() async throws {
+        let names = [
+            "\"><img src=x onerror=alert(1)>", "</title><script>alert(1)</script>", "\u{202E}txt.exe",
+            String(repeating: "𝕏", count: 128), "e\u{301}\u{301}\u{301}", "'; --",
+        ]
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let items = TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test")
+            for (number, name) in names.enumerated() {
+                let door = try LocationRecord.door
+                try await items.create(
+                    LocationRecord(
+                        identifier: LocationIdentifier("\(number)/\(name.prefix(100))"),
+                        name: DisplayName(name),
+                        region: door.region, metadata: [:]))
+            }
+            let list = try await console.get("/t/acme/places", cookie)
+            #expect(list.status == .ok)
+            #expect(!list.text.contains("<img src=x") && !list.text.contains("<script>alert"))
+            #expect(list.text.contains("&quot;&gt;&lt;img src=x onerror=alert(1)&gt;"))
+            let links = list.text.matches(of: /<a class="row" href="([^"]+)"/).map { String($0.1) }
+            #expect(links.count == names.count + 1)
+            for link in links {
+                let page = try await console.get(link, cookie)
+                #expect(page.status == .ok, "\(link)")
+                #expect(!page.text.contains("<script>alert") && !page.text.contains("<img src=x"))
+            }
+        }
+    }
+
+    @Test func aPlaceTellsWhatLeadsThereAndWhatWouldBeConfirmed() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let page = try await console.get("/t/acme/places/door", cookie).text
+            #expect(page.contains(TestConsole.doorURL) && page.contains("QR code of \(TestConsole.doorURL)"))
+            #expect(page.contains("doorstep location show --tenant acme door"))
+            let outcomes = [
+                (["latitude": "52", "longitude": "13"], "inRegion"),
+                (["latitude": "53", "longitude": "13"], "notInRegion"),
+                (["latitude": "52", "longitude": "13", "access": "denied"], "disallowed"),
+                (["latitude": "52", "longitude": "13", "source": "maps"], "disallowed"),
+                ([:], "undetermined"),
+            ]
+            for (form, outcome) in outcomes {
+                let answer = try await console.post("/t/acme/places/door/try", form, cookie)
+                #expect(answer.status == .ok && answer.text.contains("<code>\(outcome)</code>"), "\(form)")
+            }
+            let wrong = try await console.post(
+                "/t/acme/places/door/try", ["latitude": "91", "longitude": "0"], cookie)
+            #expect(wrong.text.contains("Latitude is from"))
+        }
+    }
+
+    @Test func aPlaceIsReviewedBeforeItIsSavedAndTheLogSaysByWhom() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn("ada")
+            let path = "/t/acme/places/door"
+            let fields = "name=The+gate&latitude=52.003&longitude=13&radius=50"
+            let review = try await console.get("\(path)/edit?\(fields)", cookie).text
+            #expect(review.contains("The place moves 333.8 m.") && review.contains("do not meet"))
+            #expect(review.contains("1 URL or short code leads here"))
+            #expect(
+                try await console.store.items.locations.item(LocationIdentifier("door"), of: console.acme.id)
+                    == .door)
+            let version = try #require(review.firstMatch(of: /name="version" value="([0-9a-f]+)"/)).1
+            var form = ["name": "The gate", "latitude": "52.003", "longitude": "13", "radius": "50"]
+            form["version"] = String(version)
+            let saved = try await console.post("\(path)/edit", form, cookie)
+            #expect(saved.status == .seeOther && saved.headers[.location] == "\(path)?saved=1")
+            let page = try await console.get("\(path)?saved=1", cookie).text
+            #expect(page.contains("Saved.") && page.contains("The gate") && page.contains("console:ada"))
+            let audit = try await console.get("/t/acme/audit?actor=console%3Aada", cookie).text
+            #expect(audit.contains("update locations") && audit.contains("The gate"))
+
+            let late = try await console.post("\(path)/edit", form, cookie)
+            #expect(late.status == .conflict && late.text.contains("Nothing of yours was saved"))
+        }
+    }
+
+    @Test func fieldsThatCannotBeTakenAreNamed() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let path = "/t/acme/places/door/edit"
+            let page = try await console.get("\(path)?name=&latitude=91&longitude=x&radius=501", cookie).text
+            for field in ["name", "latitude", "longitude", "radius"] {
+                #expect(page.contains("id=\"\(field)-error\""), "\(field)")
+            }
+            let form = ["name": "x", "latitude": "1", "longitude": "1", "radius": "0", "version": "0"]
+            #expect(try await console.post(path, form, cookie).status == .unprocessableContent)
+        }
+    }
+
+    @Test func aSessionThatMayOnlyReadChangesNothing() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn(isReadOnly: true)
+            let path = "/t/acme/places/door/edit"
+            let review = try await console.get(
+                "\(path)?name=The+gate&latitude=52&longitude=13&radius=100", cookie
+            ).text
+            let version = try #require(review.firstMatch(of: /name="version" value="([0-9a-f]+)"/)).1
+            let form = [
+                "name": "The gate", "latitude": "52", "longitude": "13", "radius": "100",
+                "version": String(version),
+            ]
+            let answer = try await console.post(path, form, cookie)
+            #expect(answer.status == .forbidden && answer.text.contains("Nothing was changed"))
+            #expect(
+                try await console.store.items.locations.item(LocationIdentifier("door"), of: console.acme.id)
+                    == .door)
+        }
+    }
+
+    @Test func placesComeByThePageAndByWhatTheyAre() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let items = TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test")
+            for number in 100..<205 {
+                try await items.create(
+                    LocationRecord(
+                        identifier: LocationIdentifier("p\(number)"), name: DisplayName("Place \(number)"),
+                        region: CircularRegion(
+                            center: Coordinate(latitude: 0, longitude: 0), radius: Distance(meters: 100)),
+                        metadata: [:]))
+            }
+            let first = try await console.get("/t/acme/places", cookie).text
+            #expect(first.contains("100 of 106 places") && first.contains("at 0, 0"))
+            let next = try #require(first.firstMatch(of: /href="([^"]+after=[^"]+)"/)).1
+            let second = try await console.get(String(next).replacing("&amp;", with: "&"), cookie).text
+            #expect(
+                second.contains("6 of 106 places") && second.contains("Place 204")
+                    && !second.contains("Place 100"))
+            #expect(try await console.get("/t/acme/places?q=place+20", cookie).text.contains("5 places"))
+            #expect(
+                try await console.get("/t/acme/places?problem=null_island", cookie).text.contains(
+                    "100 of 105 places"))
+            #expect(
+                try await console.get("/t/acme/places?q=nothing", cookie).text.contains(
+                    "No place is like that"))
+            #expect(try await console.get("/t/acme/places?after=%25", cookie).status == .badRequest)
+
+            let cells = try await console.get("/t/acme/places.cells?bbox=-180,-85,180,85&z=2", cookie)
+            let json = try JSONValue(parsing: Array(buffer: cells.body))
+            #expect(json.objectValue?["places"] == 106 && json.objectValue?["complete"] == true)
+            #expect(json.objectValue?["cells"]?.arrayValue?.count == 2)
+            #expect(
+                try await console.get("/t/acme/places.cells?bbox=1,2,3&z=2", cookie).status == .badRequest)
+        }
+    }
+}

@@ -1,0 +1,482 @@
+"""What deploy/checks/console puts into the database, and what it looks at in the browser.
+
+usage: console.py seed FOLDER PLACES
+       console.py look PORT SCREENSHOTS --link URL --link URL --reader URL --keeper URL --expired URL --database URL
+                  [--picture FILE]
+"""
+
+import argparse
+import csv
+import http.client
+import pathlib
+import random
+import subprocess
+import sys
+import time
+
+# MARK: What there is
+
+HOSTILE = [
+    '"><img src=x onerror=alert(1)>',
+    "</title></table><script>alert(1)</script>",
+    "\u202Egnp.exe \u202D\u2066abc",
+    "\U0001D54F" * 128,
+    "Z" + "\u0335\u0336\u0337" * 40,
+    "'; DROP TABLE locations; --",
+    "مطعم ١٢٣ – “A” & <b>",
+    "a" * 128,
+    "javascript:alert(1)",
+]
+
+CITIES = [
+    ("Amsterdam", 52.37, 4.90), ("Berlin", 52.52, 13.40), ("Cupertino", 37.33, -122.01), ("Lagos", 6.52, 3.38),
+    ("London", 51.51, -0.13), ("Mexico City", 19.43, -99.13), ("Mumbai", 19.08, 72.88), ("Nairobi", -1.29, 36.82),
+    ("New York", 40.71, -74.01), ("Paris", 48.86, 2.35), ("São Paulo", -23.55, -46.63), ("Seoul", 37.57, 126.98),
+    ("Sydney", -33.87, 151.21), ("Tokyo", 35.69, 139.69), ("Toronto", 43.65, -79.38), ("Warsaw", 52.23, 21.01),
+]
+
+KINDS = ["Bakery", "Bike station", "Café", "Noodle bar", "Parking", "Pharmacy", "Pizzeria", "Scooter dock", "Tea room"]
+
+
+def write_csv(path, columns, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+
+def seed(folder, count):
+    folder = pathlib.Path(folder)
+    dice = random.Random(20251124)
+    columns = ["identifier", "name", "latitude", "longitude", "radius"]
+    restaurants = [
+        ("restaurant_a", "Restaurant A", 37.334722, -122.008889, 100),
+        ("restaurant_b", "Restaurant B", 37.331820, -122.031180, 60),
+        ("restaurant_c", "Restaurant C", 37.331820, -122.031180, 8),
+    ]
+    many = []
+    for number in range(count):
+        city, latitude, longitude = CITIES[dice.randrange(len(CITIES))]
+        kind = KINDS[dice.randrange(len(KINDS))]
+        many.append((
+            f"p{number:05}", f"{kind} {number:05}, {city}", round(latitude + dice.gauss(0, 0.35), 6),
+            round(longitude + dice.gauss(0, 0.5), 6), dice.choice([25, 50, 80, 100, 150, 300])))
+    many[7] = (*many[7][:2], 0, 0, 50)
+    hostile = [
+        (name[:100] + f" {number}", name, 10 + number, 20 + number, 100) for number, name in enumerate(HOSTILE)
+    ]
+    names = {"restaurants": "Restaurants", "many": "City Services", "hostile": HOSTILE[0]}
+    for tenant, rows in (("restaurants", restaurants), ("many", many), ("hostile", hostile)):
+        (folder / f"{tenant}.name").write_text(names[tenant], encoding="utf-8")
+        write_csv(folder / f"{tenant}.locations.csv", columns, rows)
+    clip = "com.example.MyApp.Clip"
+    experiences = ["clip", "url", "kind", "location", "identifier_rule", "title", "subtitle"]
+    write_csv(folder / "restaurants.experiences.csv", experiences, [
+        (clip, "https://example.com/restaurants/restaurant_a", "advanced", "restaurant_a", "", "Restaurant A", "Order"),
+        (clip, "https://example.com/restaurants", "advanced", "", "path:1", "Restaurants", "Order at your table"),
+        (clip, "https://example.com", "default", "", "", "", ""),
+    ])
+    write_csv(folder / "many.experiences.csv", experiences, [
+        (clip, "https://city.example.com/s", "advanced", "", "path:1", "City Services", "Open the door"),
+    ])
+    write_csv(folder / "hostile.experiences.csv", experiences, [
+        (clip, "https://hostile.example.com/h", "advanced", "", "path:1", "<b>&\"'", "</title>"),
+    ])
+    # Confirmations of days that are over cannot be asked for.
+    (folder / "confirmations.sql").write_text("""
+        DO $$
+        DECLARE t uuid;
+        BEGIN
+            FOR t IN SELECT tenant_id FROM doorstep.tenants WHERE slug IN ('restaurants', 'many') LOOP
+                PERFORM set_config('doorstep.tenant_id', t::text, true);
+                INSERT INTO doorstep.confirmations
+                    (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
+                SELECT t, gen_random_uuid(), CASE n % 3 WHEN 0 THEN 'restaurant_a' WHEN 1 THEN 'p00001' ELSE 'p00002' END,
+                    (ARRAY['inRegion', 'inRegion', 'inRegion', 'inRegion', 'notInRegion', 'disallowed', 'undetermined'])
+                        [1 + n % 7], 'qr_code',
+                    date_trunc('minute', now() - make_interval(hours => (n * n) % 700), 'UTC')
+                FROM generate_series(1, 900) AS n;
+            END LOOP;
+        END $$;
+        """, encoding="utf-8")
+
+
+# MARK: What is looked at
+
+WIDTHS = (320, 1280)
+SCHEMES = ("light", "dark")
+AXE = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
+
+# By the name of its screenshots.
+PAGES = {
+    "tenants": "/",
+    "places": "/t/many/places",
+    "places-found": "/t/many/places?q=tea+room",
+    "places-none": "/t/many/places?q=nothing+like+it",
+    "place": "/t/restaurants/places/restaurant_a",
+    "edit": "/t/restaurants/places/restaurant_a/edit",
+    "edit-errors": "/t/restaurants/places/restaurant_a/edit?name=&latitude=91&longitude=x&radius=501",
+    "review": "/t/restaurants/places/restaurant_a/edit?name=Restaurant+A&latitude=37.337&longitude=-122.0089&radius=100",
+    "diagnose": "/t/restaurants/diagnose",
+    "diagnosis": "/t/restaurants/diagnose?url=https%3A%2F%2Fexample.com%2Frestaurants%2Frestaurant_a%2Forder%2F1234",
+    "problems": "/t/restaurants/problems",
+    "confirmations": "/t/restaurants/confirmations",
+    "audit": "/t/restaurants/audit",
+    "hostile-places": "/t/hostile/places",
+    "hostile-found": "/t/hostile/find?q=%22%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E",
+    "hostile-problems": "/t/hostile/problems?code=code_unfit",
+    "hostile-audit": "/t/hostile/audit",
+    "sessions": "/sessions",
+    "help": "/help",
+    "nothing": "/t/nobody/places",
+}
+
+
+class Failures:
+    def __init__(self):
+        self.found = []
+
+    def add(self, what, text):
+        self.found.append(f"{what}: {text}")
+        print(f"console: {what}: {text}", file=sys.stderr)
+
+    def expect(self, isSo, what, text):
+        if not isSo:
+            self.add(what, text)
+
+
+def watch(page, origin, failures, what):
+    """A page says nothing on its console, opens no dialog, and asks no other origin."""
+    page.on("console", lambda message: failures.add(what(), f"console says {message.text!r} ({page.url})")
+            if "status of 404" not in message.text else None)
+    page.on("pageerror", lambda error: failures.add(what(), f"error {error} ({page.url})"))
+    page.on("dialog", lambda dialog: (failures.add(what(), f"dialog {dialog.message!r}"), dialog.dismiss()))
+
+    def route(route):
+        if route.request.url.startswith((origin, "data:")):
+            route.continue_()
+        else:
+            failures.add(what(), f"asks {route.request.url}")
+            route.abort()
+
+    page.route("**/*", route)
+
+
+def sign_in(context, link):
+    page = context.new_page()
+    page.goto(link)
+    page.wait_for_url("**/")
+    page.close()
+
+
+def take_picture(browser, origin, cookies, path):
+    """The README's."""
+    from playwright.sync_api import expect
+
+    context = browser.new_context(storage_state=cookies, viewport={"width": 1200, "height": 760}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{origin}/t/many/places")
+    expect(page.locator("#map-says")).to_contain_text("in view", timeout=20_000)
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=path)
+    context.close()
+
+
+def look_at_pages(browser, origin, link, screenshots, failures, axe, picture):
+    from playwright.sync_api import expect
+
+    state = browser.new_context()
+    sign_in(state, link)
+    cookies = state.storage_state()
+    state.close()
+    take_picture(browser, origin, cookies, picture or screenshots / "picture.png")
+    for width in WIDTHS:
+        for scheme in SCHEMES:
+            context = browser.new_context(
+                storage_state=cookies, color_scheme=scheme, viewport={"width": width, "height": 800},
+                reduced_motion="reduce")
+            page = context.new_page()
+            now = [""]
+            watch(page, origin, failures, lambda: now[0])
+            for name, path in PAGES.items():
+                now[0] = f"{name} {width} {scheme}"
+                page.goto(origin + path)
+                if page.locator("[data-map]").count():
+                    expect(page.locator(".leaflet-container")).to_be_visible(timeout=20_000)
+                    if page.locator('[data-map="cells"]').count():
+                        expect(page.locator("#map-says")).to_contain_text("in view", timeout=20_000)
+                    page.wait_for_load_state("networkidle")
+                wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                failures.expect(wide <= 0, now[0], f"is {wide} px wider than the screen")
+                results = axe.run(page, options=AXE)
+                for violation in results.response["violations"]:
+                    nodes = "; ".join(" ".join(map(str, node["target"])) for node in violation["nodes"][:3])
+                    failures.add(now[0], f"axe {violation['id']}: {violation['help']} at {nodes}")
+                page.screenshot(path=screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
+            context.close()
+
+
+def focus_of(page):
+    return page.evaluate(
+        "(e => e === document.body ? '' : (e.id || e.name || e.textContent).trim())(document.activeElement)")
+
+
+def tab_to(page, wanted, failures, what, limit=80):
+    for _ in range(limit):
+        page.keyboard.press("Tab")
+        if wanted in focus_of(page):
+            return
+    failures.add(what, f"no Tab leads to {wanted!r}")
+
+
+def walk_by_keys(browser, origin, link, failures):
+    """find → place → edit → saved → audit, without a pointer."""
+    what = "keyboard"
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    sign_in(context, link)
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+    page.goto(f"{origin}/t/many/places")
+    page.keyboard.press("/")
+    failures.expect(focus_of(page) == "find", what, "'/' does not lead to the box that finds")
+    page.keyboard.type("p00005")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/places/p00005")
+    page.keyboard.press("e")
+    page.wait_for_url("**/places/p00005/edit")
+    tab_to(page, "name", failures, what)
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Renamed by keys")
+    # A letter that is written does nothing else.
+    failures.expect(page.url.endswith("/edit"), what, "a letter in a field leads elsewhere")
+    tab_to(page, "Review the change", failures, what)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/edit?name=*")
+    tab_to(page, "Save", failures, what)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/places/p00005?saved=1")
+    failures.expect("Renamed by keys" in page.locator("h1").inner_text(), what, "the name is not shown")
+    page.keyboard.press("g")
+    page.keyboard.press("a")
+    page.wait_for_url("**/audit")
+    text = page.locator("main").inner_text()
+    failures.expect("console:Ada" in text and "Renamed by keys" in text, what, "the audit log does not say by whom")
+    page.keyboard.press("g")
+    page.keyboard.press("p")
+    page.wait_for_url("**/places*")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/places/p00001")
+    page.keyboard.press("Shift+?")
+    page.wait_for_url("**/help")
+    tab_to(page, "keys", failures, what)
+    page.keyboard.press("Enter")
+    page.goto(f"{origin}/t/many/places")
+    page.keyboard.press("/")
+    failures.expect(focus_of(page) != "find", what, "the keys cannot be switched off")
+    context.close()
+
+
+def walk_without_scripts(browser, origin, link, failures):
+    """The same, by a pasted link."""
+    what = "without JavaScript"
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 700})
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+    page.goto(f"{origin}/")
+    page.get_by_label("The link, or what stands after its #").fill(link)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/")
+    page.goto(f"{origin}/t/many/places")
+    page.get_by_label("Find a place, or paste a URL").fill("p00006")
+    page.get_by_role("button", name="Find").click()
+    page.wait_for_url("**/places/p00006")
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Name").fill("Renamed without scripts")
+    page.get_by_label("Latitude").fill("52.5")
+    page.get_by_role("button", name="Review the change").click()
+    failures.expect("The place moves" in page.locator("main").inner_text(), what, "no distance is shown")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**/places/p00006?saved=1")
+    failures.expect("Renamed without scripts" in page.locator("h1").inner_text(), what, "the name is not shown")
+    form = page.locator('form[action$="/try"]')
+    form.get_by_label("Latitude").fill("0")
+    form.get_by_label("Longitude").fill("0")
+    form.get_by_role("button", name="Try").click()
+    failures.expect("notInRegion" in page.locator("main").inner_text(), what, "no outcome is shown")
+    page.goto(f"{origin}/t/many/audit")
+    failures.expect("console:Ben" in page.locator("main").inner_text(), what, "the audit log does not say by whom")
+    context.close()
+
+
+# MARK: What is refused
+
+def ask(port, method, path, fields, body=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    for name, value in fields.items():
+        connection.putheader(name, value)
+    if body is not None:
+        connection.putheader("Content-Length", str(len(body)))
+    connection.endheaders(body.encode() if body is not None else None)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def refuse(browser, origin, port, options, failures):
+    here = f"127.0.0.1:{port}"
+    reader, keeper = browser.new_context(), browser.new_context()
+    sign_in(reader, options.reader)
+    sign_in(keeper, options.keeper)
+
+    # A link is good once.
+    page = reader.new_page()
+    page.goto(f"{origin}/login")
+    again = browser.new_context().new_page()
+    again.goto(options.reader)
+    again.wait_for_load_state()
+    failures.expect("was used already" in again.locator("main").inner_text(), "used link", "it signs in again")
+
+    # A name that leads here by another's DNS.
+    for host in ("evil.example.com", f"evil.example.com:{port}", f"{here}.evil.example.com", "localhost.evil.example.com"):
+        status = ask(port, "GET", "/", {"Host": host}).status
+        failures.expect(status == 421, "rebound host", f"{host} is answered {status}")
+
+    # Another origin of the same site, in the browser that has the cookie.
+    cookie = "; ".join(f"{c['name']}={c['value']}" for c in keeper.cookies())
+    form = "name=Stolen&latitude=1&longitude=1&radius=100"
+    path = "/t/many/places/p00009/edit"
+    for fields in (
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:8882"},
+        {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example.com"},
+        {"Sec-Fetch-Site": "none"}, {"Origin": "http://127.0.0.1:8882"}, {"Origin": "null"}, {},
+    ):
+        status = ask(port, "POST", path, {"Host": here, "Cookie": cookie, "Content-Type": FORM, **fields}, form).status
+        failures.expect(status == 403, "another origin", f"{fields} is answered {status}")
+    same_site(keeper, origin, port, failures)
+
+    # What may only be read, and another tenant's.
+    own = {"Host": here, "Content-Type": FORM, "Sec-Fetch-Site": "same-origin"}
+    read = "; ".join(f"{c['name']}={c['value']}" for c in reader.cookies())
+    version = reader.new_page()
+    version.goto(f"{origin}{path}?{form}")
+    number = version.locator('input[name="version"]').get_attribute("value")
+    status = ask(port, "POST", path, {**own, "Cookie": read}, f"{form}&version={number}").status
+    failures.expect(status == 403, "read-only session", f"a change is answered {status}")
+    for other in ("", "/places", "/places/restaurant_a", "/places/restaurant_a/edit", "/diagnose", "/problems", "/audit",
+                  "/confirmations", "/find?q=restaurant_a", "/places.cells?bbox=-1,-1,1,1&z=2"):
+        status = ask(port, "GET", f"/t/restaurants{other}", {"Host": here, "Cookie": cookie}).status
+        failures.expect(status == 404, "another tenant", f"{other} is answered {status}")
+    status = ask(port, "POST", "/t/restaurants/places/restaurant_a/edit", {**own, "Cookie": cookie}, form).status
+    failures.expect(status == 404, "another tenant", f"a change is answered {status}")
+
+    # A session that is over.
+    late = browser.new_context()
+    sign_in(late, options.expired)
+    page = late.new_page()
+    page.goto(f"{origin}/")
+    failures.expect(page.locator("h1").inner_text() == "Tenants", "session", "it has not begun")
+    subprocess.run(
+        ["psql", "--quiet", "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--command",
+         "UPDATE doorstep.console_sessions SET seen_at = seen_at - interval '61 minutes' WHERE name = 'Eve'",
+         options.database], check=True)
+    page.reload()
+    failures.expect(page.locator("h1").inner_text() == "Sign in", "idle session", "it goes on")
+    framing(browser, origin, port, failures)
+
+
+def same_site(context, origin, port, failures):
+    """A page of another port of this machine posts a form: the browser sends the cookie along."""
+    elsewhere = "http://127.0.0.1:9/"
+    page = context.new_page()
+    markup = (f'<form method="post" action="{origin}/t/many/places/p00009/edit"><input name="name" value="Stolen">'
+              '<input name="latitude" value="1"><input name="longitude" value="1"><input name="radius" value="1">'
+              "<button>Go</button></form>")
+    page.route(elsewhere, lambda route: route.fulfill(content_type="text/html", body=markup))
+    page.goto(elsewhere)
+    with page.expect_response(lambda response: response.url.startswith(origin)) as response:
+        page.get_by_role("button").click()
+    failures.expect(response.value.status == 403, "same-site form", f"it is answered {response.value.status}")
+    page.close()
+
+
+def framing(browser, origin, port, failures):
+    elsewhere = "http://localhost:9/"
+    page = browser.new_context().new_page()
+    page.route(elsewhere, lambda route: route.fulfill(
+        content_type="text/html", body=f'<iframe src="{origin}/login" title="x"></iframe>'))
+    page.goto(elsewhere)
+    page.wait_for_load_state("networkidle")
+    frame = [f for f in page.frames if f != page.main_frame][0]
+    failures.expect("Sign in" not in frame.content(), "framing", "another origin shows the console in a frame")
+
+
+def measure(browser, origin, link, failures):
+    """The design's budgets, as far as a browser tells them: weights as they are sent, and requests."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    sign_in(context, link)
+    page = context.new_page()
+    sizes = []
+    page.on("response", lambda response: sizes.append(
+        (response.url[len(origin):], int(response.headers.get("content-length", 0)))))
+    start = time.monotonic()
+    page.goto(f"{origin}/t/many/places")
+    page.locator("#map-says:has-text('in view')").wait_for()
+    elapsed = time.monotonic() - start
+    page.wait_for_load_state("networkidle")
+    html = sizes[0][1]
+    total = sum(size for _, size in sizes)
+    print(f"console: the first view of many places takes {len(sizes)} requests, {total} bytes, {html} of them HTML; "
+          f"{elapsed:.1f} s until the map tells how many are in view")
+    failures.expect(html <= 60_000, "budget", f"HTML has {html} bytes")
+    failures.expect(total <= 260_000, "budget", f"all has {total} bytes")
+    failures.expect(len(sizes) <= 12, "budget", f"{len(sizes)} requests")
+    context.close()
+
+
+def look(options):
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    failures = Failures()
+    screenshots = pathlib.Path(options.screenshots)
+    origin = f"http://127.0.0.1:{options.port}"
+    start = time.monotonic()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        # A link is good once, and the audit log has the names of those who walk.
+        look_at_pages(browser, origin, options.link[2], screenshots, failures, Axe(), options.picture)
+        walk_without_scripts(browser, origin, options.link[1], failures)
+        walk_by_keys(browser, origin, options.link[0], failures)
+        measure(browser, origin, options.link[3], failures)
+        refuse(browser, origin, options.port, options, failures)
+        browser.close()
+    if failures.found:
+        sys.exit(f"console: {len(failures.found)} failures")
+    print(f"console: {len(PAGES)} pages at {len(WIDTHS)} widths, light and dark, without a violation of WCAG 2.2 AA, a "
+          f"message, another origin or horizontal scroll; walked by keys and without JavaScript; refusals hold "
+          f"({time.monotonic() - start:.0f} s)")
+
+
+def main():
+    if sys.argv[1:2] == ["seed"]:
+        return seed(sys.argv[2], int(sys.argv[3]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("look")
+    parser.add_argument("port", type=int)
+    parser.add_argument("screenshots")
+    parser.add_argument("--link", action="append", required=True)
+    for name in ("reader", "keeper", "expired", "database"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--picture")
+    look(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
