@@ -73,6 +73,8 @@ def query(conninfo, sql):
 
 class Installation:
     def __init__(self, binary, scratch):
+        # What it has started ends with it, and a shell has its background ignore SIGINT.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         self.binary, self.scratch = binary, pathlib.Path(scratch)
         self.postgres = self.scratch / "postgres"
         # Which database the commands and the server work on, and what the server alone has in its environment.
