@@ -226,6 +226,7 @@ let package = Package(
             "LandingPages",
             ["Cards", "Encodings", "HTML", "Invocation", "QRCode", "Routing", "Tenancy", crypto, httpTypes],
             hasGuide: true),
+        Floor.adapters.library(
             "Console",
             [
                 "Administration", "Encodings", "Geodesy", "HTML", "Invocation", "JSON", "Locations", "QRCode",
@@ -239,7 +240,8 @@ let package = Package(
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
                 "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator", "Attestation", "Cards",
                 "Console", "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML", "HTTPAPI",
-                "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations", "Notifications", "OutboundHTTP",
+                "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations", "Notifications",
+                "OutboundHTTP",
                 "Persistence", "Platform", "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "Registration",
                 "Routing", "ServerClient",
                 "Tenancy", "WebhookClient",
