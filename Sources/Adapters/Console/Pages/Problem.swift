@@ -64,6 +64,19 @@ struct Problem: Sendable {
                     code.rawValue, "small radius",
                     "Make the radius 10 m or more: a phone's position is often no better than that.",
                     isOfPlaces: true)
+            case .noPreviewImage:
+                Problem(
+                    code.rawValue, "no preview image",
+                    "Give the card of the clip, the location or the experience an image: Messages shows none now.")
+            case .shadowedByAPI:
+                Problem(
+                    code.rawValue, "shadowed by the API",
+                    "Register a URL whose path is none of the API's: the API answers there, and no page.")
+            case .notRedirected:
+                Problem(
+                    code.rawValue, "not redirected",
+                    "Register an experience for the long URL, at a host that is proved: the short one leads to no page."
+                )
             }
     }
 
