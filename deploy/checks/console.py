@@ -147,6 +147,8 @@ class Failures:
 
 def watch(page, origin, failures, what):
     """A page says nothing on its console, opens no dialog, and asks no other origin."""
+    # A machine that has much else to do is slow, and not wrong.
+    page.set_default_timeout(120_000)
     page.on("console", lambda message: failures.add(what(), f"console says {message.text!r} ({page.url})")
             if "status of 404" not in message.text else None)
     page.on("pageerror", lambda error: failures.add(what(), f"error {error} ({page.url})"))

@@ -64,7 +64,7 @@ import Testing
                 #expect(headers[.xContentTypeOptions] == "nosniff" && headers[.cacheControl] == "no-store")
                 #expect(headers[.crossOriginOpenerPolicy] == "same-origin")
                 #expect(headers[.crossOriginResourcePolicy] == "same-origin")
-                #expect(headers[.referrerPolicy] == "no-referrer")
+                #expect(headers[.referrerPolicy] == "same-origin")
             }
         }
     }

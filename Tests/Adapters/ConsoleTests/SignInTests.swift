@@ -76,6 +76,14 @@ import Testing
         }
     }
 
+    @Test func theLoginPageIsShownToWhoIsSignedInToo() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            // A redirection would take what stands after the link's # to another page.
+            #expect(try await console.get("/login", cookie).status == .ok)
+        }
+    }
+
     @Test func allSessionsAreEndedAtOnce() async throws {
         try await TestConsole.withConsole { console in
             let (ada, bob) = (try await console.signIn("ada"), try await console.signIn("bob"))

@@ -3,6 +3,7 @@ import Foundation
 import Persistence
 import PostgreSQL
 import Tenancy
+import TestSupport
 import Testing
 
 @Suite struct ConsoleSessionsTests {
@@ -127,6 +128,66 @@ import Testing
                     "key_shown ada doorstep_test_admin", "session_ended bob doorstep_test_admin",
                     "all_sessions_ended bob doorstep_test_admin",
                 ])
+        }
+    }
+
+    /// Every CHECK of the console's tables, which are no tenant's, with rows that are good but for one thing.
+    @Test func everyCheckRefuses() async throws {
+        let (link, session) = ("sha256('a'), 'ada', NULL, false", "now(), now(), now() + interval '1 hour'")
+        let links = "INSERT INTO doorstep.console_links VALUES"
+        let sessions = """
+            INSERT INTO doorstep.console_sessions
+                (digest, name, limited_to, read_only, created_at, seen_at, expires_at) VALUES
+            """
+        let events = "INSERT INTO doorstep.console_events (event, name) VALUES"
+        let good = [
+            "\(links) (\(link), 60, now())", "\(sessions) (\(link), \(session))",
+            "\(events) ('signed_in', 'ada')",
+        ]
+        let bad = [
+            ("console_links_digest_length", "\(links) ('a', 'ada', NULL, false, 60, now())"),
+            ("console_links_name_length", "\(links) (sha256('b'), '', NULL, false, 60, now())"),
+            ("console_links_session_seconds_range", "\(links) (sha256('b'), 'ada', NULL, false, 59, now())"),
+            (
+                "console_links_session_seconds_range",
+                "\(links) (sha256('b'), 'ada', NULL, false, 43201, now())"
+            ),
+            ("console_sessions_digest_length", "\(sessions) ('a', 'ada', NULL, false, \(session))"),
+            (
+                "console_sessions_name_length",
+                "\(sessions) (sha256('b'), repeat('a', 129), NULL, false, \(session))"
+            ),
+            (
+                "console_sessions_length",
+                "\(sessions) (sha256('b'), 'ada', NULL, false, now(), now(), now() + interval '12 hours 1 second')"
+            ),
+            ("console_events_event_value", "\(events) ('else', 'ada')"),
+            ("console_events_name_length", "\(events) ('signed_in', '')"),
+        ]
+        try await Stores.withStores { stores in
+            let checks = try await stores.database.withSuperuser { pool in
+                try await pool.withConnection { connection in
+                    try await connection.execute(
+                        "SELECT conname::text FROM pg_constraint WHERE contype = 'c' AND conname LIKE 'console%'"
+                    ).map { try $0.decode(at: 0, as: String.self) }
+                }
+            }
+            #expect(Set(checks) == Set(bad.map(\.0)))
+            for script in good { try await administer(stores, script) }
+            for (check, script) in bad {
+                await #expect {
+                    try await administer(stores, script)
+                } throws: {
+                    ($0 as? PostgreSQLError)?.isCheckViolation(check) == true
+                }
+            }
+        }
+    }
+
+    private func administer(_ stores: Stores, _ script: String) async throws {
+        try await stores.adminPool.withTransaction { transaction in
+            try await transaction.execute("SELECT set_config('role', 'doorstep_admin', true)")
+            try await transaction.execute(script: script)
         }
     }
 

@@ -45,7 +45,8 @@ struct GuardMiddleware: RouterMiddleware {
         (.xContentTypeOptions, "nosniff"),
         (.crossOriginOpenerPolicy, "same-origin"),
         (.crossOriginResourcePolicy, "same-origin"),
-        (.referrerPolicy, "no-referrer"),
+        // With no-referrer, browsers would send no `Origin` to the console itself (Fetch §3.2.2).
+        (.referrerPolicy, "same-origin"),
         (.cacheControl, "no-store"),
     ]
 }
