@@ -20,7 +20,7 @@ import urllib.request
 TENANT, TEAM, KEY_ID, CLIP = "drill", "ABCDE12345", "DRILLKEY01", "com.example.MyApp.Clip"
 SITE = "https://example.com"
 # A machine that is busy with other things starts a server of the debug build in seconds.
-START_LIMIT = 120
+START_LIMIT = 300
 
 
 class Arguments(argparse.ArgumentParser):
