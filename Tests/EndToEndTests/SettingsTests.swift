@@ -40,8 +40,9 @@ import Testing
             else { continue }
             #expect(value == standard, "\(name)")
         }
-        // It is for a server.
+        // It is for a server, and the console is none.
         let variables = settings.compactMap { $0["environment"]?.stringValue }
+            .filter { !$0.hasPrefix("DOORSTEP_CONSOLE_") }
         #expect(named == Set(variables).subtracting(["DOORSTEP_TENANT", "DOORSTEP_SERVER", "DOORSTEP_KEY"]))
     }
 
@@ -49,7 +50,11 @@ import Testing
         let help = try await DoorstepBinary(databaseURL: "").succeed("serve", "--help").output
         let flags = Set(help.matches(of: /(?m)^  (--[a-z-]+) </).map { String($0.1) })
         let settings = try await Self.declared().compactMap { $0["flag"]?.stringValue }
-        #expect(flags == Set(settings).subtracting(["--tenant", "--server"]))
+        let console = settings.filter { $0.hasPrefix("--console-") }
+        #expect(flags == Set(settings).subtracting(console + ["--tenant", "--server"]))
+        let consoleHelp = try await DoorstepBinary(databaseURL: "").succeed("console", "serve", "--help")
+            .output
+        for flag in console { #expect(consoleHelp.contains("  \(flag) <"), "\(flag)") }
     }
 
     @Test(arguments: [

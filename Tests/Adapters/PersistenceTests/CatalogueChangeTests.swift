@@ -269,12 +269,15 @@ import Testing
                     _ = try await store.deleteClip(clip, of: tenant, cascade: false)
                     Issue.record("the clip is in use")
                 } catch AdministrationError.inUse(_, let referents) {
-                    #expect(referents.map(\.rows.relation) == ["experiences", "instances", "channels"])
-                    #expect(referents.map(\.rows.count) == [1, 1, 1])
+                    #expect(
+                        referents.map(\.rows.relation) == [
+                            "experiences", "instances", "channels", "app_store_connections",
+                        ])
+                    #expect(referents.map(\.rows.count) == [1, 1, 1, 1])
                 }
                 #expect(
                     try await store.deleteClip(clip, of: tenant, cascade: true).map(\.description) == [
-                        "1 experience", "1 instance", "1 channel", "1 clip",
+                        "1 experience", "1 instance", "1 channel", "1 app_store_connection", "1 clip",
                     ])
                 #expect(try await store.clips(of: tenant).isEmpty)
                 #expect(try await store.clips(of: other).count == 1)

@@ -22,23 +22,24 @@ import Testing
     private static let rows: [RoutingRelation: [String]] = [
         .tenants: [
             """
-            000a \(tenant) 00000001 00 00000008 000000000000000a 00000008 0000000000000014 ffffffff ffffffff \
-            ffffffff ffffffff ffffffff ffffffff
+            000b \(tenant) 00000001 00 00000008 000000000000000a 00000008 0000000000000014 ffffffff ffffffff \
+            ffffffff ffffffff ffffffff ffffffff 00000001 41
             """,
             """
-            000a 00000010 00000000000000000000000000000001 00000001 01 ffffffff ffffffff \
+            000b 00000010 00000000000000000000000000000001 00000001 01 ffffffff ffffffff \
             00000008 0000000000000001 00000008 00000000000f4240 00000008 0000000000000002 00000008 0000000000000003 \
-            ffffffff ffffffff
+            ffffffff ffffffff 00000001 42
             """,
         ],
         .clips: [
             """
-            0007 \(tenant) \(clip) 00000001 01 0000000a 41424344453132333435 \
+            000c \(tenant) \(clip) 00000001 01 0000000a 41424344453132333435 \
             00000011 636f6d2e6578616d706c652e4d79417070 0000000a 4f4c44505245464958 31 \
-            00000016 7b22636f6e6669726d223a202272657175697265227d
+            00000016 7b22636f6e6669726d223a202272657175697265227d \
+            ffffffff ffffffff ffffffff ffffffff ffffffff
             """
         ],
-        .domains: ["0003 \(tenant) 0000000b 6578616d706c652e636f6d ffffffff"],
+        .domains: ["0004 \(tenant) 0000000b 6578616d706c652e636f6d ffffffff 00000003 6f6666"],
         .keys: [
             """
             0007 \(tenant) 00000010 11111111222233334444555555555555 00000006 736563726574 \
@@ -54,24 +55,25 @@ import Testing
         ],
         .locations: [
             """
-            0007 \(tenant) 00000005 636166c3a9 00000005 436166c3a9 00000008 40486da5119ce076 \
+            0009 \(tenant) 00000005 636166c3a9 00000005 436166c3a9 00000008 40486da5119ce076 \
             00000008 c004000000000000 00000008 405e200000000000 \
-            0000000e 7b2270686f6e65223a202231227d
+            0000000e 7b2270686f6e65223a202231227d ffffffff ffffffff
             """
         ],
         .experiences: [
             """
-            0006 \(tenant) 00000008 616476616e636564 \
-            00000018 68747470733a2f2f6578616d706c652e636f6d2f6d656e75 \(clip) 00000005 636166c3a9 ffffffff
+            000a \(tenant) 00000008 616476616e636564 \
+            00000018 68747470733a2f2f6578616d706c652e636f6d2f6d656e75 \(clip) 00000005 636166c3a9 ffffffff \
+            ffffffff ffffffff ffffffff ffffffff
             """,
             """
-            0006 \(tenant) 00000007 64656661756c74 \
+            000a \(tenant) 00000007 64656661756c74 \
             00000019 68747470733a2f2f6578616d706c652e636f6d2f743f6e3d31 \(clip) ffffffff \
-            00000006 706174683a31
+            00000006 706174683a31 ffffffff ffffffff ffffffff ffffffff
             """,
             """
-            0006 \(tenant) 00000004 64656d6f 00000013 68747470733a2f2f6578616d706c652e6f7267 \(clip) \
-            ffffffff ffffffff
+            000a \(tenant) 00000004 64656d6f 00000013 68747470733a2f2f6578616d706c652e6f7267 \(clip) \
+            ffffffff ffffffff ffffffff ffffffff ffffffff ffffffff
             """,
         ],
         .shortCodes: [

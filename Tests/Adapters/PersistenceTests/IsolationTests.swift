@@ -108,7 +108,7 @@ import Testing
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .manager: SampleRows.tables.map(\.name).filter {
                     !["audience_cursors", "idempotency_keys", "changes"].contains($0)
-                        && !$0.hasPrefix("app_store_")
+                        && (!$0.hasPrefix("app_store_") || $0 == "app_store_connections")
                 },
                 .migrate: SampleRows.tables.map(\.name),
             ]

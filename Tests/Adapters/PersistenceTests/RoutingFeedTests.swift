@@ -142,9 +142,9 @@ import Testing
             try await stores.administer(
                 tenant,
                 """
-                UPDATE doorstep.tenants SET name = 'Another';
+                UPDATE doorstep.tenants SET collapse_policy = 'url';
                 UPDATE doorstep.locations SET metadata = '{"k": 1}', radius = radius;
-                UPDATE doorstep.experiences SET title = 'T', subtitle = 'S';
+                UPDATE doorstep.experiences SET title = title;
                 UPDATE doorstep.domains SET challenge = 'd', checked_at = now(), lapsed_at = now();
                 UPDATE doorstep.locations SET radius = 7 WHERE false
                 """)
@@ -721,7 +721,8 @@ import Testing
                 }.joined() + "UPDATE doorstep.tenants SET suspended_at = now(); NOTIFY \"end\"")
             #expect(await notificationsBeforeEnd() == 1)
             // None for what changes nothing that routing reads.
-            try await stores.administer(tenant, "UPDATE doorstep.tenants SET name = 'Other'; NOTIFY \"end\"")
+            try await stores.administer(
+                tenant, "UPDATE doorstep.tenants SET collapse_policy = 'url'; NOTIFY \"end\"")
             #expect(await notificationsBeforeEnd() == 0)
         }
     }

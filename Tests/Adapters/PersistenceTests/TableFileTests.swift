@@ -29,12 +29,14 @@ import Testing
             withUnsafeBytes(of: value.bitPattern.bigEndian) { Array($0) }
         }
         var table = RoutingTable()
-        try table.set(.tenants, RoutingRow([uuid, [0]] + Array(repeating: nil, count: 8)))
+        try table.set(
+            .tenants, RoutingRow([uuid, [0]] + Array(repeating: nil, count: 8) + [Array("T".utf8)]))
         for number in 0..<locations {
             try table.set(
                 .locations,
                 RoutingRow([
                     uuid, Array("l\(number)".utf8), Array("é".utf8), double(1), double(2), double(3), nil,
+                    nil, nil,
                 ]))
         }
         let live = LiveRoutingTable()

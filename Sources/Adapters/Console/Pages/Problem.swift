@@ -67,7 +67,8 @@ struct Problem: Sendable {
             case .noPreviewImage:
                 Problem(
                     code.rawValue, "no preview image",
-                    "Give the card of the clip, the location or the experience an image: Messages shows none now.")
+                    "Give the card of the clip, the location or the experience an image: Messages shows none now."
+                )
             case .shadowedByAPI:
                 Problem(
                     code.rawValue, "shadowed by the API",

@@ -224,11 +224,7 @@ final class Exchanges<Wire: HTTPWire> {
     private func begin(_ head: ReceivedHead, _ part: Wire.RequestPart, _ context: ChannelHandlerContext) {
         guard head.namesHost else { return refuse(.invalidHeaderToken, context) }
         if !head.isKeepAlive { (isLast, mayBeSending) = (true, true) }
-        if head.expectsContinue {
-            // Else the client waits before it sends its body.
-            writer.writeContinue(context)
-            flush(context)
-        } else if head.fields.assertion == nil,
+        if !head.expectsContinue, head.fields.assertion == nil,
             let (route, query) = answerer.memoryRoutes.route(head.method, head.target)
         {
             let client =
@@ -243,6 +239,11 @@ final class Exchanges<Wire: HTTPWire> {
         }
         state = .routed(isReceived: false, isAnswered: false)
         discarded = 0
+        if head.expectsContinue {
+            // Else the client waits before it sends its body. Taken at once, it would end a connection that has nothing to do.
+            writer.writeContinue(context)
+            flush(context)
+        }
         passOn(part, context)
     }
 
