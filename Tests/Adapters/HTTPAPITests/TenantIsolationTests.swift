@@ -460,6 +460,7 @@ import Testing
                 try fixture.api.proveHost(operation.id == "siteAssociation")
                 for key in [nil, client.api.secret, fixture.secret] {
                     let path = operation.path.replacing("{code}", with: "not_found")
+                        .replacing("{sha256}", with: String(repeating: "0", count: 64))
                     let answer = try await client.send(operation.method, path, key: key)
                     // Without a host it is told of none, and without a proved one of no image.
                     let status = ["allowedHost", "cardImage"].contains(operation.id) ? 404 : 200
