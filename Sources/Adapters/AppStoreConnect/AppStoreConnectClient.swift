@@ -124,11 +124,10 @@ public final class AppStoreConnectClient: Sendable {
         let budget = RequestBudget(answer.values(of: "X-Rate-Limit"))
         if let budget { latestBudget.withLock { $0 = budget } }
         let retryAfter = answer.values(of: "Retry-After").first.flatMap { UInt16($0) }.map(Int.init)
-        try await paced {
-            try await settings.pacer?.observe(
-                hour: budget?.hour, minute: budget?.minute,
-                refusal: answer.status == 429 ? .some(retryAfter) : nil)
-        }
+        // What cannot be noted is no reason to doubt the answer: the next request finds out.
+        try? await settings.pacer?.observe(
+            hour: budget?.hour, minute: budget?.minute,
+            refusal: answer.status == 429 ? .some(retryAfter) : nil)
         let requestID = answer.values(of: "X-Request-ID").first
         let document = answer.isCutOff ? nil : try? JSONValue(parsing: answer.body).objectValue
         guard (200..<300).contains(answer.status) else {

@@ -19,6 +19,8 @@ extension PostgresRegistrationRecords {
                 try await lock.execute("SELECT set_config('lock_timeout', '2s', true)")
                 try await lock.execute("SELECT pg_advisory_xact_lock(hashtextextended(\(name), 0))")
                 try await lock.execute("SELECT set_config('lock_timeout', '0', true)")
+                // It is idle for as long as the run takes, which may be hours.
+                try await lock.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
             } catch let error as PostgreSQLError where error.isLockTimeout {
                 throw try await busy()
             }
@@ -89,7 +91,6 @@ struct PostgresRegistrationRun: RegistrationRun {
     }
 
     func write(_ changes: [RecordChange]) async throws {
-        guard !changes.isEmpty else { return }
         try await transaction { transaction in
             // Locked, so that no other run begins between this look and the commit.
             let isNewest =

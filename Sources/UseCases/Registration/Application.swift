@@ -147,7 +147,8 @@ struct Application {
         let ahead = calls.filter(\.isCreation).map {
             RecordChange.applied($0.applied(.creating(missingListings: 0)))
         }
-        if !ahead.isEmpty { try await run.write(ahead) }
+        // Nothing to write also asks whether the run may still send.
+        try await run.write(ahead)
         let service = registrar.service
         let clip = survey.clip.id
         let results = await withTaskGroup(of: (Int, Result<String, ServiceFailure>).self) { group in
@@ -208,6 +209,10 @@ struct Application {
             // What may have happened stays written down as sent, and so does what an attempt before this one may have made.
             if failure.mayHaveHappened || failure.verdict == .settle && call.wasSentBefore {
                 unanswered.insert(url)
+                // From now on it is waited for: it may have been sent long after it was written down.
+                var row = call.applied(.creating(missingListings: 0))
+                row.sentAt = registrar.clock.now()
+                changes.append(.applied(row))
                 if !isWorthwhile { finish(url, failure) }
                 return false
             }

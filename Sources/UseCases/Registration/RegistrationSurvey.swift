@@ -126,13 +126,18 @@ extension Registrar {
     /// The most experiences that are asked for one by one in a survey. [ours]
     private static let maximumSingles = 500
 
-    /// Asks for experiences that were there once and that the listing has not; those that there are no more are forgotten.
+    /// Asks for experiences that were there once and that a complete listing has not; those that there are no more are forgotten,
+    /// but for what was sent just now, which may be seen later.
     /// - Returns: their URLs.
     private func forgetWhatIsGone(
         _ memory: inout RegistrationMemory, _ listing: RemoteListing, _ run: (any RegistrationRun)?
     ) async throws -> [String] {
+        guard listing.isComplete else { return [] }
+        let settled = clock.now().addingTimeInterval(-settings.settlingTime)
         let listed = Set(listing.experiences.map(\.id))
-        let unlisted = memory.applied.filter { row in row.id.map { !listed.contains($0) } ?? false }
+        let unlisted = memory.applied.filter { row in
+            row.sentAt <= settled && row.id.map { !listed.contains($0) } ?? false
+        }
         var gone: [String: String] = [:]
         for row in unlisted.prefix(Self.maximumSingles) {
             guard let id = row.id else { continue }

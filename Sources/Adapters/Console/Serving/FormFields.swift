@@ -28,7 +28,9 @@ struct FormFields: Sendable {
 
     func has(_ name: String) -> Bool { values[name] != nil }
 
+    /// Nil also for what holds U+0000, which PostgreSQL's texts cannot.
     private static func decoded(_ text: some StringProtocol) -> String? {
-        String(text).replacing("+", with: " ").removingPercentEncoding
+        let decoded = String(text).replacing("+", with: " ").removingPercentEncoding
+        return decoded?.utf8.contains(0) == true ? nil : decoded
     }
 }

@@ -103,7 +103,9 @@ extension ReceivedHead {
             }
         }
         self.init(
-            method: head.method.rawValue, target: head.uri, fields: fields, expectsContinue: expectsContinue,
+            method: head.method.rawValue, target: head.uri, fields: fields,
+            // RFC 9110 §10.1.1: HTTP/1.0 knows no 100, and would take it for the answer.
+            expectsContinue: expectsContinue && head.version != .http1_0,
             isKeepAlive: head.isKeepAlive && !changesProtocol,
             // RFC 9112 §3.2: exactly one; HTTP/1.0 knew none.
             namesHost: hosts == 1 || hosts == 0 && head.version == .http1_0)

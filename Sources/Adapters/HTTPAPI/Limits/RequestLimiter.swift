@@ -15,7 +15,7 @@ struct RequestLimiter: Sendable {
     /// Those that have brought a token of App Attest.
     private let installations = RateLimiter<TenantInstallation>()
     private let newInstances = RateLimiter<TenantID>()
-    private let clientNewInstances = RateLimiter<TenantClient>()
+    private let clientNewInstances = RateLimiter<TenantIdentity>()
     /// Of those who have no valid key.
     private let strangers = RateLimiter<Client.Address>()
     private let pauses: Pause.Count
@@ -83,9 +83,8 @@ struct RequestLimiter: Sendable {
     ///
     /// Many requests that come at once get no more places than there are. A client that is refused has used up nothing of
     /// its tenant's.
-    /// - Parameter client: Nil for an installation that has so many instances of its own, wherever it is.
     /// - Returns: Nil, or 429 when a limit is reached and nothing is counted.
-    func admitInstance(of caller: KeyHolder, from client: Client?) -> Problem? {
+    func admitInstance(of caller: KeyHolder, from client: Client.Identity) -> Problem? {
         let now = now()
         if let (holder, limit) = clientInstances(of: caller, from: client) {
             let state = clientNewInstances.take(holder, limit, at: now)
@@ -104,7 +103,7 @@ struct RequestLimiter: Sendable {
     }
 
     /// Takes back what was counted: no instance was added.
-    func giveBackInstance(of caller: KeyHolder, from client: Client?) {
+    func giveBackInstance(of caller: KeyHolder, from client: Client.Identity) {
         if let (holder, limit) = clientInstances(of: caller, from: client) {
             clientNewInstances.giveBack(holder, limit)
         }
@@ -115,12 +114,12 @@ struct RequestLimiter: Sendable {
 
     /// A secret key's instances count for the tenant alone.
     private func clientInstances(
-        of caller: KeyHolder, from client: Client?
-    ) -> (TenantClient, RateLimit)? {
-        guard caller.kind == .publishable, let client,
+        of caller: KeyHolder, from client: Client.Identity
+    ) -> (TenantIdentity, RateLimit)? {
+        guard caller.kind == .publishable,
             let limit = caller.limits.clientNewInstances ?? defaults.clientNewInstances
         else { return nil }
-        return (TenantClient(tenant: caller.tenant, address: client.address), limit)
+        return (TenantIdentity(tenant: caller.tenant, client: client), limit)
     }
 
     // MARK: Strangers
@@ -164,6 +163,11 @@ struct RequestLimiter: Sendable {
     private struct TenantClient: Hashable {
         let tenant: TenantID
         let address: Client.Address
+    }
+
+    private struct TenantIdentity: Hashable {
+        let tenant: TenantID
+        let client: Client.Identity
     }
 }
 

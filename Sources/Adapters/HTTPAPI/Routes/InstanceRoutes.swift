@@ -92,7 +92,7 @@ struct InstanceRoutes: Sendable {
             try prove(receipt, to: request.tenant, at: request.now)
         }
         // Only the store knows whether the instance is new; one that is known is kept whatever the limits say.
-        let client = attested.key == nil ? request.client : nil
+        let client = attested.key.map { Client.Identity.installation($0) } ?? .address(request.client.address)
         let full = limiter.admitInstance(of: request.caller, from: client)
         var isNew = false
         defer {
