@@ -61,6 +61,8 @@ import Testing
                 }
                 tenant.simulator.edit(remote.id, edit)
             }
+            // Until nothing that is not seen may be on its way.
+            try await tenant.clock.sleep(for: .seconds(61))
             #expect(try await tenant.plan().drifted.count == few)
             steps.append(try await Self.apply("1 % changed by hand", tenant))
             #expect(steps[3].changes == few)
