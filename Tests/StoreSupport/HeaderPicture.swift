@@ -3,13 +3,16 @@ import Foundation
 
 /// Files that are images as far as anybody looks who does not decode them.
 public enum HeaderPicture {
-    /// - Parameter seed: makes another file of the same picture.
+    /// - Parameters:
+    ///   - seed: makes another file of the same picture.
+    ///   - pixelCount: how many bytes it has more.
     public static func png(
-        width: Int = 1_800, height: Int = 1_200, hasAlpha: Bool = false, seed: Int = 0
+        width: Int = 1_800, height: Int = 1_200, hasAlpha: Bool = false, seed: Int = 0, pixelCount: Int = 0
     ) -> [UInt8] {
         let header = number(width) + number(height) + [8, hasAlpha ? 6 : 2, 0, 0, 0]
         return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", header)
-            + chunk("IDAT", Array("pixels \(seed)".utf8)) + chunk("IEND", [])
+            + chunk("IDAT", Array("pixels \(seed)".utf8) + (0..<pixelCount).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) })
+            + chunk("IEND", [])
     }
 
     private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {

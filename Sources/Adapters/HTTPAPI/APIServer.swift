@@ -252,6 +252,7 @@ public struct APIServer: Service {
     {
         let attestation = AttestationControl(
             verifier: dependencies.attestation, counters: dependencies.answers.attestationCounters)
+        let downloads = ImageDownloads(dependencies.catalogue.items.images, dependencies.catalogue.imageFiles)
         return LocationRoutes(answers: dependencies.answers, attestation: attestation).routes
             + AttestationRoutes(control: attestation).routes
             + InstanceRoutes(
@@ -262,7 +263,7 @@ public struct APIServer: Service {
             + NotificationHistoryRoutes(history: dependencies.history).routes
             + CatalogueRoutes("identifier", dependencies.catalogue.items.locations).routes
             + CatalogueRoutes("bundleID", dependencies.catalogue.items.clips).routes
-            + ImageRoutes(dependencies.catalogue.items.images, dependencies.catalogue.imageFiles).routes
+            + ImageRoutes(dependencies.catalogue.items.images, downloads).routes
             + CatalogueRoutes("id", dependencies.catalogue.items.experiences, namesItself: true).routes
             + CatalogueRoutes("code", dependencies.catalogue.items.shortCodes).routes
             + CollectionRoutes(store: dependencies.catalogue.collections.locations).routes
@@ -277,7 +278,7 @@ public struct APIServer: Service {
             + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes
             + DiagnosisRoutes(by: dependencies.diagnose).routes
             + SiteAssociationRoutes(table: dependencies.table).routes
-            + CardImageRoutes(access, dependencies.catalogue).routes
+            + CardImageRoutes(access, downloads).routes
             + (settings.operations == nil ? OperationsRoutes(dependencies).routes : [])
             + [OpenAPIDocument.route]
             + ProblemPages.routes

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Hummingbird
 import NIOCore
 import Routing
 
@@ -7,6 +8,8 @@ struct Answer {
     var status: HTTPResponse.Status = .ok
     /// None with 304.
     var body: ByteBuffer?
+    /// In place of `body` one that is written piece by piece, as its client takes it; by the router alone.
+    var pieces: ResponseBody?
     var contentType = "application/json"
     var caching: Caching
     /// Set for a refusal: its content type and what else belongs into its header.
@@ -69,14 +72,16 @@ struct Answer {
         caching = .shared(maximumAge: maximumAge, tag: nil)
     }
 
-    /// What is named by its own digest.
-    init(
-        _ status: HTTPResponse.Status, immutable tag: String, _ body: [UInt8]? = nil,
-        as contentType: String = "application/json"
-    ) {
-        self.status = status
-        self.body = body.map { ByteBuffer(bytes: $0) }
+    /// An answer that is written piece by piece.
+    init(_ pieces: ResponseBody, as contentType: String, _ caching: Caching) {
+        self.pieces = pieces
         self.contentType = contentType
+        self.caching = caching
+    }
+
+    /// To a client that has what is named by its own digest.
+    init(notModified tag: String) {
+        status = .notModified
         caching = .immutable(tag: tag)
     }
 
@@ -101,7 +106,7 @@ struct Answer {
     /// Adds what the header says of it, whichever way it is sent.
     func write(to header: inout some AnswerHeader) {
         for field in problem?.headers ?? headers { header.append(field.name, field.value) }
-        if body != nil { header.append(.contentType, contentType) }
+        if body != nil || pieces != nil { header.append(.contentType, contentType) }
         switch caching {
         case .none: header.append(.cacheControl, "no-store")
         case .tagged(let tag):

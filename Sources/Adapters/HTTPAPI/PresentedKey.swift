@@ -6,21 +6,23 @@ import Tenancy
 /// A connection keeps the last one, so that a client that sends its key with every request has it hashed once. Whose key
 /// it is, and whether it still is one, is asked of the table for each request.
 final class PresentedKey: Sendable {
-    private let field: String
+    /// Nil for what is no key, or has more around it than a key: it would be kept for nothing, as long as its connection is open.
+    private let field: String?
     /// The SHA-256; nil where the field holds nothing that could be a key.
     let digest: SHA256.Digest?
 
     /// - Parameter field: `Authorization`, with a bearer token (RFC 6750 §2.1); the scheme's case does not matter
     ///   (RFC 9110 §11.1).
     init(_ field: String) {
-        self.field = field
         digest = Self.digest(field.utf8.span)
+        self.field = digest != nil && field.utf8.count <= Self.maximumKeptLength ? field : nil
     }
 
     /// Whether it is what the field presents. Looks at all of both where they are of a length: how long it takes tells nothing
     /// of a key.
     func isSame(as field: String) -> Bool {
-        let (mine, other) = (self.field.utf8.span, field.utf8.span)
+        guard let known = self.field else { return false }
+        let (mine, other) = (known.utf8.span, field.utf8.span)
         guard mine.count == other.count else { return false }
         var difference: UInt8 = 0
         for index in mine.indices { difference |= mine[index] ^ other[index] }
@@ -35,6 +37,8 @@ final class PresentedKey: Sendable {
         guard token.count == APIKey.length else { return nil }
         return field.extracting(token).withUnsafeBytes { SHA256.hash(data: $0) }
     }
+
+    private static let maximumKeptLength = 128
 
     private static let scheme = Array("bearer ".utf8)
 }

@@ -17,30 +17,51 @@ final class PageCache: Sendable {
         }
     }
 
-    private struct State {
-        var version: Int?
+    /// Those of a host.
+    private struct Pages {
         var pages: [Key: WrittenPage] = [:]
         var byteCount = 0
     }
 
-    /// Bytes of the pages: where there would be more, all are let go, so that nobody fills memory by asking for every spelling. [ours]
+    private struct State {
+        var version: Int?
+        var hosts: [String: Pages] = [:]
+        var byteCount = 0
+
+        mutating func letGo(of host: String) {
+            byteCount -= hosts.removeValue(forKey: host)?.byteCount ?? 0
+        }
+    }
+
+    /// Bytes of the pages of all hosts: where there would be more, the host that has most loses its own. [ours]
     static let maximumByteCount = 8 << 20
+    /// Bytes of the pages of a host: where there would be more, they are let go. Who asks for every spelling of a URL fills no
+    /// memory, and takes the pages of others from nobody. [ours]
+    static let maximumByteCountOfHost = 1 << 20
 
     private let state = Mutex(State())
 
     /// - Parameter version: of the table.
     func page(_ key: Key, in version: Int) -> WrittenPage? {
-        state.withLock { $0.version == version ? $0.pages[key] : nil }
+        state.withLock { $0.version == version ? $0.hosts[key.host]?.pages[key] : nil }
     }
 
     func keep(_ page: WrittenPage, as key: Key, in version: Int) {
         // Of the key and of what stands around both, about.
         let size = page.body.count + key.target.utf8.count + 1_024
         state.withLock { state in
-            if state.version != version || state.byteCount + size > Self.maximumByteCount {
-                state = State(version: version)
+            if state.version != version { state = State(version: version) }
+            guard state.hosts[key.host]?.pages[key] == nil else { return }
+            if let pages = state.hosts[key.host], pages.byteCount + size > Self.maximumByteCountOfHost {
+                state.letGo(of: key.host)
             }
-            guard state.pages.updateValue(page, forKey: key) == nil else { return }
+            while state.byteCount + size > Self.maximumByteCount,
+                let largest = state.hosts.max(by: { $0.value.byteCount < $1.value.byteCount })
+            {
+                state.letGo(of: largest.key)
+            }
+            state.hosts[key.host, default: Pages()].pages[key] = page
+            state.hosts[key.host, default: Pages()].byteCount += size
             state.byteCount += size
         }
     }

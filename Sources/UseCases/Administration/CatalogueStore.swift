@@ -89,8 +89,10 @@ public protocol CollectionStore<Item>: Sendable {
 
 /// Where the files of tenants' images are.
 public protocol ImageFiles: Sendable {
-    /// Nil where the tenant has no such image.
-    func file(of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]?
+    /// Reads a part of a file: nobody who takes it slowly has all of it kept.
+    /// - Parameter range: of its bytes, from 0.
+    /// - Returns: As many of them as there are; nil where the tenant has no such image.
+    func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]?
 }
 
 /// What became of an item.

@@ -46,6 +46,22 @@ import Testing
         }
     }
 
+    /// Of many pieces, each way that an image can be asked for.
+    @Test func aLongImageArrivesWhole() async throws {
+        let file = HeaderPicture.png(pixelCount: 3_000_000)
+        let api = TestAPI()
+        let image = try CardImage(file: file, addedAt: Date(timeIntervalSince1970: 0))
+        _ = try await api.images.change(image.key, of: TenantID(number: 1), by: "test") { _ in image }
+        try api.proveHost()
+        try await api.test { client in
+            let shown = try await client.send(.get, Self.path(file), key: nil)
+            #expect(shown.status == 200 && shown.text == String(decoding: file, as: UTF8.self))
+            let managed = try await client.send(.get, "/v1/images/\(image.key)/file", key: api.manager)
+            #expect(managed.status == 200 && managed.text == String(decoding: file, as: UTF8.self))
+            #expect(managed.headers[.cacheControl] == "no-store")
+        }
+    }
+
     @Test func whatIsNoImageOfTheTenantIsNotThere() async throws {
         let api = try await Self.api(of: TenantID(number: 3))
         try api.proveHost(pages: .on)

@@ -131,7 +131,7 @@ final class MemoryCatalogueStore<Item: CatalogueItem>: CatalogueStore, Collectio
 struct MemoryImageFiles: ImageFiles {
     let images: MemoryCatalogueStore<CardImage>
 
-    func file(of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]? {
-        try await images.item(image, of: tenant)?.file
+    func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]? {
+        try await images.item(image, of: tenant)?.file.map { Array($0[range.clamped(to: 0..<$0.count)]) }
     }
 }

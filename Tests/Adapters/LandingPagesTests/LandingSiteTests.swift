@@ -138,13 +138,27 @@ import Testing
     @Test func `So many pages are kept, and no more`() throws {
         let cache = PageCache()
         let page = try WrittenPage(Self.page(), [:])
-        func key(_ number: Int) throws -> PageCache.Key {
-            try #require(PageCache.Key(host: "example.com", target: "/\(number)"))
+        func key(_ number: Int, at host: Int = 0) throws -> PageCache.Key {
+            try #require(PageCache.Key(host: "\(host).example.com", target: "/\(number)"))
         }
-        let limit = PageCache.maximumByteCount / page.body.count
+        func count(at host: Int, upTo limit: Int) throws -> Int {
+            try (0..<limit).count { cache.page(try key($0, at: host), in: 1) != nil }
+        }
+        let limit = PageCache.maximumByteCountOfHost / page.body.count
+        let others = 1...PageCache.maximumByteCount / PageCache.maximumByteCountOfHost + 1
+        // Of a host the pages of the others are not let go for one that asks for more than its share.
+        cache.keep(page, as: try key(0, at: 1), in: 1)
         for number in 0..<limit { cache.keep(page, as: try key(number), in: 1) }
-        let kept = try (0..<limit).filter { cache.page(try key($0), in: 1) != nil }
-        #expect(!kept.isEmpty && kept.count < limit && kept.last == limit - 1)
+        let kept = try count(at: 0, upTo: limit)
+        #expect(0 < kept && kept < limit)
+        #expect(try cache.page(key(limit - 1), in: 1) != nil)
+        #expect(try count(at: 1, upTo: 1) == 1)
+        // Where all ask for as much as they may, not all of it is kept.
+        let share = limit / 2
+        for host in others { for number in 0..<share { cache.keep(page, as: try key(number, at: host), in: 1) } }
+        for host in others { for number in share..<limit * 3 / 4 { cache.keep(page, as: try key(number, at: host), in: 1) } }
+        let all = try others.map { try count(at: $0, upTo: limit) }.reduce(0, +)
+        #expect(0 < all && all * page.body.count <= PageCache.maximumByteCount)
         #expect(try cache.page(key(limit - 1), in: 2) == nil)
         cache.keep(page, as: try key(0), in: 2)
         #expect(try cache.page(key(limit - 1), in: 2) == nil)

@@ -6,7 +6,7 @@ import Tenancy
 /// Answers from memory never wait, so that nothing else of a tenant's can pile up. Publishable keys are anyone's to use: one
 /// client has a tenth of its tenant's, so that it cannot take all of them from the others.
 final class TenantConcurrency: Sendable {
-    private struct Holder: Hashable {
+    fileprivate struct Holder: Hashable {
         let tenant: TenantID
         /// Nil for all of the tenant's.
         let client: Client.Identity?
@@ -37,11 +37,22 @@ final class TenantConcurrency: Sendable {
         self.totalRefusal = totalRefusal
     }
 
+    /// One that is under way, until it is let go.
+    final class Permit: Sendable {
+        private let concurrency: TenantConcurrency
+        private let holders: [Holder]
+
+        fileprivate init(_ concurrency: TenantConcurrency, _ holders: [Holder]) {
+            self.concurrency = concurrency
+            self.holders = holders
+        }
+
+        deinit { concurrency.end(holders) }
+    }
+
     /// - Parameter client: who uses a publishable key; nil for a secret one.
     /// - Throws: A refusal, 429 unless said, when as many of the tenant's, of the client's, or of all are under way as may be.
-    func with<Result>(
-        _ tenant: TenantID, client: Client.Identity? = nil, _ body: () async throws -> Result
-    ) async throws -> Result {
+    func permit(_ tenant: TenantID, client: Client.Identity? = nil) throws(Problem) -> Permit {
         var holders = [Holder(tenant: tenant, client: nil)]
         if client != nil { holders.append(Holder(tenant: tenant, client: client)) }
         let refused: Problem? = underWay.withLock { underWay in
@@ -55,15 +66,25 @@ final class TenantConcurrency: Sendable {
             return nil
         }
         if let refused { throw refused }
-        defer {
-            underWay.withLock { underWay in
-                for holder in holders {
-                    let count = underWay.counts[holder] ?? 0
-                    underWay.counts[holder] = count > 1 ? count - 1 : nil
-                }
-                underWay.total -= 1
+        return Permit(self, holders)
+    }
+
+    private func end(_ holders: [Holder]) {
+        underWay.withLock { underWay in
+            for holder in holders {
+                let count = underWay.counts[holder] ?? 0
+                underWay.counts[holder] = count > 1 ? count - 1 : nil
             }
+            underWay.total -= 1
         }
+    }
+
+    /// Does something under a ``permit(_:client:)``.
+    func with<Result>(
+        _ tenant: TenantID, client: Client.Identity? = nil, _ body: () async throws -> Result
+    ) async throws -> Result {
+        let permit = try permit(tenant, client: client)
+        defer { withExtendedLifetime(permit) {} }
         return try await body()
     }
 }

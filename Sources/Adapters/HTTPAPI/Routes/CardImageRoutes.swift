@@ -1,4 +1,3 @@
-import Administration
 import Cards
 import HTTPTypes
 import Routing
@@ -6,17 +5,13 @@ import Routing
 /// The images of cards, as pages and previews show them: for anyone, at the hosts that their tenant has proved.
 struct CardImageRoutes: Sendable {
     private let table: LiveRoutingTable
-    private let images: any CatalogueStore<CardImage>
-    private let files: any ImageFiles
+    private let downloads: ImageDownloads
     private let access: AccessControl
-    /// Each holds a file of up to 10 MiB.
-    private let downloads = TenantConcurrency(maximum: 4, ofAll: 8)
 
-    init(_ access: AccessControl, _ catalogue: ManagedCatalogue) {
+    init(_ access: AccessControl, _ downloads: ImageDownloads) {
         self.access = access
         table = access.table
-        images = catalogue.items.images
-        files = catalogue.imageFiles
+        self.downloads = downloads
     }
 
     var routes: [Route] {
@@ -35,17 +30,13 @@ struct CardImageRoutes: Sendable {
         }
         let tag = "\"\(digest)\""
         if let known = request.fields.ifNoneMatch, Answer.matches(known.utf8.span, tag) {
-            return Answer(.notModified, immutable: tag)
+            return Answer(notModified: tag)
         }
         do {
-            return try await downloads.with(host.tenant) {
-                guard let image = try await images.item(digest, of: host.tenant),
-                    let file = try await files.file(of: digest, of: host.tenant)
-                else { throw Problem(.notFound, .unknownImage(digest)) }
-                var answer = Answer(.ok, immutable: tag, file, as: image.format.rawValue)
-                answer.headers = [.xContentTypeOptions: "nosniff"]
-                return answer
-            }
+            var answer = try await downloads.answer(
+                digest, of: host.tenant, to: .address(request.client.address), .immutable(tag: tag))
+            answer.headers = [.xContentTypeOptions: "nosniff"]
+            return answer
         } catch let problem as Problem {
             throw access.limiter.holdingBack(problem, from: request.client)
         }

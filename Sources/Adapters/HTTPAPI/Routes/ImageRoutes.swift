@@ -7,15 +7,11 @@ import Tenancy
 /// The routes by which a tenant keeps the images that its cards name: a file is put where its SHA-256 says, and read there.
 struct ImageRoutes: Sendable {
     private let images: CatalogueRoutes<CardImage>
-    private let store: any CatalogueStore<CardImage>
-    private let files: any ImageFiles
-    /// Each holds a file of up to 10 MiB.
-    private let downloads = TenantConcurrency(maximum: 2, ofAll: 8)
+    private let downloads: ImageDownloads
 
-    init(_ store: any CatalogueStore<CardImage>, _ files: any ImageFiles) {
+    init(_ store: any CatalogueStore<CardImage>, _ downloads: ImageDownloads) {
         images = CatalogueRoutes("sha256", store)
-        self.store = store
-        self.files = files
+        self.downloads = downloads
     }
 
     var routes: [Route] {
@@ -43,12 +39,7 @@ struct ImageRoutes: Sendable {
     }
 
     private func file(_ request: AdmittedRequest) async throws -> Answer {
-        let digest = try images.key(of: request)
-        return try await downloads.with(request.tenant) {
-            guard let image = try await store.item(digest, of: request.tenant),
-                let file = try await files.file(of: digest, of: request.tenant)
-            else { throw Problem(.notFound, .unknownImage(digest)) }
-            return Answer(uncached: file, as: image.format.rawValue)
-        }
+        try await downloads.answer(
+            try images.key(of: request), of: request.tenant, to: nil, .none)
     }
 }

@@ -1,0 +1,125 @@
+import Administration
+import Cards
+import Foundation
+import HTTPTypes
+import Hummingbird
+import IPAddresses
+import NIOCore
+import RoutingSupport
+import StoreSupport
+import Synchronization
+import Tenancy
+import Testing
+
+@testable import HTTPAPI
+
+/// What is kept of images for those who read them, however slowly.
+@Suite struct ImageDownloadTests {
+    private static let tenant = TenantID(number: 1)
+    /// Four pieces and a part of one.
+    private static let file = HeaderPicture.png(pixelCount: 4 * ImageDownloads.pieceLength)
+
+    /// Notes which parts are asked for.
+    private final class Files: ImageFiles {
+        private let images: MemoryImageFiles
+        private let asked = Mutex<[Range<Int>]>([])
+        private let isDeleted = Mutex(false)
+
+        init(_ images: MemoryImageFiles) {
+            self.images = images
+        }
+
+        var ranges: [Range<Int>] { asked.withLock { $0 } }
+
+        func delete() { isDeleted.withLock { $0 = true } }
+
+        func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]? {
+            asked.withLock { $0.append(range) }
+            guard !isDeleted.withLock({ $0 }) else { return nil }
+            return try await images.bytes(range, of: image, of: tenant)
+        }
+    }
+
+    /// Does something with the length of each piece before it takes the next.
+    private struct Reader: ResponseBodyWriter {
+        let afterPiece: @Sendable (Int) async throws -> Void
+
+        mutating func write(_ buffer: ByteBuffer) async throws {
+            try await afterPiece(buffer.readableBytes)
+        }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
+    private struct Desk {
+        let downloads: ImageDownloads
+        let files: Files
+        let digest: ImageDigest
+
+        init(maximum: Int = 100) async throws {
+            let api = TestAPI()
+            let image = try CardImage(file: ImageDownloadTests.file, addedAt: Date(timeIntervalSince1970: 0))
+            _ = try await api.images.change(image.key, of: ImageDownloadTests.tenant, by: "test") { _ in image }
+            files = Files(MemoryImageFiles(images: api.images))
+            downloads = ImageDownloads(api.images, files, maximum: maximum)
+            digest = image.key
+        }
+
+        func answer(to client: Client.Identity? = nil) async throws -> Answer {
+            try await downloads.answer(digest, of: ImageDownloadTests.tenant, to: client, .none)
+        }
+    }
+
+    @Test func aPieceIsReadWhenTheOneBeforeItIsTaken() async throws {
+        let desk = try await Desk()
+        let body = try #require(try await desk.answer().pieces)
+        #expect(body.contentLength == Self.file.count && desk.files.ranges.count == 1)
+        let collected = Mutex<(count: Int, bytes: Int)>((0, 0))
+        let files = desk.files
+        try await body.write(
+            Reader { length in
+                let pieces = collected.withLock { collected in
+                    collected.count += 1
+                    collected.bytes += length
+                    return collected.count
+                }
+                #expect(length <= ImageDownloads.pieceLength && files.ranges.count == pieces)
+            })
+        #expect(collected.withLock { $0.bytes } == Self.file.count)
+        #expect(files.ranges.map(\.count).reduce(0, +) == Self.file.count)
+        #expect(zip(files.ranges, files.ranges.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
+    }
+
+    /// Else whoever reads slowly could have as many under way as there are requests in the time that they take.
+    @Test func aDownloadIsUnderWayUntilItIsTaken() async throws {
+        let desk = try await Desk(maximum: 20)
+        @Sendable func client(_ number: Int) -> Client.Identity { .installation([UInt8(number)]) }
+        var first: Answer? = try await desk.answer(to: client(1))
+        let second = try await desk.answer(to: client(1))
+        await #expect(throws: Problem.self) { try await desk.answer(to: client(1)) }
+        _ = try await desk.answer(to: client(2))
+        // One that is never read.
+        #expect(first != nil)
+        first = nil
+        // And one that is read.
+        let body = try #require(second.pieces)
+        try await body.write(
+            Reader { _ in
+                _ = try await desk.answer(to: client(1))
+                let other = try await desk.answer(to: client(1))
+                await #expect(throws: Problem.self) { try await desk.answer(to: client(1)) }
+                withExtendedLifetime(other) {}
+            })
+    }
+
+    @Test func whatIsDeletedMeanwhileIsCutOff() async throws {
+        let desk = try await Desk()
+        let body = try #require(try await desk.answer().pieces)
+        let files = desk.files
+        await #expect(throws: Problem.self) {
+            try await body.write(Reader { _ in files.delete() })
+        }
+        #expect(files.ranges.count == 2)
+        await #expect(throws: Problem.self) { try await desk.answer() }
+    }
+}
