@@ -42,7 +42,7 @@ public enum LocationAccess: String, Sendable, Codable {
 
 /// The server's answer to a confirmation.
 public struct ClipConfirmation: Sendable, Hashable, Codable {
-    /// What `confirmAcquired(in:)` would say. All five are answers.
+    /// What `confirmAcquired(in:)` would say. All of them are answers.
     public enum Outcome: String, Sendable, Codable, CaseIterable {
         /// At the place.
         case inRegion

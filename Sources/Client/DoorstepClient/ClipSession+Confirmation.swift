@@ -5,7 +5,7 @@ extension ClipSession {
     ///
     /// It is sent again only where the server has not taken it, since each is recorded. It is signed by App Attest where the
     /// server gives something to sign. The coordinate is sent once and kept nowhere.
-    /// - Returns: One of five outcomes, all of them answers.
+    /// - Returns: An outcome; all of them are answers.
     public func confirm(
         _ url: URL, evidence: PresenceEvidence, source: LaunchSource = .unknown,
         locationAccess: LocationAccess = .unknown

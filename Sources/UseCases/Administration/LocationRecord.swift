@@ -7,8 +7,8 @@ public import Routing
 /// A location as an operator keeps it: one row of an import.
 public struct LocationRecord: Sendable, Hashable {
     public let identifier: LocationIdentifier
-    public let name: DisplayName
-    public let region: CircularRegion
+    public var name: DisplayName
+    public var region: CircularRegion
     /// The row's further columns by their names; Doorstep keeps them and gives them no meaning.
     public let metadata: JSONObject
     /// What lookups give back of it.

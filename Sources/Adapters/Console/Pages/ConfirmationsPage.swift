@@ -44,10 +44,17 @@ struct ConfirmationChart {
     var highest: Int { days.map { $0.counts.values.reduce(0, +) }.max() ?? 0 }
 
     /// From the bottom of a bar to its top.
-    static let outcomes: [(Confirmation.Outcome, title: String)] = [
-        (.inRegion, "in region"), (.notInRegion, "not in region"), (.doesNotMatch, "does not match"),
-        (.disallowed, "disallowed"), (.undetermined, "undetermined"),
-    ]
+    static let outcomes = Confirmation.Outcome.allCases.map { (outcome: $0, title: title(of: $0)) }
+
+    private static func title(of outcome: Confirmation.Outcome) -> String {
+        switch outcome {
+        case .inRegion: "in region"
+        case .notInRegion: "not in region"
+        case .doesNotMatch: "does not match"
+        case .disallowed: "disallowed"
+        case .undetermined: "undetermined"
+        }
+    }
 }
 
 extension HTMLWriter {

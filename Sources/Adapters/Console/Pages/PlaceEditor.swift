@@ -72,9 +72,10 @@ struct PlaceEditor: Sendable {
                     center: Coordinate(latitude: latitudeNumber, longitude: longitudeNumber),
                     radius: Distance(meters: meters))
             else { return nil }
-            return LocationRecord(
-                identifier: location.identifier, name: displayName, region: region,
-                metadata: location.metadata, details: location.details, card: location.card)
+            // What has no field stays.
+            var changed = location
+            (changed.name, changed.region) = (displayName, region)
+            return changed
         }
     }
 
