@@ -57,7 +57,8 @@ struct InstanceRoutes: Sendable {
     private func attested(
         _ request: AdmittedRequest, for id: InstanceID, naming clip: BundleID? = nil
     ) async throws -> Attested {
-        guard request.isHeldToAttestation else { return Attested() }
+        // Whose the instance is costs a transaction, which only tenants pay that ask for attestations.
+        guard request.isHeldToAttestation, request.table.asksForAttestations else { return Attested() }
         let owner = try await configured().owner(of: id, of: request.tenant)
         var attested = Attested(owner: owner)
         for clip in Set([clip, owner?.clip].compactMap(\.self)) {
