@@ -93,10 +93,10 @@ struct InstanceRoutes: Sendable {
         }
         // Only the store knows whether the instance is new; one that is known is kept whatever the limits say.
         let client = attested.key.map { Client.Identity.installation($0) } ?? .address(request.client.address)
-        let full = limiter.admitInstance(of: request.caller, from: client)
+        let full = limiter.newInstances.admit(request.caller, from: client)
         var isNew = false
         defer {
-            if full == nil, !isNew { limiter.giveBackInstance(of: request.caller, from: client) }
+            if full == nil, !isNew { limiter.newInstances.giveBack(request.caller, from: client) }
         }
         switch try await registrar.register(
             report, proof: proof, mayBeNew: full == nil, by: attested.key,
