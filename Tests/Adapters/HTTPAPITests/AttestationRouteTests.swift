@@ -514,6 +514,38 @@ import Testing
         }
     }
 
+    /// One more is taken where that is monitored, and counted.
+    @Test func monitoringRefusesNoInstance() async throws {
+        let metrics = PrometheusRegistry()
+        let fixture = try Fixture(ClipAttestation(register: .monitor), metrics: metrics)
+        let launch: JSONValue = [
+            "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
+        ]
+        try await fixture.api.test(over: [.router]) { client in
+            let client = Client(client: client)
+            let tokens = [
+                try #require(try await client.attest(try fixture.device())["token"]?.stringValue),
+                try #require(try await client.attest(try fixture.device())["token"]?.stringValue),
+            ]
+            var path = ""
+            for _ in 0...Instance.maximumOfKey {
+                path = "/v1/instances/\(UUID().uuidString.lowercased())"
+                #expect(try await client.send(.put, path, tokens[0], nil, nil, launch).status == 201)
+            }
+            #expect(try await client.send(.put, path, tokens[1], nil, nil, launch).status == 200)
+            // By no key: nothing is bound.
+            #expect(try await client.send(.put, path, nil, nil, nil, launch).status == 200)
+        }
+        let text = metrics.exposition()
+        for (result, count) in [
+            ("verified", Instance.maximumOfKey), ("too_many_instances", 1), ("other_key", 1),
+        ] {
+            let sample =
+                "doorstep_attestation_checks_total{operation=\"bind\",result=\"\(result)\"} \(count)\n"
+            #expect(text.contains(sample), "\(result)")
+        }
+    }
+
     /// One device can attest as many keys as it likes, but from its address no more than these; those of another go on. What adds no
     /// key does not count.
     @Test func newKeysHaveLimitsOfTheirOwn() async throws {

@@ -100,14 +100,27 @@ struct InstanceRoutes: Sendable {
         }
         switch try await registrar.register(
             report, proof: proof, mayBeNew: full == nil, by: attested.key,
-            reachesOthers: !attested.isRequired, in: request.table, at: request.now)
+            isHeldToKey: attested.isRequired, in: request.table, at: request.now)
         {
-        case .registered(let instance, let isAdded):
+        case .registered(let instance, let isAdded, let despite):
             isNew = isAdded
+            count(despite, of: attested)
             return Answer(isNew ? .created : .ok, uncached: JSONValue.object(instance.json).serialized())
         case .refused(let refusal):
+            count(refusal, of: attested)
             if refusal == .newNotAdmitted, let full { throw full }
             throw Problem(refusal)
+        }
+    }
+
+    /// Counts a report that an attested key made, by what stands between the key and the instance, if anything does.
+    private func count(_ refusal: RegistrationRefusal?, of attested: Attested) {
+        guard attested.key != nil else { return }
+        switch refusal {
+        case nil: attestation.counters.count(bindingOf: .verified)
+        case .otherKey: attestation.counters.count(bindingOf: .otherKey)
+        case .tooManyOfKey: attestation.counters.count(bindingOf: .tooManyInstances)
+        default: break
         }
     }
 
