@@ -270,8 +270,8 @@ let package = Package(
                 "Invocation", "JSON", "PostgreSQL", "Receipts", "Routing", "Tenancy",
             ]),
         .testTarget(
-            name: "FuzzTargetsTests", dependencies: ["FuzzTargets"], path: "Tests/FuzzTargetsTests",
-            resources: [.copy("Seeds")], swiftSettings: settings),
+            name: "FuzzTargetsTests", dependencies: ["AppAttest", "FuzzTargets"],
+            path: "Tests/FuzzTargetsTests", resources: [.copy("Seeds")], swiftSettings: settings),
         testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL", "ProcessSupport"]),
         Floor.values.tests("TenancyTests", ["Tenancy"]),
         Floor.values.tests("HTMLTests", ["HTML", "PropertyTesting"]),

@@ -1,6 +1,8 @@
+import AppAttest
 import Foundation
-import FuzzTargets
 import Testing
+
+@testable import FuzzTargets
 
 /// Each seed, and each input that once broke something, is read without stopping the process.
 @Suite struct SeedTests {
@@ -22,6 +24,22 @@ import Testing
             case .synchronous(let body): body(bytes)
             case .asynchronous(let body): await body(bytes)
             }
+        }
+    }
+
+    /// What is made up from these has come past each signature.
+    @Test(arguments: ["ios-14", "ios-27"]) func ofWhatIsProvedOnlyTheAppIsAnother(system: String) async throws
+    {
+        func bytes(_ target: String, _ name: String) throws -> [UInt8] {
+            let seed = try #require(
+                Self.seeds(of: target).first { $0.lastPathComponent == "\(name)-\(system)" })
+            return Array(try Data(contentsOf: seed))
+        }
+        for inspection in [
+            await FuzzTarget.inspect(attestation: try bytes("attestation", "proved")),
+            FuzzTarget.inspect(assertion: try bytes("assertion", "signed")),
+        ] {
+            #expect(inspection.steps.filter { $0.verdict != .passed }.map(\.reason) == [.appID])
         }
     }
 

@@ -11,15 +11,23 @@ public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     switch target.body {
     case .synchronous(let body): body(input)
     case .asynchronous(let body):
-        // This thread is none of those that tasks run on.
         let end = DispatchSemaphore(value: 0)
-        Task.detached {
+        Task.detached(executorPreference: CallingThread.executor) {
             await body(input)
             end.signal()
         }
         end.wait()
     }
     return 0
+}
+
+/// Runs a task where it is made: to hand each input to another thread would take longer than to read it.
+private final class CallingThread: TaskExecutor {
+    static let executor = CallingThread()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+    }
 }
 
 private let target: FuzzTarget = {

@@ -49,7 +49,9 @@ public struct APIServer: Service {
         public var limits = RequestLimits(
             key: RateLimit(perSecond: 5_000, burst: 20_000), client: RateLimit(perSecond: 50, burst: 1_000),
             newInstances: RateLimit(perSecond: 50, burst: 20_000),
-            clientNewInstances: RateLimit(perSecond: 1, burst: 2_000))
+            clientNewInstances: RateLimit(perSecond: 1, burst: 2_000),
+            newAttestKeys: RateLimit(perSecond: 50, burst: 20_000),
+            clientNewAttestKeys: RateLimit(perSecond: 1, burst: 2_000))
         /// The proxies whose `X-Forwarded-For` is believed.
         public var trustedProxies: [AddressRange] = []
         /// How many requests of one tenant may wait for their bodies at once.
@@ -254,7 +256,7 @@ public struct APIServer: Service {
             verifier: dependencies.attestation, counters: dependencies.answers.attestationCounters)
         let downloads = ImageDownloads(dependencies.catalogue.items.images, dependencies.catalogue.imageFiles)
         return LocationRoutes(answers: dependencies.answers, attestation: attestation).routes
-            + AttestationRoutes(control: attestation).routes
+            + AttestationRoutes(control: attestation, limiter: access.limiter.newAttestKeys).routes
             + InstanceRoutes(
                 dependencies.instances, dependencies.answers, access.limiter, attestation
             ).routes

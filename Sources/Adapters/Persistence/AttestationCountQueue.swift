@@ -2,7 +2,6 @@ public import AppAttest
 public import Attestation
 public import Foundation
 public import PostgreSQL
-import Synchronization
 public import Tenancy
 
 /// Counts in PostgreSQL, as `doorstep_app`, what requests bring of App Attest: a row for each clip, operation and day, some
@@ -20,89 +19,58 @@ public final class AttestationCountQueue: AttestationRecorder, Sendable {
 
     private typealias Counts = [RequestAttestation.Grade: Int]
 
-    private let waiting = Mutex<[TenantID: [Place: Counts]]>([:])
-    private let pool: ConnectionPool
-    private let interval: Duration
-    private let onFailure: @Sendable (any Error) -> Void
+    private let gathering: TenantGathering<[Place: Counts]>
 
     /// - Parameter interval: How long counts are gathered before they are written.
     public init(
         _ pool: ConnectionPool, interval: Duration = .seconds(10),
         onFailure: @escaping @Sendable (any Error) -> Void
     ) {
-        self.pool = pool
-        self.interval = interval
-        self.onFailure = onFailure
+        gathering = TenantGathering(
+            pool, interval: interval, onFailure: onFailure,
+            merge: { $0.merging($1) { $0.merging($1, uniquingKeysWith: +) } }, write: Self.write)
     }
 
     public func record(
         _ grade: RequestAttestation.Grade, of clip: BundleID, for operation: ClipAttestation.Operation,
         _ tenant: TenantID, at now: Date
     ) {
-        let day = Int32(clamping: Int((now.timeIntervalSince1970 / 86_400).rounded(.down)))
-        let place = Place(clip: clip, operation: operation, day: day)
-        waiting.withLock { $0[tenant, default: [:]][place, default: [:]][grade, default: 0] += 1 }
+        let place = Place(clip: clip, operation: operation, day: now.dayNumber)
+        gathering.gather(for: tenant, in: [:]) { $0[place, default: [:]][grade, default: 0] += 1 }
     }
 
     /// Writes what was counted, again and again until the task is cancelled.
-    public func run() async {
-        while !Task.isCancelled {
-            do { try await Task.sleep(for: interval) } catch { return }
-            await flush()
-        }
-    }
+    public func run() async { await gathering.run() }
 
-    /// Writes what was counted; what cannot be written waits for the next time, and so does all that is left when the
-    /// database does not answer: waiting for it once for each tenant would take minutes.
-    public func flush() async {
-        var rest = waiting.withLock { waiting in
-            defer { waiting = [:] }
-            return waiting
-        }
-        while let (tenant, counts) = rest.popFirst() {
-            do {
-                try await write(counts, of: tenant)
-            } catch {
-                onFailure(error)
-                guard (error as? PostgreSQLError)?.sqlState != nil else {
-                    keep([tenant: counts])
-                    return keep(rest)
-                }
-                // The tenant or the clip is gone: no repetition will help.
-                if (error as? PostgreSQLError)?.isForeignKeyViolation() != true { keep([tenant: counts]) }
-            }
-        }
-    }
+    /// Writes what was counted; what cannot be written waits for the next time.
+    public func flush() async { await gathering.flush() }
 
-    private func keep(_ unwritten: [TenantID: [Place: Counts]]) {
-        waiting.withLock { waiting in
-            waiting.merge(unwritten) { $0.merging($1) { $0.merging($1, uniquingKeysWith: +) } }
-        }
-    }
-
-    private func write(_ counts: [Place: Counts], of tenant: TenantID) async throws {
-        let rows = Array(counts)
+    private static func write(_ counts: [Place: Counts], in transaction: TenantTransaction) async throws {
+        let (tenant, rows) = (transaction.tenant, Array(counts))
         func column(_ grade: RequestAttestation.Grade) -> [Int] { rows.map { $0.value[grade] ?? 0 } }
-        try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-            // In one order, so that two servers do not wait for each other; clips that are gone are left out.
-            _ = try await transaction.execute(
-                """
-                INSERT INTO doorstep.attestation_days AS d
-                    (tenant_id, bundle_id, operation, day, by_token, signed, not_attested)
-                SELECT \(tenant.uuid), v.bundle_id, v.operation, date '1970-01-01' + v.day, v.by_token, v.signed,
-                    v.not_attested
-                FROM unnest(
-                    \(rows.map(\.key.clip.text))::text[], \(rows.map(\.key.operation.rawValue))::text[],
-                    \(rows.map(\.key.day)), \(column(.token)), \(column(.request)), \(column(.none)))
-                    AS v (bundle_id, operation, day, by_token, signed, not_attested)
-                WHERE EXISTS (
-                    SELECT FROM doorstep.clips AS c
-                    WHERE c.tenant_id = \(tenant.uuid) AND c.bundle_id = v.bundle_id COLLATE "C")
-                ORDER BY v.bundle_id COLLATE "C", v.operation COLLATE "C", v.day
-                ON CONFLICT (tenant_id, bundle_id, operation, day) DO UPDATE
-                SET by_token = d.by_token + excluded.by_token, signed = d.signed + excluded.signed,
-                    not_attested = d.not_attested + excluded.not_attested
-                """)
-        }
+        // In one order, so that two servers do not wait for each other; clips that are gone are left out.
+        try await transaction.execute(
+            """
+            INSERT INTO doorstep.attestation_days AS d
+                (tenant_id, bundle_id, operation, day, by_token, signed, not_attested)
+            SELECT \(tenant.uuid), v.bundle_id, v.operation, date '1970-01-01' + v.day, v.by_token, v.signed,
+                v.not_attested
+            FROM unnest(
+                \(rows.map(\.key.clip.text))::text[], \(rows.map(\.key.operation.rawValue))::text[],
+                \(rows.map(\.key.day)), \(column(.token)), \(column(.request)), \(column(.none)))
+                AS v (bundle_id, operation, day, by_token, signed, not_attested)
+            WHERE EXISTS (
+                SELECT FROM doorstep.clips AS c
+                WHERE c.tenant_id = \(tenant.uuid) AND c.bundle_id = v.bundle_id COLLATE "C")
+            ORDER BY v.bundle_id COLLATE "C", v.operation COLLATE "C", v.day
+            ON CONFLICT (tenant_id, bundle_id, operation, day) DO UPDATE
+            SET by_token = d.by_token + excluded.by_token, signed = d.signed + excluded.signed,
+                not_attested = d.not_attested + excluded.not_attested
+            """)
     }
+}
+
+extension Date {
+    /// Days since 1970-01-01 UTC.
+    var dayNumber: Int32 { Int32(clamping: Int((timeIntervalSince1970 / 86_400).rounded(.down))) }
 }

@@ -42,13 +42,7 @@ public struct AttestationUpkeep: Sendable {
         let steps = Self.steps(at: now)
         for tenant in try await tenants(at: now) {
             for (step, count) in steps {
-                var deleted = Self.batch
-                while deleted == Self.batch {
-                    deleted = try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-                        try await transaction.execute(step(tenant)).affectedRows
-                    }
-                    work[keyPath: count] += deleted
-                }
+                work[keyPath: count] += try await pool.prune(tenant, batch: Self.batch, step(tenant))
             }
         }
         return work

@@ -21,15 +21,6 @@ public struct AuditLogUpkeep: Sendable {
     /// Deletes what is older, a thousand entries a transaction.
     /// - Returns: How many those were.
     public func maintain() async throws -> Int {
-        var pruned = 0
-        while case let count = try await pruneSome(), count > 0 { pruned += count }
-        return pruned
-    }
-
-    private func pruneSome() async throws -> Int {
-        try await pool.withTransaction(as: .router, .readWrite) {
-            try await $0.execute("SELECT doorstep.prune_audit_log(\(retention)::integer)").one()
-                .decode(at: 0)
-        }
+        try await pool.exhaust("SELECT doorstep.prune_audit_log(\(retention)::integer)")
     }
 }

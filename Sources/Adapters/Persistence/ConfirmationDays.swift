@@ -49,18 +49,13 @@ public struct ConfirmationDays: Sendable {
         ]
         for (step, count) in steps {
             do {
-                while case let done = try await run(step), done > 0 { upkeep[keyPath: count] += done }
+                upkeep[keyPath: count] += try await pool.exhaust(
+                    step, TransactionMode(statementTimeout: Self.timeout))
             } catch {
                 failure = failure ?? error
             }
         }
         if let failure { throw failure }
         return upkeep
-    }
-
-    private func run(_ step: Query) async throws -> Int {
-        try await pool.withTransaction(as: .router, TransactionMode(statementTimeout: Self.timeout)) {
-            try await $0.execute(step).one().decode(at: 0)
-        }
     }
 }

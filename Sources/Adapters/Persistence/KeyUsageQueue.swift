@@ -8,12 +8,6 @@ public import Tenancy
 ///
 /// What is not written when the process is killed is lost, until the day's next use at another server tells of it.
 public final class KeyUsageQueue: KeyUsageRecorder {
-    private struct State {
-        /// Days since 1970-01-01 UTC.
-        var days: [TenantKey: Int32] = [:]
-        var waiting: [TenantID: Set<KeyID>] = [:]
-    }
-
     private struct TenantKey: Hashable {
         let tenant: TenantID
         let key: KeyID
@@ -22,71 +16,45 @@ public final class KeyUsageQueue: KeyUsageRecorder {
         func hash(into hasher: inout Hasher) { hasher.combine(key) }
     }
 
-    private let state = Mutex(State())
-    private let pool: ConnectionPool
-    private let interval: Duration
-    private let onFailure: @Sendable (any Error) -> Void
+    /// In days since 1970-01-01 UTC, as all days here.
+    private let days = Mutex<[TenantKey: Int32]>([:])
+    private let gathering: TenantGathering<[KeyID: Int32]>
 
     /// - Parameter interval: How long uses are gathered before they are written.
     public init(
         _ pool: ConnectionPool, interval: Duration = .seconds(10),
         onFailure: @escaping @Sendable (any Error) -> Void
     ) {
-        self.pool = pool
-        self.interval = interval
-        self.onFailure = onFailure
+        gathering = TenantGathering(
+            pool, interval: interval, onFailure: onFailure, merge: { $0.merging($1, uniquingKeysWith: max) },
+            write: Self.write)
     }
 
     public func record(_ key: KeyID, of tenant: TenantID, at now: Date) {
-        let day = Int32(clamping: Int((now.timeIntervalSince1970 / 86_400).rounded(.down)))
-        state.withLock { state in
-            guard state.days.updateValue(day, forKey: TenantKey(tenant: tenant, key: key)) != day else {
-                return
-            }
-            state.waiting[tenant, default: []].insert(key)
+        let day = now.dayNumber
+        let isKnown = days.withLock {
+            $0.updateValue(day, forKey: TenantKey(tenant: tenant, key: key)) == day
         }
+        guard !isKnown else { return }
+        gathering.gather(for: tenant, in: [:]) { $0[key] = max($0[key] ?? day, day) }
     }
 
     /// Writes what was recorded, again and again until the task is cancelled.
-    public func run() async {
-        while !Task.isCancelled {
-            do { try await Task.sleep(for: interval) } catch { return }
-            await flush()
-        }
-    }
+    public func run() async { await gathering.run() }
 
-    /// Writes what was recorded; what cannot be written waits for the next time, and so does all that is left when the
-    /// database does not answer: waiting for it once for each tenant would take minutes.
-    public func flush() async {
-        var waiting = state.withLock { state in
-            defer { state.waiting = [:] }
-            return state.waiting
-        }
-        while let (tenant, keys) = waiting.popFirst() {
-            let days = state.withLock { state in
-                keys.map { state.days[TenantKey(tenant: tenant, key: $0)] ?? 0 }
-            }
-            do {
-                try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-                    // The key may be gone, and another server may have come first.
-                    _ = try await transaction.execute(
-                        """
-                        UPDATE doorstep.api_keys k SET last_used_on = u.day
-                        FROM (SELECT key_id, date '1970-01-01' + day AS day
-                              FROM unnest(\(keys.map(\.uuid)), \(days)) AS v (key_id, day)) AS u
-                        WHERE k.tenant_id = \(tenant.uuid) AND k.key_id = u.key_id
-                            AND (k.last_used_on IS NULL OR k.last_used_on < u.day)
-                        """)
-                }
-            } catch {
-                keep([tenant: keys])
-                onFailure(error)
-                guard (error as? PostgreSQLError)?.sqlState != nil else { return keep(waiting) }
-            }
-        }
-    }
+    /// Writes what was recorded; what cannot be written waits for the next time.
+    public func flush() async { await gathering.flush() }
 
-    private func keep(_ unwritten: [TenantID: Set<KeyID>]) {
-        state.withLock { $0.waiting.merge(unwritten) { $0.union($1) } }
+    private static func write(_ days: [KeyID: Int32], in transaction: TenantTransaction) async throws {
+        let (keys, days) = (days.map(\.key), days.map(\.value))
+        // The key may be gone, and another server may have come first.
+        try await transaction.execute(
+            """
+            UPDATE doorstep.api_keys k SET last_used_on = u.day
+            FROM (SELECT key_id, date '1970-01-01' + day AS day
+                  FROM unnest(\(keys.map(\.uuid)), \(days)) AS v (key_id, day)) AS u
+            WHERE k.tenant_id = \(transaction.tenant.uuid) AND k.key_id = u.key_id
+                AND (k.last_used_on IS NULL OR k.last_used_on < u.day)
+            """)
     }
 }

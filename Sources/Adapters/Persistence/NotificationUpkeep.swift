@@ -66,7 +66,7 @@ public struct NotificationUpkeep: Sendable {
             ("SELECT doorstep.drop_notification_days(\(notificationRetention)::integer)", \.droppedDays),
         ] as [(Query, WritableKeyPath<Work, Int> & Sendable)] {
             do {
-                while case let done = try await run(step), done > 0 { work[keyPath: count] += done }
+                work[keyPath: count] += try await pool.exhaust(step)
             } catch {
                 failure = failure ?? error
             }
@@ -83,12 +83,6 @@ public struct NotificationUpkeep: Sendable {
         }
         if let failure { throw failure }
         return work
-    }
-
-    private func run(_ step: Query) async throws -> Int {
-        try await pool.withTransaction(as: .router, .readWrite) {
-            try await $0.execute(step).one().decode(at: 0)
-        }
     }
 
     /// The moments before which something is over.
@@ -163,13 +157,7 @@ public struct NotificationUpkeep: Sendable {
                 """, \.webhookMessages
             ),
         ] as [(Query, WritableKeyPath<Work, Int> & Sendable)] {
-            var deleted = Self.batch
-            while deleted == Self.batch {
-                deleted = try await pool.withTenantTransaction(tenant, as: .app) {
-                    try await $0.execute(step).affectedRows
-                }
-                work[keyPath: count] += deleted
-            }
+            work[keyPath: count] += try await pool.prune(tenant, batch: Self.batch, step)
         }
     }
 }

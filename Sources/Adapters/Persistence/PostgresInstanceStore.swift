@@ -9,8 +9,8 @@ public import Tenancy
 /// Instances in PostgreSQL, as `doorstep_app`.
 ///
 /// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes two more, and one
-/// for each instance that was known by it. Where instances are their keys' alone a launch takes one more; a key takes three the
-/// first time.
+/// for each instance that was known by it. Where instances are their keys' alone, or with more tokens than one, a launch takes one
+/// more; a key takes two the first time.
 public struct PostgresInstanceStore: InstanceStore {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -31,18 +31,23 @@ public struct PostgresInstanceStore: InstanceStore {
         do {
             return try await reportingUnavailability {
                 try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-                    // Of two keys that come at once for an instance, also for one that is new, the second sees the first.
-                    if !registration.reachesOthers {
-                        try await transaction.lock(registration.id.uuid.bytes.lock)
-                    }
+                    // Everywhere in this order: locks of IDs, locks of tokens, the instance, and what others have of its tokens.
+                    try await transaction.lock(registration.locks)
+                    // Who has one token cannot wait for another's while the other waits for its own.
+                    if tokens.count > 1 { try await transaction.lock(tokens.flatMap(\.locks)) }
                     let keeping = try await transaction.keep(
                         registration, tokens, mayBeNew: mayBeNew, at: now)
-                    guard case .kept(let isNew, let known, let isBound) = keeping else {
+                    guard case .kept(let isNew, let known, let owner) = keeping else {
                         if case .ofOtherKey = keeping { return .refused(.otherKey) }
                         return .refused(registration.clip == nil ? .unknownInstance : .newNotAdmitted)
                     }
-                    if let attestKey = registration.attestKey, !isBound {
-                        try await transaction.bind(registration.id, to: attestKey)
+                    var despite: RegistrationRefusal?
+                    if owner == .other {
+                        despite = .otherKey
+                    } else if let attestKey = registration.attestKey, owner == .nobody {
+                        let isOneTooMany = try await transaction.bind(registration.id, to: attestKey)
+                        if isOneTooMany, registration.isHeldToKey { throw TooManyOfKey() }
+                        despite = isOneTooMany ? .tooManyOfKey : nil
                     }
                     let unknown = tokens.filter { !known.contains($0.place) }
                     if !unknown.isEmpty {
@@ -57,7 +62,8 @@ public struct PostgresInstanceStore: InstanceStore {
                     guard let instance = try await transaction.instance(registration.id, at: now) else {
                         throw PersistenceError.unreadable("instances")
                     }
-                    return .registered(try await transaction.trimmed(instance), isNew: isNew)
+                    return .registered(
+                        try await transaction.trimmed(instance), isNew: isNew, despite: despite)
                 }
             }
         } catch is TooManyOfKey {
@@ -146,12 +152,17 @@ private struct TooManyOfKey: Error {}
 private enum Keeping {
     /// - Parameters:
     ///   - known: The places of the tokens that it had already.
-    ///   - isBound: Whether it is a key's.
-    case kept(isNew: Bool, known: Set<TokenPlace>, isBound: Bool)
+    ///   - owner: Whose it was before.
+    case kept(isNew: Bool, known: Set<TokenPlace>, owner: Owner)
     /// It is not known, and cannot be added; nothing is written.
     case notAdded
     /// It is another key's; nothing is written.
     case ofOtherKey
+}
+
+/// Whose an instance is, beside the key that a report comes by.
+private enum Owner: String {
+    case nobody, same, other
 }
 
 /// A token as it came, with what it is found by.
@@ -171,6 +182,15 @@ private struct GivenToken: Sendable {
     }
 }
 
+extension InstanceRegistration {
+    /// Where an instance is its key's alone. Of two keys that come at once for an instance, also for one that is new, the second
+    /// sees the first, and so it is of a key's instances; in one order, since who chooses an instance's ID may make it that of a
+    /// key.
+    fileprivate var locks: [Int64] {
+        isHeldToKey ? [id.uuid.bytes.lock] + (attestKey.map { [$0.lock] } ?? []) : []
+    }
+}
+
 extension Collection<UInt8> {
     /// The number of an advisory lock that stands for it: others may have the same, and wait in vain.
     fileprivate var lock: Int64 { Int64(bitPattern: prefix(8).reduce(0) { $0 << 8 | UInt64($1) }) }
@@ -181,9 +201,14 @@ extension UUID {
 }
 
 extension TenantTransaction {
-    /// Waits for whoever holds a lock, and holds it until the end.
-    fileprivate func lock(_ number: Int64) async throws {
-        try await execute("SELECT pg_advisory_xact_lock(\(number))")
+    /// Waits for whoever holds one of some locks, and holds them until the end. They are taken in the order of their numbers, so
+    /// that two who want the same do not wait for each other.
+    fileprivate func lock(_ numbers: [Int64]) async throws {
+        guard !numbers.isEmpty else { return }
+        try await execute(
+            """
+            SELECT pg_advisory_xact_lock(lock) FROM unnest(\(Array(Set(numbers)).sorted())::bigint[]) AS lock
+            """)
     }
 
     /// Writes the instance and its launch, and notes of the tokens that are there already that they were given again.
@@ -201,13 +226,13 @@ extension TenantTransaction {
                         <> (coalesce(\(registration.clip?.text)::text, bundle_id), \(registration.app.rawValue),
                             \(registration.environment.rawValue))
                     AS is_another,
-                    attest_key_id IS NOT NULL AS is_bound,
-                    coalesce(\(registration.reachesOthers) OR attest_key_id IS NULL
-                        OR attest_key_id = \(registration.attestKey.map { Data($0) })::bytea, false) AS is_reached
+                    CASE WHEN attest_key_id IS NULL THEN 'nobody'
+                        WHEN attest_key_id = \(registration.attestKey.map { Data($0) })::bytea THEN 'same'
+                        ELSE 'other' END AS owner
                 FROM doorstep.instances
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = \(registration.id.uuid)
             ), before AS MATERIALIZED (
-                SELECT bundle_id, is_another FROM found WHERE is_reached
+                SELECT bundle_id, is_another FROM found WHERE owner <> 'other' OR NOT \(registration.isHeldToKey)
             ), kept AS MATERIALIZED (
                 SELECT bundle_id FROM before
                 UNION ALL
@@ -268,15 +293,15 @@ extension TenantTransaction {
                 RETURNING t.kind, t.name
             )
             SELECT EXISTS (SELECT FROM kept), EXISTS (SELECT FROM found),
-                coalesce((SELECT is_new FROM instance), false), EXISTS (SELECT FROM found WHERE is_bound),
+                coalesce((SELECT is_new FROM instance), false), coalesce((SELECT owner FROM found), 'nobody'),
                 ARRAY(SELECT kind FROM known ORDER BY kind, name), ARRAY(SELECT name FROM known ORDER BY kind, name)
             """)
-        let (isKept, isFound, isNew, isBound, kinds, names) = try rows.one().decode(
-            Bool.self, Bool.self, Bool.self, Bool.self, [String].self, [String].self)
+        let (isKept, isFound, isNew, owner, kinds, names) = try rows.one().decode(
+            Bool.self, Bool.self, Bool.self, String.self, [String].self, [String].self)
         guard isKept else { return isFound ? .ofOtherKey : .notAdded }
         return .kept(
             isNew: isNew, known: Set(zip(kinds, names).compactMap { TokenPlace(kind: $0, name: $1) }),
-            isBound: isBound)
+            owner: Owner(rawValue: owner) ?? .nobody)
     }
 
     /// Writes tokens that the instance has not had, and retires them where another instance had them.
@@ -286,10 +311,7 @@ extension TenantTransaction {
         ifLaunchedBy launchedAt: Date, at now: Date
     ) async throws {
         // Two instances that come with one token take turns, so that the second sees the first.
-        try await execute(
-            """
-            SELECT pg_advisory_xact_lock(lock) FROM unnest(\(Array(Set(tokens.flatMap(\.locks))).sorted())::bigint[]) AS lock
-            """)
+        try await lock(tokens.flatMap(\.locks))
         let sealed = try tokens.map { given in
             Base16.text(try keys.seal(given.token, for: instance, at: given.place))
         }
@@ -336,22 +358,21 @@ extension TenantTransaction {
     }
 
     /// Makes an instance a key's, unless it is another's by now.
-    /// - Throws: ``TooManyOfKey`` where the key has as many as it may.
-    fileprivate func bind(_ id: InstanceID, to attestKey: [UInt8]) async throws {
-        // Of a key's that come at once, each sees those before it.
-        try await lock(attestKey.lock)
+    /// - Returns: Whether the key had as many before as it may. Of those that come at once, each sees those before it where they
+    ///   are held to their keys.
+    fileprivate func bind(_ id: InstanceID, to attestKey: [UInt8]) async throws -> Bool {
         let count = try await execute(
             """
             SELECT count(*) FROM doorstep.instances
             WHERE tenant_id = \(tenant.uuid) AND attest_key_id = \(Data(attestKey))
             """
         ).one().decode(at: 0, as: Int.self)
-        guard count < Instance.maximumOfKey else { throw TooManyOfKey() }
         try await execute(
             """
             UPDATE doorstep.instances SET attest_key_id = \(Data(attestKey))
             WHERE tenant_id = \(tenant.uuid) AND instance_id = \(id.uuid) AND attest_key_id IS NULL
             """)
+        return count >= Instance.maximumOfKey
     }
 
     /// Nil when there is none.

@@ -31,6 +31,18 @@ public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
 
     public static let range = 1...1_000_000
 
+    /// So many times as much, as far as there are such limits.
+    public func times(_ count: Int) -> RateLimit {
+        RateLimit(
+            perSecond: Int32(min(Int(perSecond) * count, Self.range.upperBound)),
+            burst: Int32(min(Int(burst) * count, Self.range.upperBound)))
+    }
+
+    private init(perSecond: Int32, burst: Int32) {
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+
     /// The time in which one more becomes possible, in nanoseconds.
     var interval: Int64 { 1_000_000_000 / Int64(perSecond) }
 

@@ -10,14 +10,21 @@ public struct RequestLimits: Sendable, Hashable {
     public var newInstances: RateLimit?
     /// Of the instances that a tenant gets from each client address that uses its publishable keys.
     public var clientNewInstances: RateLimit?
+    /// Of the keys of App Attest that a tenant's clips attest. Tenants have none of their own.
+    public var newAttestKeys: RateLimit?
+    /// Of those that are attested from each client address. Tenants have none of their own.
+    public var clientNewAttestKeys: RateLimit?
 
     public init(
         key: RateLimit? = nil, client: RateLimit? = nil, newInstances: RateLimit? = nil,
-        clientNewInstances: RateLimit? = nil
+        clientNewInstances: RateLimit? = nil, newAttestKeys: RateLimit? = nil,
+        clientNewAttestKeys: RateLimit? = nil
     ) {
         self.key = key
         self.client = client
         self.newInstances = newInstances
         self.clientNewInstances = clientNewInstances
+        self.newAttestKeys = newAttestKeys
+        self.clientNewAttestKeys = clientNewAttestKeys
     }
 }

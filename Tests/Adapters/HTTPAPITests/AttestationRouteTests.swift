@@ -514,6 +514,94 @@ import Testing
         }
     }
 
+    /// One more is taken where that is monitored, and counted.
+    @Test func monitoringRefusesNoInstance() async throws {
+        let metrics = PrometheusRegistry()
+        let fixture = try Fixture(ClipAttestation(register: .monitor), metrics: metrics)
+        let launch: JSONValue = [
+            "url": .string(Self.url), "environment": "production", "permission": "ephemeral",
+        ]
+        try await fixture.api.test(over: [.router]) { client in
+            let client = Client(client: client)
+            let tokens = [
+                try #require(try await client.attest(try fixture.device())["token"]?.stringValue),
+                try #require(try await client.attest(try fixture.device())["token"]?.stringValue),
+            ]
+            var path = ""
+            for _ in 0...Instance.maximumOfKey {
+                path = "/v1/instances/\(UUID().uuidString.lowercased())"
+                #expect(try await client.send(.put, path, tokens[0], nil, nil, launch).status == 201)
+            }
+            #expect(try await client.send(.put, path, tokens[1], nil, nil, launch).status == 200)
+            // By no key: nothing is bound.
+            #expect(try await client.send(.put, path, nil, nil, nil, launch).status == 200)
+        }
+        let text = metrics.exposition()
+        for (result, count) in [
+            ("verified", Instance.maximumOfKey), ("too_many_instances", 1), ("other_key", 1),
+        ] {
+            let sample =
+                "doorstep_attestation_checks_total{operation=\"bind\",result=\"\(result)\"} \(count)\n"
+            #expect(text.contains(sample), "\(result)")
+        }
+    }
+
+    /// One device can attest as many keys as it likes, but from its address no more than these; those of another go on. What adds no
+    /// key does not count.
+    @Test func newKeysHaveLimitsOfTheirOwn() async throws {
+        var limited = try Fixture(ClipAttestation(lookUp: .monitor))
+        limited.api.settings.limits = RequestLimits(
+            newAttestKeys: RateLimit(perSecond: 1, burst: 3),
+            clientNewAttestKeys: RateLimit(perSecond: 1, burst: 2))
+        let fixture = limited
+        try await fixture.api.test(over: [.router]) { client in
+            let client = Client(client: client)
+            let device = try fixture.device()
+            let challenge = try await client.challenge("attestation")
+            let attestation = try device.attest(challenge)
+            for status in [201, 200, 200] {
+                #expect(try await client.post(device, challenge, attestation).status == status)
+            }
+            for _ in 0..<3 {
+                let refused = try await client.post(try fixture.device(), challenge, attestation)
+                #expect(refused.status == 403, "\(refused.text)")
+            }
+            let token = try #require(try await client.attest(try fixture.device())["token"]?.stringValue)
+            for _ in 0..<3 {
+                let refused = try await client.attest(try fixture.device())
+                #expect(refused.status == 429 && refused.code == "rate_limited", "\(refused.text)")
+                #expect(refused["limit"] == "client_new_attest_keys")
+                #expect(refused["retryAfter"] == 1 && refused.headers[.retryAfter] == "1")
+            }
+            // What was given goes on.
+            #expect(try await client.send(.get, Self.lookUp, token).status == 200)
+        }
+    }
+
+    /// However many keys one device has attested, those of its address have so many clients' limit together.
+    @Test func theInstallationsOfAnAddressHaveALimitTogether() async throws {
+        var limited = try Fixture(ClipAttestation(lookUp: .monitor))
+        limited.api.settings.limits = RequestLimits(client: RateLimit(perSecond: 1, burst: 22))
+        let fixture = limited
+        try await fixture.api.test(over: [.router]) { client in
+            let client = Client(client: client)
+            var tokens: [String] = []
+            for _ in 0..<11 {
+                tokens.append(
+                    try #require(try await client.attest(try fixture.device())["token"]?.stringValue))
+            }
+            for (number, token) in tokens.enumerated() {
+                for _ in 0..<20 {
+                    #expect(try await client.send(.get, Self.lookUp, token).status == 200, "\(number)")
+                }
+            }
+            for token in tokens {
+                let refused = try await client.send(.get, Self.lookUp, token)
+                #expect(refused.status == 429 && refused["limit"] == "client", "\(refused.text)")
+            }
+        }
+    }
+
     /// Many installations have one address, as in a stadium; each has the limits of a client for itself, that of new instances
     /// too. What does not hold counts for the address.
     @Test func anInstallationHasTheLimitOfAClient() async throws {

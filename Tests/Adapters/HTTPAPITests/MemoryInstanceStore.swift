@@ -47,14 +47,14 @@ final class MemoryInstanceStore: InstanceStore {
             guard let clip = registration.clip ?? known?.clip else { return .refused(.unknownInstance) }
             guard mayBeNew || known != nil else { return .refused(.newNotAdmitted) }
             guard clip.text != Self.unknownClip else { return .refused(.unknownClip) }
-            if let own = state.attestKeys[key], own != registration.attestKey, !registration.reachesOthers {
-                return .refused(.otherKey)
-            }
+            var despite: RegistrationRefusal?
+            if let own = state.attestKeys[key], own != registration.attestKey { despite = .otherKey }
             if let attestKey = registration.attestKey, state.attestKeys[key] == nil,
                 state.attestKeys.values.count(where: { $0 == attestKey }) >= Instance.maximumOfKey
             {
-                return .refused(.tooManyOfKey)
+                despite = .tooManyOfKey
             }
+            if let despite, registration.isHeldToKey { return .refused(despite) }
             state.registrations.append(registration)
             let others = known?.launches.filter { $0.url != registration.launch?.url } ?? []
             let instance = Instance(
@@ -69,7 +69,7 @@ final class MemoryInstanceStore: InstanceStore {
             if let attestKey = registration.attestKey, state.attestKeys[key] == nil {
                 state.attestKeys[key] = attestKey
             }
-            return .registered(instance, isNew: known == nil)
+            return .registered(instance, isNew: known == nil, despite: despite)
         }
     }
 

@@ -96,7 +96,7 @@ import Testing
     }
 
     private static func attested(
-        _ id: InstanceID, by key: [UInt8], at launchedAt: Date = now
+        _ id: InstanceID, by key: [UInt8], at launchedAt: Date = now, isHeldToKey: Bool = true
     ) throws -> InstanceRegistration {
         let number = Int(key[0])
         let given = try Instances.registration(
@@ -105,7 +105,7 @@ import Testing
         return InstanceRegistration(
             id: id, clip: given.clip, app: given.app, environment: given.environment,
             permission: given.permission, launchedAt: given.launchedAt, launch: given.launch,
-            tokens: given.tokens, attestKey: key, reachesOthers: false)
+            tokens: given.tokens, attestKey: key, isHeldToKey: isHeldToKey)
     }
 
     /// Of two keys that come at once for an instance of none, at two servers that know nothing of each other, one has it, and of the
@@ -191,6 +191,98 @@ import Testing
                     Self.attested(InstanceID(UUID()), by: keys[0]), of: tenant, at: Self.now)
                     == .refused(.tooManyOfKey))
         }
+    }
+
+    /// Monitoring refuses nothing, and tells what would have been refused.
+    @Test func whatIsMonitoredIsToldAndKept() async throws {
+        try await Instances.with { instances in
+            let (store, tenant) = (instances.store, instances.tenant)
+            let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
+            /// Whether it is new, and what it was registered despite; nil for a refusal.
+            func register(
+                _ id: InstanceID, by key: [UInt8]
+            ) async throws -> (isNew: Bool, despite: RegistrationRefusal?)? {
+                let registration = try await store.register(
+                    Self.attested(id, by: key, isHeldToKey: false), of: tenant, at: Self.now)
+                guard case .registered(_, let isNew, let despite) = registration else { return nil }
+                return (isNew, despite)
+            }
+            let ids = (0...Instance.maximumOfKey).map { _ in InstanceID(UUID()) }
+            for (number, id) in ids.enumerated() {
+                let registered = try #require(try await register(id, by: keys[0]))
+                #expect(registered.isNew)
+                #expect(registered.despite == (number < Instance.maximumOfKey ? nil : .tooManyOfKey))
+                #expect(try await store.owner(of: id, of: tenant)?.attestKey == keys[0])
+            }
+            let reached = try #require(try await register(ids[0], by: keys[1]))
+            #expect(!reached.isNew && reached.despite == .otherKey)
+            #expect(try await store.owner(of: ids[0], of: tenant)?.attestKey == keys[0])
+            // Once it is required, those that are bound go on, and no more are.
+            try await instances.register(
+                Self.attested(ids[Instance.maximumOfKey], by: keys[0], at: Self.now.addingTimeInterval(1)))
+            #expect(
+                try await store.register(
+                    Self.attested(InstanceID(UUID()), by: keys[0]), of: tenant, at: Self.now)
+                    == .refused(.tooManyOfKey))
+        }
+    }
+
+    /// Two devices that chose their instances' IDs so that each begins as the other's key does, and two instances that come with
+    /// each other's tokens: none waits for one that waits for it, which PostgreSQL would end (40P01).
+    @Test(.timeLimit(.minutes(30)), arguments: [false, true])
+    func thoseWhoComeCrosswiseDoNotWaitForEachOther(haveTokensInCommon: Bool) async throws {
+        try await Instances.with { instances in
+            let (stores, tenant) = (instances.stores, instances.tenant)
+            let keys = (1...2).map { [UInt8](repeating: $0, count: 32) }
+            let tokens = try (1...2).map { try Instances.token($0) }
+            try await stores.database.withPool(as: .app) { otherPool in
+                let secrets = try #require(SealingKeys(secrets: [Instances.secret]))
+                let servers = [instances.store, PostgresInstanceStore(otherPool, keys: secrets)]
+                for round in 0..<200 {
+                    let reports = try (0..<2).map { index in
+                        let id = InstanceID(
+                            haveTokensInCommon
+                                ? UUID() : Self.uuid(beginningAs: keys[1 - index], round: round))
+                        let plain = try Self.attested(id, by: keys[index], isHeldToKey: !haveTokensInCommon)
+                        guard haveTokensInCommon else { return plain }
+                        return InstanceRegistration(
+                            id: id, clip: plain.clip, app: plain.app, environment: plain.environment,
+                            permission: plain.permission, launchedAt: plain.launchedAt, launch: plain.launch,
+                            tokens: [
+                                .device: tokens[index], .start(attributesType: "Order"): tokens[1 - index],
+                            ])
+                    }
+                    if haveTokensInCommon {
+                        // Each is known by the one that is the other's as well.
+                        for (index, report) in reports.enumerated() {
+                            try await instances.register(
+                                Instances.registration(
+                                    report.id, url: nil, at: Self.now.addingTimeInterval(-1),
+                                    tokens: [.device: tokens[index]]))
+                        }
+                    }
+                    try await withThrowingTaskGroup(of: Registration.self) { group in
+                        for index in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
+                            group.addTask {
+                                try await servers[index].register(
+                                    reports[index], mayBeNew: true, of: tenant, at: Self.now)
+                            }
+                        }
+                        for try await result in group { #expect(result.stored != nil) }
+                    }
+                    try await instances.execute(
+                        "DELETE FROM doorstep.instances WHERE tenant_id = \(tenant.uuid)")
+                }
+            }
+        }
+    }
+
+    private static func uuid(beginningAs bytes: [UInt8], round: Int) -> UUID {
+        let (first, last) = (bytes[0], UInt8(round))
+        return UUID(
+            uuid: (
+                first, first, first, first, first, first, first, first, 0, 0, 0, 0, 0, 0, 0, last
+            ))
     }
 
     /// From a notification or the App Switcher: it renews the 8 hours, and was at no business.

@@ -88,6 +88,6 @@ struct RegisteredInstances: Sendable {
 extension Registration {
     /// Nil for a refusal.
     var stored: (instance: Instance, isNew: Bool)? {
-        if case .registered(let instance, let isNew) = self { (instance, isNew) } else { nil }
+        if case .registered(let instance, let isNew, _) = self { (instance, isNew) } else { nil }
     }
 }

@@ -11,16 +11,22 @@ struct AttestationCounters: Sendable {
         case attest
         /// A token is asked for.
         case token
+        /// An attested key tells of an instance, which is to be its own.
+        case bind
     }
 
-    private enum Result: String, CaseIterable {
+    enum Result: String, CaseIterable {
         case verified, missing, expired, invalid, reused
         case wrongApp = "wrong_app"
         case wrongEnvironment = "wrong_environment"
         case unknownKey = "unknown_key"
         case revoked
+        /// An instance that is another key's.
+        case otherKey = "other_key"
+        /// One more than a key may have.
+        case tooManyInstances = "too_many_instances"
 
-        init(_ refusal: AttestationRefusal) {
+        fileprivate init(_ refusal: AttestationRefusal) {
             self =
                 switch refusal {
                 case .token(.expired), .challenge(.expired): .expired
@@ -65,5 +71,10 @@ struct AttestationCounters: Sendable {
     /// - Parameter refusal: Nil for what was verified.
     func count(_ exchange: Exchange, _ refusal: AttestationRefusal?) {
         counters[exchange.rawValue]?[refusal.map(Result.init) ?? .verified]?.increment()
+    }
+
+    /// Also where it was only monitored, and nothing was refused.
+    func count(bindingOf result: Result) {
+        counters[Exchange.bind.rawValue]?[result]?.increment()
     }
 }

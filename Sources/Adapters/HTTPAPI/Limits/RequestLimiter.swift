@@ -14,8 +14,10 @@ struct RequestLimiter: Sendable {
     private let clients = RateLimiter<TenantClient>()
     /// Those that have brought a token of App Attest.
     private let installations = RateLimiter<TenantInstallation>()
-    private let newInstances = RateLimiter<TenantID>()
-    private let clientNewInstances = RateLimiter<TenantIdentity>()
+    /// All of these of one address together.
+    private let crowds = RateLimiter<TenantClient>()
+    let newInstances: AdditionLimiter
+    let newAttestKeys: AdditionLimiter
     /// Of those who have no valid key.
     private let strangers = RateLimiter<Client.Address>()
     private let pauses: Pause.Count
@@ -29,12 +31,15 @@ struct RequestLimiter: Sendable {
         sleep: @escaping @Sendable (Duration) async -> Void = Pause.sleep
     ) {
         self.defaults = defaults
+        newInstances = AdditionLimiter(.instances, defaults: defaults, now: now)
+        newAttestKeys = AdditionLimiter(.attestKeys, defaults: defaults, now: now)
         self.now = now
         pauses = Pause.Count(sleep: sleep)
     }
 
     /// Counts a request of a key. A secret key is used by its tenant's servers, which are no clients in this sense.
-    /// - Parameter installation: The ID of the key of App Attest that it came by: a client of its own, whatever its address.
+    /// - Parameter installation: The ID of the key of App Attest that it came by: a client of its own, whatever its address; those
+    ///   of one address together have ``crowd`` clients' limit, since one device can attest many keys.
     /// - Throws: 429 when a limit is reached.
     func admit(
         _ caller: KeyHolder, from client: Client, by installation: [UInt8]? = nil
@@ -42,13 +47,14 @@ struct RequestLimiter: Sendable {
         let now = now()
         var standing = RequestStanding()
         if caller.kind == .publishable, let limit = caller.limits.client ?? defaults.client {
+            let address = TenantClient(tenant: caller.tenant, address: client.address)
             let state =
                 if let installation {
-                    installations.take(
-                        TenantInstallation(tenant: caller.tenant, key: installation), limit, at: now)
+                    take(
+                        TenantInstallation(tenant: caller.tenant, key: installation), of: address, limit,
+                        at: now)
                 } else {
-                    clients.take(
-                        TenantClient(tenant: caller.tenant, address: client.address), limit, at: now)
+                    clients.take(address, limit, at: now)
                 }
             standing.client = state
             guard state.isAdmitted else {
@@ -65,6 +71,24 @@ struct RequestLimiter: Sendable {
         return standing
     }
 
+    /// How many clients' limit the installations of one address have together. [ours]
+    private static let crowd = 10
+
+    /// What an installation has left; or its address, where that has nothing left.
+    private func take(
+        _ installation: TenantInstallation, of address: TenantClient, _ limit: RateLimit,
+        at now: ContinuousClock.Instant
+    ) -> RateLimitState {
+        let state = installations.take(installation, limit, at: now)
+        guard state.isAdmitted else { return state }
+        let crowd = crowds.take(address, limit.times(Self.crowd), at: now)
+        guard crowd.isAdmitted else {
+            installations.giveBack(installation, limit)
+            return crowd
+        }
+        return state
+    }
+
     /// Counts a request of somebody who scanned a code, as those of a publishable key are.
     /// - Throws: 429 when the client sends too many of these.
     func admitVisitor(of host: RoutingTable.ProvedHost, from client: Client) throws(Problem) {
@@ -75,51 +99,6 @@ struct RequestLimiter: Sendable {
             throw .rateLimited(
                 by: .client, state, RequestStanding(client: state), pauses.pause(for: client))
         }
-    }
-
-    // MARK: New instances
-
-    /// Counts an instance that a request may add, which is known only when it has: if not, the place is given back.
-    ///
-    /// Many requests that come at once get no more places than there are. A client that is refused has used up nothing of
-    /// its tenant's.
-    /// - Returns: Nil, or 429 when a limit is reached and nothing is counted.
-    func admitInstance(of caller: KeyHolder, from client: Client.Identity) -> Problem? {
-        let now = now()
-        if let (holder, limit) = clientInstances(of: caller, from: client) {
-            let state = clientNewInstances.take(holder, limit, at: now)
-            guard state.isAdmitted else { return .rateLimited(by: .clientNewInstances, state) }
-        }
-        if let limit = caller.limits.newInstances ?? defaults.newInstances {
-            let state = newInstances.take(caller.tenant, limit, at: now)
-            guard state.isAdmitted else {
-                if let (holder, limit) = clientInstances(of: caller, from: client) {
-                    clientNewInstances.giveBack(holder, limit)
-                }
-                return .rateLimited(by: .newInstances, state)
-            }
-        }
-        return nil
-    }
-
-    /// Takes back what was counted: no instance was added.
-    func giveBackInstance(of caller: KeyHolder, from client: Client.Identity) {
-        if let (holder, limit) = clientInstances(of: caller, from: client) {
-            clientNewInstances.giveBack(holder, limit)
-        }
-        if let limit = caller.limits.newInstances ?? defaults.newInstances {
-            newInstances.giveBack(caller.tenant, limit)
-        }
-    }
-
-    /// A secret key's instances count for the tenant alone.
-    private func clientInstances(
-        of caller: KeyHolder, from client: Client.Identity
-    ) -> (TenantIdentity, RateLimit)? {
-        guard caller.kind == .publishable,
-            let limit = caller.limits.clientNewInstances ?? defaults.clientNewInstances
-        else { return nil }
-        return (TenantIdentity(tenant: caller.tenant, client: client), limit)
     }
 
     // MARK: Strangers
@@ -163,11 +142,6 @@ struct RequestLimiter: Sendable {
     private struct TenantClient: Hashable {
         let tenant: TenantID
         let address: Client.Address
-    }
-
-    private struct TenantIdentity: Hashable {
-        let tenant: TenantID
-        let client: Client.Identity
     }
 }
 
@@ -244,22 +218,26 @@ struct RequestStanding: Sendable, Equatable {
 
 extension Problem {
     /// By the name that a refusal tells.
-    fileprivate enum Limit: String {
+    enum Limit: String {
         case client, key
         case clientNewInstances = "client_new_instances"
         case newInstances = "new_instances"
+        case clientNewAttestKeys = "client_new_attest_keys"
+        case newAttestKeys = "new_attest_keys"
 
-        var detail: String {
+        fileprivate var detail: String {
             switch self {
             case .client: "this client asks more often than its limit allows"
             case .key: "this key is used more often than its limit allows"
             case .clientNewInstances: "this client adds more instances than its limit allows"
             case .newInstances: "the tenant gets more new instances than its limit allows"
+            case .clientNewAttestKeys: "this client attests more keys than its limit allows"
+            case .newAttestKeys: "the tenant gets more attested keys than its limit allows"
             }
         }
     }
 
-    fileprivate static func rateLimited(
+    static func rateLimited(
         by limit: Limit, _ state: RateLimitState, _ standing: RequestStanding = RequestStanding(),
         _ pause: Pause? = nil
     ) -> Problem {

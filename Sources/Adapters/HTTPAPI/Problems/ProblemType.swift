@@ -189,8 +189,8 @@ struct ProblemType: Sendable {
                 """,
             remedy: """
                 Wait for the seconds that `Retry-After` gives, then send the request again. `doorstep \
-                tenant limit` gives a tenant limits of its own; a proxy that all clients come through is \
-                named to the server by `--trusted-proxy`.
+                tenant limit` gives a tenant limits of its own, but of keys of App Attest, which the server's \
+                settings have; a proxy that all clients come through is named to the server by `--trusted-proxy`.
                 """),
         ProblemType(
             "not_found", .notFound, title: "There is nothing at this path",

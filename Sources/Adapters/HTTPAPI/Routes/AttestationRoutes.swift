@@ -9,6 +9,7 @@ import Tenancy
 /// Where clips attest their keys, and are given tokens for them.
 struct AttestationRoutes: Sendable {
     let control: AttestationControl
+    let limiter: AdditionLimiter
 
     var routes: [Route] {
         [
@@ -45,6 +46,8 @@ struct AttestationRoutes: Sendable {
     }
 
     /// 201 for a key that is new, 200 for one that comes again by the same attestation.
+    ///
+    /// Keys are counted for the address, also where a token of another key came with the request: one device can attest many.
     private func register(_ request: AdmittedRequest) async throws -> Answer {
         let (clip, keyID, challenge, attestation) = try Problem.reading(request.body) {
             body throws(JSONFieldError) in
@@ -58,12 +61,17 @@ struct AttestationRoutes: Sendable {
         guard let clip = request.table.attestedClip(try request.clip(clip)) else {
             throw Problem.attestationRefused
         }
-        let (token, isNew) = try await counting(.attest) {
+        let address = Client.Identity.address(request.client.address)
+        if let full = limiter.admit(request.caller, from: address) { throw full }
+        var isNew = false
+        defer { if !isNew { limiter.giveBack(request.caller, from: address) } }
+        let registered = try await counting(.attest) {
             try await verifier.register(
                 keyID: keyID, challenge: challenge, attestation: attestation, of: clip,
                 in: request.table, at: request.now)
         }
-        return Self.answer(isNew ? .created : .ok, token)
+        isNew = registered.isNew
+        return Self.answer(isNew ? .created : .ok, registered.token)
     }
 
     private func token(_ request: AdmittedRequest) async throws -> Answer {

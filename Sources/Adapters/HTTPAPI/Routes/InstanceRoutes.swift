@@ -94,21 +94,34 @@ struct InstanceRoutes: Sendable {
         }
         // Only the store knows whether the instance is new; one that is known is kept whatever the limits say.
         let client = attested.key.map { Client.Identity.installation($0) } ?? .address(request.client.address)
-        let full = limiter.admitInstance(of: request.caller, from: client)
+        let full = limiter.newInstances.admit(request.caller, from: client)
         var isNew = false
         defer {
-            if full == nil, !isNew { limiter.giveBackInstance(of: request.caller, from: client) }
+            if full == nil, !isNew { limiter.newInstances.giveBack(request.caller, from: client) }
         }
         switch try await registrar.register(
             report, proof: proof, mayBeNew: full == nil, by: attested.key,
-            reachesOthers: !attested.isRequired, in: request.table, at: request.now)
+            isHeldToKey: attested.isRequired, in: request.table, at: request.now)
         {
-        case .registered(let instance, let isAdded):
+        case .registered(let instance, let isAdded, let despite):
             isNew = isAdded
+            count(despite, of: attested)
             return Answer(isNew ? .created : .ok, uncached: JSONValue.object(instance.json).serialized())
         case .refused(let refusal):
+            count(refusal, of: attested)
             if refusal == .newNotAdmitted, let full { throw full }
             throw Problem(refusal)
+        }
+    }
+
+    /// Counts a report that an attested key made, by what stands between the key and the instance, if anything does.
+    private func count(_ refusal: RegistrationRefusal?, of attested: Attested) {
+        guard attested.key != nil else { return }
+        switch refusal {
+        case nil: attestation.counters.count(bindingOf: .verified)
+        case .otherKey: attestation.counters.count(bindingOf: .otherKey)
+        case .tooManyOfKey: attestation.counters.count(bindingOf: .tooManyInstances)
+        default: break
         }
     }
 

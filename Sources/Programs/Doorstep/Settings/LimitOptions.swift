@@ -7,13 +7,17 @@ struct LimitOptions: ParsableArguments {
     @Option(Settings.clientLimit) var clientLimit: OptionalLimit?
     @Option(Settings.newInstanceLimit) var newInstanceLimit: OptionalLimit?
     @Option(Settings.clientNewInstanceLimit) var clientNewInstanceLimit: OptionalLimit?
+    @Option(Settings.newAttestKeyLimit) var newAttestKeyLimit: OptionalLimit?
+    @Option(Settings.clientNewAttestKeyLimit) var clientNewAttestKeyLimit: OptionalLimit?
 
     func limits() throws -> RequestLimits {
         RequestLimits(
             key: try Settings.keyLimit.value(keyLimit).limit,
             client: try Settings.clientLimit.value(clientLimit).limit,
             newInstances: try Settings.newInstanceLimit.value(newInstanceLimit).limit,
-            clientNewInstances: try Settings.clientNewInstanceLimit.value(clientNewInstanceLimit).limit)
+            clientNewInstances: try Settings.clientNewInstanceLimit.value(clientNewInstanceLimit).limit,
+            newAttestKeys: try Settings.newAttestKeyLimit.value(newAttestKeyLimit).limit,
+            clientNewAttestKeys: try Settings.clientNewAttestKeyLimit.value(clientNewAttestKeyLimit).limit)
     }
 }
 

@@ -167,6 +167,12 @@ enum Settings {
     static let clientNewInstanceLimit = limit(
         "client-new-instance-limit", "DOORSTEP_CLIENT_NEW_INSTANCE_LIMIT", \.clientNewInstances,
         "How many of these one client address may add with a tenant's publishable keys")
+    static let newAttestKeyLimit = limit(
+        "new-attest-key-limit", "DOORSTEP_NEW_ATTEST_KEY_LIMIT", \.newAttestKeys,
+        "How many keys of App Attest may be attested for a tenant: a second, and at once")
+    static let clientNewAttestKeyLimit = limit(
+        "client-new-attest-key-limit", "DOORSTEP_CLIENT_NEW_ATTEST_KEY_LIMIT", \.clientNewAttestKeys,
+        "How many of these from one client address")
 
     private static func limit(
         _ flag: String, _ variable: String, _ path: KeyPath<RequestLimits, RateLimit?>, _ help: String
@@ -248,7 +254,8 @@ enum Settings {
         confirmationRetention.description, instanceRetention.description,
         notificationRetention.description, auditRetention.description, keyLimit.description,
         clientLimit.description,
-        newInstanceLimit.description, clientNewInstanceLimit.description, receiptKeys.description,
+        newInstanceLimit.description, clientNewInstanceLimit.description, newAttestKeyLimit.description,
+        clientNewAttestKeyLimit.description, receiptKeys.description,
         receiptIssuer.description, attestRoot.description, apnsKeys.description, apnsConnections.description,
         apnsTimeout.description,
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,

@@ -30,11 +30,12 @@ public struct InstanceRegistrar: Sendable {
     ///   - mayBeNew: Whether an instance that is not known is added.
     ///   - attestKey: The ID of the key of App Attest that the report came by; an instance that is bound to none is
     ///     bound to this one.
-    ///   - reachesOthers: Whether an instance is reached that is bound to another key.
+    ///   - isHeldToKey: Whether no instance that is bound to another key is reached, and the key has
+    ///     ``Instance/maximumOfKey`` at most.
     ///   - now: The time of the request.
     public func register(
         _ report: LaunchReport, proof: Receipt? = nil, mayBeNew: Bool = true, by attestKey: [UInt8]? = nil,
-        reachesOthers: Bool = true, in table: TenantTable, at now: Date
+        isHeldToKey: Bool = false, in table: TenantTable, at now: Date
     ) async throws -> Registration {
         let lookup = report.url.map { table.lookUp($0) }
         let experience = lookup?.experience
@@ -60,7 +61,7 @@ public struct InstanceRegistrar: Sendable {
         let registration = InstanceRegistration(
             id: report.instance, clip: experience?.clip ?? report.clip, app: report.app,
             environment: report.environment, permission: report.permission, launchedAt: launchedAt,
-            launch: launch, tokens: tokens, attestKey: attestKey, reachesOthers: reachesOthers)
+            launch: launch, tokens: tokens, attestKey: attestKey, isHeldToKey: isHeldToKey)
         let result = try await store.register(
             registration, mayBeNew: mayBeNew, of: table.tenant, at: now)
         // With the clip of an experience that matched a moment ago, the experience is gone.

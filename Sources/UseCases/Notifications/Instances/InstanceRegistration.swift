@@ -16,13 +16,14 @@ public struct InstanceRegistration: Sendable, Hashable {
     public let tokens: [TokenPlace: PushToken]
     /// The ID of the key of App Attest that it came by; an instance that is bound to none is bound to this one. Nil for none.
     public let attestKey: [UInt8]?
-    /// Whether an instance that is bound to another key is reached: not where a clip requires attestation.
-    public let reachesOthers: Bool
+    /// Whether a clip requires attestation: then no instance that is bound to another key is reached, and a key has
+    /// ``Instance/maximumOfKey`` at most.
+    public let isHeldToKey: Bool
 
     public init(
         id: InstanceID, clip: BundleID?, app: InstalledApp, environment: APNsEnvironment,
         permission: NotificationPermission, launchedAt: Date, launch: Launch?,
-        tokens: [TokenPlace: PushToken], attestKey: [UInt8]? = nil, reachesOthers: Bool = true
+        tokens: [TokenPlace: PushToken], attestKey: [UInt8]? = nil, isHeldToKey: Bool = false
     ) {
         self.id = id
         self.clip = clip
@@ -33,6 +34,6 @@ public struct InstanceRegistration: Sendable, Hashable {
         self.launch = launch
         self.tokens = tokens
         self.attestKey = attestKey
-        self.reachesOthers = reachesOthers
+        self.isHeldToKey = isHeldToKey
     }
 }

@@ -11,7 +11,7 @@ public protocol InstanceStore: Sendable {
     /// - Parameter mayBeNew: Whether an instance that is not known is added.
     /// - Returns: The instance as it is then, and whether there was none before; or `unknownInstance`, `unknownClip` when
     ///   the tenant does not have the clip (any more), `newNotAdmitted`, `otherKey` and `tooManyOfKey`. Of two keys that
-    ///   come at once for an instance that is bound to none, one is told `otherKey` where each reaches its own alone.
+    ///   come at once for an instance that is bound to none, one is told `otherKey` where they are held to their keys.
     func register(
         _ registration: InstanceRegistration, mayBeNew: Bool, of tenant: TenantID, at now: Date
     ) async throws -> Registration

@@ -1,6 +1,7 @@
 /// What became of a report.
 public enum Registration: Sendable, Hashable {
-    case registered(Instance, isNew: Bool)
+    /// - Parameter despite: What it would have been refused for, had its clip required attestation; nil for nothing.
+    case registered(Instance, isNew: Bool, despite: RegistrationRefusal? = nil)
     case refused(RegistrationRefusal)
 }
 
