@@ -11,6 +11,7 @@ import json
 import pathlib
 import re
 import resource
+import subprocess
 import sys
 import time
 
@@ -86,6 +87,9 @@ class Bench:
     def __init__(self, options):
         self.options, self.scratch = options, pathlib.Path(options.scratch)
         self.site, self.flood = Site(options.doorstep, options.scratch), Flood()
+        if options.soak:
+            # From one address comes what many clients ask.
+            self.site.limits = Installation.limits
         self.console, self.problems = None, []
         self.neighbours, self.recovery, self.on_time, self.memory = NEIGHBOURS, RECOVERY, ON_TIME, MEMORY
 
@@ -119,8 +123,8 @@ class Bench:
         """And signs in; what its places' list is asked with."""
         port = free_port()
         with open(self.scratch / "console.log", "w") as log:
-            self.console = await asyncio.create_subprocess_exec(
-                self.site.binary, "console", *self.site.database, "--console-port", str(port), env=self.site.environment,
+            self.console = subprocess.Popen(
+                [self.site.binary, "console", *self.site.database, "--console-port", str(port)], env=self.site.environment,
                 stdout=log, stderr=log)
         link = await asyncio.to_thread(self.site.on_database, "console", "link", "--console-port", str(port))
         form = f"token={link.strip().rpartition('#')[2]}"
@@ -129,7 +133,7 @@ class Bench:
                 status, fields = await post_form(port, "/login", form)
                 break
             except OSError:
-                if self.console.returncode is not None:
+                if self.console.poll() is not None:
                     raise Failure((self.scratch / "console.log").read_text()[-800:]) from None
                 await asyncio.sleep(0.05)
         if status != 303:
@@ -264,8 +268,9 @@ class Bench:
 
     def close(self):
         self.flood.close()
-        if self.console and self.console.returncode is None:
+        if self.console:
             self.console.terminate()
+            self.console.wait()
         self.site.close()
 
 

@@ -67,7 +67,7 @@ class Soak:
         return samples
 
     def add_places(self, number):
-        rows = "".join(f"leak-{number}-{each},more,37.3,-122,100\n" for each in range(2_000))
+        rows = "".join(f"leak-{number}-{each},more,37.3,-122,100\n" for each in range(10_000))
         self.bench.site.on_database("location", "import", "--tenant", "flooding", "-",
                                     text=f"identifier,name,latitude,longitude,radius\n{rows}")
 
