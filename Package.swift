@@ -443,3 +443,16 @@ if Context.environment["DOORSTEP_FUZZER"] != nil {
             name: "Fuzzer", dependencies: ["FuzzTargets"], path: "Tests/Fuzzer",
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
 }
+
+// The thread sanitizer knows the locks of pthreads, and not those of Synchronization on Linux: with this set, by
+// deploy/checks/sanitizers, that name means a module of ours whose locks are such.
+if Context.environment["DOORSTEP_PTHREAD_LOCKS"] != nil {
+    for target in package.targets where target.type != .system {
+        target.dependencies.append("PthreadSynchronization")
+        target.swiftSettings =
+            (target.swiftSettings ?? []) + [
+                .unsafeFlags(["-module-alias", "Synchronization=PthreadSynchronization"])
+            ]
+    }
+    package.targets.append(testSupport("PthreadSynchronization", []))
+}

@@ -1336,7 +1336,8 @@ CREATE TABLE doorstep.schema_migrations (
     version bigint NOT NULL,
     name text NOT NULL,
     checksum text NOT NULL,
-    applied_at timestamp with time zone DEFAULT now() NOT NULL
+    applied_at timestamp with time zone DEFAULT now() NOT NULL,
+    compatible_from bigint
 );
 
 ALTER TABLE doorstep.schema_migrations OWNER TO doorstep_owner;

@@ -1,6 +1,7 @@
 import EmbeddedPostgreSQL
 import Foundation
 import JSON
+import Persistence
 import PostgreSQL
 import ProcessSupport
 import TestSupport
@@ -12,7 +13,35 @@ import Testing
         try await TestServer.withDatabase { databaseURL in
             let outcome = try await DoorstepBinary(databaseURL: databaseURL).run("serve", "--port", "0")
             #expect(outcome.status == 1)
-            #expect(outcome.errors.contains("doorstep migrate"))
+            #expect(
+                outcome.errors.contains(
+                    "has schema version 0, and this program needs \(Schema.migrations.count): run 'doorstep migrate'"
+                ), "\(outcome.errors)")
+        }
+    }
+
+    /// As when an upgrade is taken back, or a server is started anew in the midst of one.
+    @Test func aNewerDatabaseThatSaysItIsCompatibleIsServed() async throws {
+        try await Installation.lend { installation in
+            let (known, later) = (Schema.migrations.count, Schema.migrations.count + 1)
+            let pool = ConnectionPool(
+                PoolConfiguration.forBusyMachines(conninfo: installation.databaseURL, maximumConnections: 1))
+            try await pool.withConnection { connection in
+                _ = try await connection.execute(
+                    """
+                    INSERT INTO doorstep.schema_migrations (version, name, checksum, compatible_from)
+                    VALUES (\(later), 'later', '', \(known))
+                    """)
+            }
+            await pool.close()
+            let migrated = try await installation.binary.succeed("migrate")
+            #expect(migrated.output.contains("(version \(later))"))
+            let (_, status) = try await RunningServer.lend(installation.binary) { server in
+                let lookedUp = try await server.lookUp(MainPathTests.order, key: installation.publishable)
+                #expect(lookedUp.status == 200)
+                #expect(server.log.text.contains("database=\(later) needed=\(known)"), "\(server.log.text)")
+            }
+            #expect(status == 0)
         }
     }
 

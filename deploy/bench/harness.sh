@@ -79,6 +79,10 @@ run() {
                 results=deploy/bench/results/$bench-http.md
                 arguments+=("$1")
                 ;;
+            --soak)
+                results=deploy/bench/results/soak.md
+                arguments+=("$1")
+                ;;
             --help | -h)
                 usage
                 exit 0

@@ -72,6 +72,9 @@ def query(conninfo, sql):
 
 
 class Installation:
+    # Clients of one address ask for everything.
+    limits = ("--key-limit", "off", "--client-limit", "off", "--new-instance-limit", "off", "--client-new-instance-limit", "off")
+
     def __init__(self, binary, scratch):
         # What it has started ends with it, and a shell has its background ignore SIGINT.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -165,8 +168,7 @@ class Installation:
         with open(self.scratch / "serve.log", "a") as log:
             self.server = subprocess.Popen(
                 [self.binary, "serve", *self.database, "--host", "127.0.0.1", "--port", str(self.port),
-                 "--key-limit", "off", "--client-limit", "off", "--new-instance-limit", "off",
-                 "--client-new-instance-limit", "off", "--outbound-allow", "127.0.0.0/8"],
+                 *self.limits, "--outbound-allow", "127.0.0.0/8"],
                 env=self.environment | self.serving, stdout=log, stderr=log, start_new_session=True)
 
     def start_server(self):

@@ -2,6 +2,9 @@ public import PostgreSQL
 
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
+    ///
+    /// From 15 on each says from which version on programs can work on a database that has it: the one before it, where it
+    /// only expands.
     public static let migrations = [
         Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
         Migration(version: 2, name: "management", sql: text(PackageResources._002_management_sql)),
@@ -29,7 +32,8 @@ public enum Schema {
     /// The login must be able to become `doorstep_owner`; while roles are missing it must be able to create them, and
     /// while the schema is, to create one in the database. Safe to run twice and from several processes at once.
     /// - Returns: What was applied.
-    /// - Throws: `PostgreSQLError.databaseIsNewer` when the database has a migration this binary does not know.
+    /// - Throws: `PostgreSQLError.databaseIsNewer` when the database has a migration that this binary does not know and cannot
+    ///   work with.
     public static func migrate(_ pool: ConnectionPool) async throws -> [Migration] {
         try await runner(role: "doorstep_owner", prelude: text(PackageResources.roles_sql)).migrate(on: pool)
     }
@@ -40,9 +44,12 @@ public enum Schema {
     }
 
     private static func runner(role: String?, prelude: String?) throws(PostgreSQLError) -> MigrationRunner {
-        // The key is "door" in ASCII: any number that no other program takes.
+        // The key is "door" in ASCII: any number that no other program takes. Under load a migration of several tables and a
+        // request that writes several may wait for each other: given up before PostgreSQL looks for that (`deadlock_timeout`, a
+        // second), so that it is never the request that fails.
         try MigrationRunner(
-            migrations, schema: "doorstep", lockKey: 0x646F_6F72, role: role, prelude: prelude)
+            migrations, schema: "doorstep", lockKey: 0x646F_6F72, role: role, prelude: prelude,
+            lockTimeout: .milliseconds(500), attempts: 100)
     }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

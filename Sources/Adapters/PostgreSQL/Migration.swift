@@ -7,11 +7,17 @@ public struct Migration: Sendable, Hashable {
     public let name: String
     /// Statements separated by semicolons, none of them ending the transaction they run in.
     public let sql: String
+    /// The oldest version whose programs can work on a database that has this one, as one that only expands says: they are
+    /// still there while servers are upgraded one after the other, and again where an upgrade is taken back. The migration's
+    /// own where it takes something away, or where nobody has tried.
+    public let compatibleFrom: Int
 
-    public init(version: Int, name: String, sql: String) {
+    /// - Parameter compatibleFrom: Nil for its own version.
+    public init(version: Int, name: String, sql: String, compatibleFrom: Int? = nil) {
         self.version = version
         self.name = name
         self.sql = sql
+        self.compatibleFrom = compatibleFrom ?? version
     }
 }
 
@@ -22,6 +28,8 @@ public struct AppliedMigration: Sendable, Hashable {
     /// The SHA-256 of its text, in hexadecimal.
     public let checksum: String
     public let appliedAt: Date
+    /// See ``Migration/compatibleFrom``; nil for one that was applied before this was written down.
+    public let compatibleFrom: Int?
 }
 
 /// How far a database is.
@@ -32,5 +40,6 @@ public struct MigrationStatus: Sendable, Hashable {
     /// The last version that was applied; 0 for none.
     public var version: Int { applied.last?.version ?? 0 }
 
+    /// Whether nothing is pending. A database may have more than the list, where what it has more is compatible.
     public var isCurrent: Bool { pending.isEmpty }
 }

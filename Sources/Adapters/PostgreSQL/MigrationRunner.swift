@@ -12,6 +12,7 @@ public struct MigrationRunner: Sendable {
     private let prelude: String?
     private let statementTimeout: Duration
     private let lockTimeout: Duration
+    private let attempts: Int
 
     /// - Parameters:
     ///   - migrations: in order, numbered from 1 without gaps.
@@ -21,10 +22,11 @@ public struct MigrationRunner: Sendable {
     ///   - prelude: statements run before everything else, each time, without that role.
     ///   - statementTimeout: for each migration, and for the wait for another process.
     ///   - lockTimeout: for each lock on what is migrated: whoever comes later queues behind a migration that waits.
+    ///   - attempts: how often it is tried where a lock is not to be had, or two wait for each other.
     public init(
         _ migrations: [Migration], schema: String, lockKey: Int64, role: String? = nil,
         prelude: String? = nil, statementTimeout: Duration = .seconds(600),
-        lockTimeout: Duration = .seconds(10)
+        lockTimeout: Duration = .seconds(10), attempts: Int = 1
     ) throws(PostgreSQLError) {
         guard migrations.map(\.version) == Array(1..<migrations.count + 1) else { throw .migrationNumbering }
         self.migrations = migrations
@@ -34,14 +36,30 @@ public struct MigrationRunner: Sendable {
         self.prelude = prelude
         self.statementTimeout = statementTimeout
         self.lockTimeout = lockTimeout
+        self.attempts = attempts
     }
 
     /// Applies what is pending and returns it; nothing when the database is up to date.
     ///
     /// Throws `databaseIsNewer`, `migrationChanged` or `migrationGap` when the database is not one this list
-    /// can be applied to, and `migrationFailed` when the server refuses a migration.
+    /// can be applied to, and `migrationFailed` when the server refuses a migration. A database with later migrations than
+    /// the list's is up to date where each of them is compatible with it, as it says itself.
     @discardableResult
     public func migrate(on pool: ConnectionPool) async throws -> [Migration] {
+        for _ in 1..<max(1, attempts) {
+            do {
+                return try await migrateOnce(on: pool)
+            } catch let error as PostgreSQLError where error.isLackOfALock {
+                // Others have what it wants, and go on meanwhile.
+                try await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
+            }
+        }
+        return try await migrateOnce(on: pool)
+    }
+
+    private static let pause = Duration.milliseconds(200)
+
+    private func migrateOnce(on pool: ConnectionPool) async throws -> [Migration] {
         try await pool.withTransaction(TransactionMode(statementTimeout: statementTimeout)) { transaction in
             // A migration may leave settings of its session behind.
             transaction.lease.spend()
@@ -82,8 +100,9 @@ public struct MigrationRunner: Sendable {
         try await requireSavepoint("RELEASE SAVEPOINT", transaction)
         try await transaction.execute(
             """
-            INSERT INTO \(identifier: schema).schema_migrations (version, name, checksum)
-            VALUES (\(migration.version), \(migration.name), encode(sha256(\(Array(migration.sql.utf8))), 'hex'))
+            INSERT INTO \(identifier: schema).schema_migrations (version, name, checksum, compatible_from)
+            VALUES (\(migration.version), \(migration.name), encode(sha256(\(Array(migration.sql.utf8))), 'hex'),
+                \(migration.compatibleFrom))
             """)
     }
 
@@ -114,28 +133,44 @@ public struct MigrationRunner: Sendable {
             "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = \(schema))"
         ).one().decode(at: 0, as: Bool.self)
         if !hasSchema { try await transaction.execute("CREATE SCHEMA \(identifier: schema)") }
-        guard try await !tableExists(transaction) else { return }
+        guard try await !tableExists(transaction) else { return try await addColumn(transaction) }
         try await transaction.execute(
             """
             CREATE TABLE \(identifier: schema).schema_migrations (
                 version bigint PRIMARY KEY,
                 name text NOT NULL,
                 checksum text NOT NULL,
-                applied_at timestamptz NOT NULL DEFAULT now())
+                applied_at timestamptz NOT NULL DEFAULT now(),
+                compatible_from bigint)
             """)
     }
 
+    /// A table that an earlier release made lacks it.
+    private func addColumn(_ transaction: Transaction) async throws {
+        let hasColumn = try await transaction.execute(
+            """
+            SELECT EXISTS (SELECT FROM pg_attribute
+                WHERE attrelid = to_regclass(\("\(schema).schema_migrations")) AND attname = 'compatible_from')
+            """
+        ).one().decode(at: 0, as: Bool.self)
+        guard !hasColumn else { return }
+        try await transaction.execute(
+            "ALTER TABLE \(identifier: schema).schema_migrations ADD COLUMN compatible_from bigint")
+    }
+
     private func status(_ transaction: Transaction) async throws -> MigrationStatus {
+        // As JSON, since the table of an earlier release lacks the last column.
         let applied = try await transaction.execute(
             """
-            SELECT version, name, checksum, applied_at
-            FROM \(identifier: schema).schema_migrations ORDER BY version
+            SELECT version, name, checksum, applied_at, (to_jsonb(m) ->> 'compatible_from')::bigint
+            FROM \(identifier: schema).schema_migrations AS m ORDER BY version
             """
         ).map { row throws(PostgreSQLError) in
-            let (version, name, checksum, appliedAt) = try row.decode(
-                Int.self, String.self, String.self, Date.self)
+            let (version, name, checksum, appliedAt, compatibleFrom) = try row.decode(
+                Int.self, String.self, String.self, Date.self, Int?.self)
             return AppliedMigration(
-                version: version, name: name, checksum: checksum, appliedAt: appliedAt)
+                version: version, name: name, checksum: checksum, appliedAt: appliedAt,
+                compatibleFrom: compatibleFrom)
         }
         let checksums = try await transaction.execute(
             """
@@ -150,15 +185,30 @@ public struct MigrationRunner: Sendable {
     static func compare(
         _ applied: [AppliedMigration], _ migrations: [Migration], _ checksums: [String]
     ) throws(PostgreSQLError) -> MigrationStatus {
-        if let last = applied.last, last.version > migrations.count {
+        let later = applied.filter { $0.version > migrations.count }
+        if let last = later.last,
+            !later.allSatisfy({ $0.compatibleFrom.map { $0 <= migrations.count } ?? false })
+        {
             throw .databaseIsNewer(database: last.version, binary: migrations.count)
         }
         for (index, migration) in applied.enumerated() {
             guard migration.version == index + 1 else { throw .migrationGap(version: index + 1) }
-            guard migration.checksum == checksums[index] else {
+            guard index >= checksums.count || migration.checksum == checksums[index] else {
                 throw .migrationChanged(version: migration.version)
             }
         }
         return MigrationStatus(applied: applied, pending: Array(migrations.dropFirst(applied.count)))
+    }
+}
+
+extension PostgreSQLError {
+    /// Whether a lock was not to be had in time, or was waited for by two who waited for each other (PostgreSQL, "Error
+    /// Codes": `lock_not_available`, `deadlock_detected`).
+    fileprivate var isLackOfALock: Bool {
+        switch self {
+        case .server(let error), .migrationFailed(_, _, let error):
+            error.sqlState == "55P03" || error.sqlState == "40P01"
+        default: false
+        }
     }
 }

@@ -43,7 +43,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case notSent
     /// The migrations given are not numbered from 1 without gaps.
     case migrationNumbering
-    /// The database has a migration that this program does not know.
+    /// The database has a migration that this program does not know, and that is not compatible with it.
     case databaseIsNewer(database: Int, binary: Int)
     /// A migration that was applied differs from the one given.
     case migrationChanged(version: Int)
@@ -117,7 +117,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .notSent: "A statement was run while a COPY was under way"
         case .migrationNumbering: "The migrations are not numbered from 1 without gaps"
         case .databaseIsNewer(let database, let binary):
-            "The database is at migration \(database), this program knows only \(binary)"
+            "The database is at migration \(database), which programs that know only \(binary) cannot work on: this one is too old"
         case .migrationChanged(let version): "Migration \(version) differs from the one that was applied"
         case .migrationGap(let version): "Migration \(version) was never applied, but a later one was"
         case .migrationFailed(let version, let name, let error):

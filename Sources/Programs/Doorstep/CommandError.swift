@@ -13,7 +13,8 @@ enum CommandError: Error, CustomStringConvertible {
     /// Whose it is.
     case keyOfAnotherTenant(TenantSlug)
     case invalidSetting(String, String)
-    case schemaIsBehind(Int)
+    /// How far the database is, and which schema the program needs.
+    case schemaIsBehind(database: Int, needed: Int)
     case noSigningSecret
     case weakSigningSecret
     case noTokenSecret
@@ -53,8 +54,8 @@ enum CommandError: Error, CustomStringConvertible {
             "the key is the tenant '\(slug)'s"
         case .invalidSetting(let name, let reason):
             "the value of \(name) is refused: \(reason)"
-        case .schemaIsBehind(let count):
-            "the database lacks \(count) migration\(count == 1 ? "" : "s"): run 'doorstep migrate'"
+        case .schemaIsBehind(let database, let needed):
+            "the database has schema version \(database), and this program needs \(needed): run 'doorstep migrate'"
         case .noSigningSecret:
             "set DOORSTEP_SIGNING_SECRET, from which the tenants' signing keys are derived"
         case .weakSigningSecret:

@@ -93,6 +93,41 @@ import Testing
         }
     }
 
+    /// What only expands can be there before the programs that use it, and stay when these are taken back.
+    @Test func aNewerDatabaseThatSaysItIsCompatibleIsUpToDate() async throws {
+        try await withPool { pool in
+            let old = try runner([first])
+            let expansion = Migration(
+                version: 2, name: second.name, sql: second.sql, compatibleFrom: 1)
+            try await runner([first, expansion]).migrate(on: pool)
+            #expect(try await old.migrate(on: pool) == [])
+            let status = try await old.status(on: pool)
+            #expect(status.isCurrent && status.version == 2)
+
+            let contraction = Migration(
+                version: 3, name: "less", sql: "ALTER TABLE app.place DROP name;", compatibleFrom: 2)
+            try await runner([first, expansion, contraction]).migrate(on: pool)
+            #expect(try await runner([first, expansion]).status(on: pool).isCurrent)
+            await #expect(throws: PostgreSQLError.databaseIsNewer(database: 3, binary: 1)) {
+                try await old.status(on: pool)
+            }
+        }
+    }
+
+    /// Which had no column for what is compatible.
+    @Test func theTableOfAnEarlierReleaseIsReadAndBroughtUpToDate() async throws {
+        try await withPool { pool in
+            try await runner([first]).migrate(on: pool)
+            try await pool.withConnection { connection in
+                try await connection.execute("ALTER TABLE app.schema_migrations DROP COLUMN compatible_from")
+            }
+            #expect(try await runner([first, second]).status(on: pool).pending == [second])
+            try await runner([first, second]).migrate(on: pool)
+            let status = try await runner([first, second]).status(on: pool)
+            #expect(status.applied.map(\.compatibleFrom) == [nil, 2])
+        }
+    }
+
     @Test func aChangedMigrationIsRefused() async throws {
         try await withPool { pool in
             try await runner([first]).migrate(on: pool)
@@ -170,6 +205,40 @@ import Testing
             }
             let applied = try await impatient.migrate(on: pool)
             #expect(applied == [second])
+        }
+    }
+
+    /// As often as it is told to, so that what others do under load goes on.
+    @Test func aMigrationThatGetsNoLockIsTriedAgain() async throws {
+        try await withPool({ $0.maximumConnections = 4 }) { pool in
+            try await runner([first]).migrate(on: pool)
+            let patient = try MigrationRunner(
+                [first, second], schema: "app", lockKey: 4711, lockTimeout: .milliseconds(50),
+                attempts: 10_000)
+            let (locked, lock) = AsyncStream.makeStream(of: Void.self)
+            async let applied = {
+                for await _ in locked {}
+                return try await patient.migrate(on: pool)
+            }()
+            try await pool.withTransaction { transaction in
+                try await transaction.execute("LOCK app.place IN ACCESS SHARE MODE")
+                lock.finish()
+                var attempts: Set<String> = []
+                // Until a second one waits, the first has given up.
+                while attempts.count < 2 {
+                    try Task.checkCancellation()
+                    attempts.formUnion(
+                        try await pool.withConnection { connection in
+                            try await connection.execute(
+                                """
+                                SELECT virtualtransaction FROM pg_locks
+                                WHERE NOT granted AND relation = 'app.place'::regclass
+                                """
+                            ).map { try $0.decode(at: 0) }
+                        })
+                }
+            }
+            #expect(try await applied == [second])
         }
     }
 }

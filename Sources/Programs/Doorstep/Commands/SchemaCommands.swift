@@ -16,14 +16,13 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let applied = try await database.withPool(migrates: false) { try await Schema.migrate($0) }
+        let (applied, version) = try await database.withPool(migrates: false) { pool in
+            (try await Schema.migrate(pool), try await Schema.status(pool).version)
+        }
         output.print(
-            [
-                "applied": .array(applied.map { JSONValue($0.version) }),
-                "version": JSONValue(Schema.migrations.count),
-            ],
+            ["applied": .array(applied.map { JSONValue($0.version) }), "version": JSONValue(version)],
             line: applied.isEmpty
-                ? "The schema is up to date (version \(Schema.migrations.count))"
+                ? "The schema is up to date (version \(version))"
                 : applied.map { "Applied \($0.version) \($0.name)" }.joined(separator: "\n"))
     }
 }

@@ -26,11 +26,10 @@ struct RoutingService: Service {
     }
 
     /// Gets the first table: from the database or, when that does not answer, from the file.
-    /// - Throws: When there is neither, or the database is behind the program.
+    /// - Throws: When there is neither, when the database is behind the program, or when it is ahead of it and not compatible.
     func start() async throws {
         do {
-            let pending = try await Schema.status(pool).pending.count
-            guard pending == 0 else { throw CommandError.schemaIsBehind(pending) }
+            try await checkSchema()
             try await feed.refresh()
         } catch let error as PostgreSQLError where error.isNoAnswer {
             guard let file, let saved = try file.read() else { throw error }
@@ -38,6 +37,22 @@ struct RoutingService: Service {
             logger.warning(
                 "the database does not answer: serving what was saved",
                 metadata: ["as_of": "\(saved.asOf.rfc3339)", "error": "\(error)"])
+        }
+    }
+
+    private func checkSchema() async throws {
+        let needed = Schema.migrations.count
+        let schema = try await Schema.status(pool)
+        guard schema.isCurrent else {
+            throw CommandError.schemaIsBehind(database: schema.version, needed: needed)
+        }
+        let versions: Logger.Metadata = ["needed": "\(needed)", "database": "\(schema.version)"]
+        if schema.version > needed {
+            logger.warning(
+                "the database's schema is newer, and made so that this server can work on it",
+                metadata: versions)
+        } else {
+            logger.notice("the database has the schema that this server needs", metadata: versions)
         }
     }
 
