@@ -33,14 +33,13 @@ from nodes import CLIENTS, MEMBERS, enclose
 
 # How often each is, of 100 or so.
 EVENTS = {
-    "PostgreSQL of the primary, killed": 14, "the primary's node, down for a while": 5, "the synchronous standby's node, down": 8,
-    "a server, killed": 16, "PgBouncer, killed": 12, "a switchover": 12, "the primary's node, frozen": 4,
-    "the synchronous standby's node, frozen": 4, "the primary, cut off from everyone": 4,
-    "the primary, cut off from the other nodes": 4, "the synchronous standby, cut off": 4, "the primary's disk, full": 4,
-    "the synchronous standby's disk, full": 3, "a clock, off by minutes": 6}
-# In which the primary is not what was harmed, or need not fall by it.
+    "PostgreSQL of the primary, killed": 14, "the primary's node, down for a while": 4, "the synchronous standby's node, down": 6,
+    "a server, killed": 20, "PgBouncer, killed": 14, "a switchover": 14, "the primary's node, frozen": 3,
+    "the synchronous standby's node, frozen": 3, "the primary, cut off from everyone": 4,
+    "the primary, cut off from the other nodes": 4, "the synchronous standby, cut off": 3, "the primary's disk, full": 3,
+    "the synchronous standby's disk, full": 2, "a clock, off by minutes": 6}
 BACK_LIMIT, EVENT_LIMIT = 5, 240
-# A guess at how long others wait for one that is away: what is harmed stays so until there is another primary, or so long.
+# For how many seconds what is harmed stays so, where no other primary comes by it.
 HARM_LIMIT = 40
 
 
@@ -52,7 +51,7 @@ class Drill:
         self.receiver = Receiver(self.ledger)
         self.load = Load(self.installation, self.ledger, self.receiver, options.seed)
         # A handful of programs for each node, on one machine; and a server that cannot reach the database does not follow.
-        self.load.pace, self.load.lag_limit = 5, EVENT_LIMIT
+        self.load.pace, self.load.lag_limit = 5, 90
         self.lookups, self.failed_lookups, self.is_stopping = 0, collections.Counter(), False
         self.counts, self.promoted = collections.Counter(), collections.defaultdict(list)
         self.away = {way: collections.defaultdict(list) for way in WAYS}
@@ -228,7 +227,7 @@ class Drill:
             self.random.choice(installation.nodes).set_clock(self.random.choice((-1, 1)) * self.random.randrange(60, 180))
             return False, lambda: None
         if event.endswith(("down", "down for a while")):
-            node.crash(self.random.uniform(1, 25))
+            node.crash(self.random.uniform(1, 20 if is_primary else 10))
             return is_primary, None
         if event.endswith("frozen"):
             node.freeze()
@@ -302,7 +301,8 @@ def main():
             sys.exit(f"cluster: {len(problems)} breaches with seed {options.seed}; the servers' logs end:\n"
                      f"{drill.installation.log_tail()}")
     except Failure as failure:
-        sys.exit(f"cluster: {failure}\nseed {options.seed}; the servers' logs end:\n{drill.installation.log_tail()}")
+        sys.exit(f"cluster: {failure}\n{len(drill.ledger.problems)} breaches until then with seed {options.seed}; the servers' logs"
+                 f" end:\n{drill.installation.log_tail()}")
     finally:
         drill.installation.close()
 

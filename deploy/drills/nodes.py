@@ -177,11 +177,10 @@ class Node:
                     # Whoever crashes hands over, rather than that all wait for it.
                     "primary_start_timeout": 0, "master_start_timeout": 0,
                     "postgresql": {
-                        "use_pg_rewind": True, "use_slots": True,
+                        "use_pg_rewind": True, "use_slots": False,
                         "parameters": {
                             "max_connections": 100, "timezone": "UTC", "shared_buffers": "64MB", "wal_log_hints": "on",
-                            "max_wal_size": "128MB", "min_wal_size": "80MB", "wal_keep_size": "128MB",
-                            "max_slot_wal_keep_size": "256MB",
+                            "max_wal_size": "128MB", "min_wal_size": "80MB", "wal_keep_size": "256MB",
                             # A standby that does not answer holds commits up no longer than that.
                             "wal_sender_timeout": "5s", "wal_receiver_timeout": "5s"}}},
                 "initdb": [{"encoding": "UTF8"}, {"locale": "C.UTF-8"}, "data-checksums"]},
@@ -239,7 +238,9 @@ class Node:
         """It loses its power, and starts again."""
         for process in (self.etcd, self.patroni):
             process.down_until = time.monotonic() + seconds_down
-        kill(*self.processes())
+        # Some may start others meanwhile.
+        while processes := self.processes():
+            kill(*processes)
 
     def signal(self, number):
         for process in self.processes():
