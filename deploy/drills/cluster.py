@@ -80,7 +80,7 @@ class Drill:
                         await task
                 if number % 25 == 0:
                     await self.load.collect_requests()
-            await self.wait_for("a whole cluster", lambda: installation.is_whole)
+            await self.wait_for("a whole cluster", lambda: installation.whole)
             await self.load.settle_confirmations()
         finally:
             self.load.is_stopping = self.is_stopping = True
@@ -95,11 +95,13 @@ class Drill:
             self.ledger.expect(server.starts == installation.kills[way] + 1, f"the server {way} ended by itself")
 
     async def wait_for(self, words, condition, limit=EVENT_LIMIT):
+        """What the condition gives, when it gives anything."""
         start = time.monotonic()
-        while not condition():
+        while not (given := condition()):
             if time.monotonic() > start + limit:
                 raise Failure(f"there is not {words} after {limit} s: {[node.latest for node in self.installation.nodes]}")
             await asyncio.sleep(0.02)
+        return given
 
     async def look_after(self):
         """The service managers' work; and who reigns."""
@@ -160,7 +162,7 @@ class Drill:
         installation = self.installation
         # From a whole cluster on, and from servers that write: two failures at once are another drill.
         start = time.monotonic()
-        await self.wait_for("a whole cluster", lambda: installation.is_whole)
+        await self.wait_for("a whole cluster", lambda: installation.whole)
         await self.wait_for_writes(time.monotonic())
         say(f"cluster: whole after {time.monotonic() - start:.1f} s")
         self.tell_problems()
@@ -170,14 +172,13 @@ class Drill:
             await self.load.settle_confirmations()
         names = [name for name in EVENTS if self.options.only in name]
         event = self.random.choices(names, [EVENTS[name] for name in names])[0]
-        primary, standby = installation.primary, installation.synchronous_standby or self.random.choice(
-            [node for node in installation.nodes if node is not installation.primary])
+        primary, standby = await self.wait_for("a whole cluster", lambda: installation.whole)
         self.counts[event] += 1
         self.longest = dict.fromkeys(WAYS, 0.0)
         start, promotions = time.monotonic(), len(self.promotions)
         say(f"cluster: {number}. {event} ({primary.name}, {standby.name})")
         falls, heal = await asyncio.to_thread(self.harm, event, primary, standby)
-        limit = HARM_LIMIT if falls else self.random.uniform(1, 8) if heal else 0
+        limit = HARM_LIMIT if falls else self.random.uniform(2, 10) if heal else 0
         with contextlib.suppress(Failure):
             await self.wait_for("a promotion", lambda: len(self.promotions) > promotions, limit)
         if heal:

@@ -42,7 +42,7 @@ class HighlyAvailable(Installation):
                        api="etcd3" if self.broken == "leader" else "etcd")
         self.start_proxy()
         self.conninfo, postgres = self.url("postgres"), self.url("postgres", "postgres")
-        self.wait_for("whole cluster", lambda: self.is_whole)
+        self.wait_for("whole cluster", lambda: self.whole)
         self.wait_for("way to the primary", lambda: self.psql(postgres, "-c", "SELECT").returncode == 0)
         self.psql(postgres, "-c", "CREATE DATABASE doorstep")
         for file in ("sql/roles.sql", "deploy/postgres/create-logins.sql"):
@@ -157,19 +157,14 @@ listen servers
             process.look_after()
 
     @property
-    def primary(self):
-        """The one of the latest timeline, where two say so."""
-        reigning = [node for node in self.nodes if node.reign]
-        return max(reigning, key=lambda node: node.reign[1], default=None)
-
-    @property
-    def synchronous_standby(self):
-        return next((node for node in self.nodes if node.is_synchronous_standby), None)
-
-    @property
-    def is_whole(self):
-        return (all(node.is_well for node in self.nodes) and sum(node.reign is not None for node in self.nodes) == 1
-                and (self.synchronous_standby is not None or self.broken == "replication"))
+    def whole(self):
+        """The primary and the synchronous standby of a cluster that lacks nothing; of any other, nothing."""
+        primaries = [node for node in self.nodes if node.reign]
+        if len(primaries) != 1 or not all(node.is_well for node in self.nodes):
+            return None
+        standbys = [node for node in self.nodes if node is not primaries[0] and (
+            node.is_synchronous_standby or self.broken == "replication")]
+        return (primaries[0], standbys[0]) if standbys else None
 
     def kill_one(self, way):
         self.kills[way] += 1
