@@ -39,6 +39,8 @@ EVENTS = {
     "the primary, cut off from the other nodes": 4, "the synchronous standby, cut off": 3, "the primary's disk, full": 3,
     "the synchronous standby's disk, full": 2, "a clock, off by minutes": 6}
 BACK_LIMIT, EVENT_LIMIT = 5, 240
+# Held to by those drills alone in which a clock goes right and the database is back before a loan ends.
+TWICE = "twice only where an answer was lost"
 # For how many seconds what is harmed stays so, where no other primary comes by it.
 HARM_LIMIT = 40
 
@@ -64,6 +66,8 @@ class Drill:
         installation = self.installation
         installation.start_cluster()
         installation.start_simulator()
+        # As by default: a loan lasts for two of them, and should for longer than a failover.
+        installation.environment["DOORSTEP_APNS_TIMEOUT"] = "30"
         visits = [f"visit-{number}" for number in range(self.options.events + 1)]
         installation.set_up([*AUDIENCES, *visits], EXPERIENCES)
         installation.start_servers()
@@ -78,7 +82,7 @@ class Drill:
                 for task in (*tasks, keeping):
                     if task.done():
                         await task
-                if number % 25 == 0:
+                if number % 100 == 0:
                     await self.load.collect_requests()
             await self.wait_for("a whole cluster", lambda: installation.whole)
             await self.load.settle_confirmations()
@@ -290,9 +294,13 @@ def main():
         asyncio.run(drill.run())
         found = Found(drill.installation, drill.receiver)
         counts, broken = judge(drill.ledger, found)
+        counts.pop(TWICE)
+        twice = len(broken.pop(TWICE, []))
         report(drill, counts, broken)
         lost = sum(max(0, count - found.confirmations.get(place, 0)) for place, count in drill.ledger.answered.items())
-        print(f"- confirmations of the moment before a kill of a server that are lost, as the guide says: {lost:,}", flush=True)
+        print(f"- confirmations of the moment before a kill of a server that are lost, as the guide says: {lost:,}")
+        print(f"- deliveries that APNs was sent twice though no answer was lost, as when a loan has ended before the database was back:"
+              f" {twice:,}", flush=True)
         problems = [f"{promise}: {thing}" for promise, things in broken.items() for thing in things]
         problems += drill.ledger.problems + [
             f"a lookup was answered {status}, {count} times" for status, count in drill.failed_lookups.items()]
