@@ -28,8 +28,6 @@ from load import AUDIENCES, EXPERIENCES, SETTLING_LIMIT, Ledger, Load, Receiver
 FAULTS = {
     "the server": 6, "PostgreSQL, all its processes": 4, "PostgreSQL's first process": 2, "one session of PostgreSQL": 3,
     "everything": 5}
-# Confirmations are written some 50 ms after they were answered; a busy machine has other things to do.
-WRITING_LIMIT = 60
 
 
 class Drill:
@@ -57,10 +55,10 @@ class Drill:
                 if cycle % 25 == 0 or len(self.ledger.problems) > 100:
                     say(f"crash: {cycle} cycles, {len(self.ledger.problems)} problems")
                 if cycle % 100 == 0:
-                    await self.collect_requests()
+                    await self.load.collect_requests()
                 if len(self.ledger.problems) > 100:
                     break
-            await self.settle_confirmations()
+            await self.load.settle_confirmations()
         finally:
             self.load.is_stopping = True
         await load
@@ -93,34 +91,8 @@ class Drill:
             pause /= 4
         await asyncio.sleep(pause)
         if settles:
-            await self.settle_confirmations()
+            await self.load.settle_confirmations()
         await self.inflict(fault)
-
-    async def settle_confirmations(self):
-        """While the database answers, what was answered is written down soon."""
-        load, location = self.load, f"visit-{self.load.visit}"
-        load.visitors_rest.clear()
-        load.is_visiting = False
-        await load.visitors_rest.wait()
-        deadline = time.monotonic() + WRITING_LIMIT
-        while True:
-            try:
-                found = await asyncio.to_thread(self.count_of, location)
-            except Failure:
-                # It recovers from having lost a session.
-                found = -1
-            if found >= self.ledger.answered[location] or time.monotonic() > deadline:
-                break
-            await asyncio.sleep(0.05)
-        self.ledger.expect(
-            found >= self.ledger.answered[location],
-            f"{found} of {self.ledger.answered[location]} confirmations at {location} are written after {WRITING_LIMIT} s")
-        self.ledger.written[location] = found
-        load.is_visiting = True
-
-    def count_of(self, location):
-        return int(self.installation.query(
-            f"SELECT count(*) FROM doorstep.confirmations WHERE location_identifier = '{location}'")[0][0])
 
     async def inflict(self, fault):
         installation, start = self.installation, time.monotonic()
@@ -160,16 +132,6 @@ class Drill:
         if not found:
             raise Failure("PostgreSQL has no session")
         return found
-
-    # The end
-
-    async def collect_requests(self):
-        self.load.notifier_rests.clear()
-        self.load.is_notifying = False
-        await self.load.notifier_rests.wait()
-        await self.load.wait_until_nothing_is_due("deliveries", "audiences")
-        self.installation.collect_requests()
-        self.load.is_notifying = True
 
 
 def report(drill, counts, broken):

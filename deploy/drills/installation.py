@@ -21,6 +21,8 @@ TENANT, TEAM, KEY_ID, CLIP = "drill", "ABCDE12345", "DRILLKEY01", "com.example.M
 SITE = "https://example.com"
 # A machine that is busy with other things starts a server of the debug build in seconds.
 START_LIMIT = 300
+# What a server says that has nothing to answer from yet, or whose database is away; and a proxy whose server is gone.
+UNAVAILABLE = (502, 503, 504)
 
 
 class Arguments(argparse.ArgumentParser):
@@ -292,8 +294,7 @@ class Client:
         while time.monotonic() < deadline:
             try:
                 status, answer = await self.send(method, path, body, **headers)
-                # What a server says that has nothing to answer from yet, or whose database is away.
-                if status != 503:
+                if status not in UNAVAILABLE:
                     return status, answer
             except Unanswered:
                 self.unanswered += 1

@@ -2,6 +2,7 @@ public import PostgreSQL
 
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
+    /// In order.
     ///
     /// From 15 on each says from which version on programs can work on a database that has it: the one before it, where it
     /// only expands.
