@@ -325,13 +325,12 @@ final class Exchanges<Wire: HTTPWire> {
     }
 
     private func write(_ answer: Answer, requestID: String, _ context: ChannelHandlerContext) {
-        var header = writer.begin(
-            answer.status, bodyLength: answer.body?.readableBytes, isLast: isLast, context)
-        answer.write(to: &header)
-        header.append(.requestID, requestID)
-        header.append(.date, HTTPDate.text(at: Date()))
-        header.append(.server, APIServer.name)
-        writer.write(header, answer.body, context)
+        writer.begin(answer.status, bodyLength: answer.body?.count, isLast: isLast, context)
+        answer.write(to: &writer)
+        writer.append(.requestID, requestID)
+        writer.append(.date, HTTPDate.text(at: Date()))
+        writer.append(.server, APIServer.name)
+        writer.end(answer.body, context)
         isUnflushed = true
         state = .idle
     }
