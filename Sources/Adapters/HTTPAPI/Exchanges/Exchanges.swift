@@ -221,14 +221,16 @@ final class Exchanges<Wire: HTTPWire> {
         }
     }
 
-    private func begin(_ head: ReceivedHead, _ part: Wire.RequestPart, _ context: ChannelHandlerContext) {
+    private func begin(
+        _ head: consuming ReceivedHead, _ part: Wire.RequestPart, _ context: ChannelHandlerContext
+    ) {
         guard head.namesHost else { return refuse(.invalidHeaderToken, context) }
         if !head.isKeepAlive { (isLast, mayBeSending) = (true, true) }
         if !head.expectsContinue, head.fields.assertion == nil,
             let (route, query) = answerer.memoryRoutes.route(head.method, head.target)
         {
-            let client =
-                client ?? answerer.proxies.client(behind: peer, forwardedFor: head.fields.forwardedFor)
+            let forwardedFor = head.fields.forwardedFor
+            let client = client ?? answerer.proxies.client(behind: peer, forwardedFor: forwardedFor)
             keepKey(of: head.fields)
             request = Request(
                 route: route,
@@ -247,7 +249,7 @@ final class Exchanges<Wire: HTTPWire> {
         passOn(part, context)
     }
 
-    private func keepKey(of fields: RequestFields) {
+    private func keepKey(of fields: borrowing RequestFields) {
         guard let field = fields.authorization else { return lastKey = nil }
         if lastKey?.isSame(as: field) != true { lastKey = PresentedKey(field) }
     }
