@@ -58,6 +58,7 @@ final class Exchanges<Wire: HTTPWire> {
     /// Whether its client may be sending more, and would not read an answer if that were refused.
     private var mayBeSending = false
     private let untaken: UntakenParts
+    private let readTimeout: ReadTimeout?
     private var writer: Wire.Writer
     /// Whether the router has written the head of an answer, and not its end.
     private var hasBegunAnswer = false
@@ -83,8 +84,10 @@ final class Exchanges<Wire: HTTPWire> {
     private static var discardedLength: Int { 262_144 }
     private static var discardingTime: TimeAmount { .seconds(2) }
 
-    init(_ answerer: Answerer, answerTimeout: TimeAmount) {
+    /// - Parameter idleTimeout: How long nothing may be read; nil where somebody else sees to that.
+    init(_ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount?) {
         self.answerer = answerer
+        readTimeout = idleTimeout.map(ReadTimeout.init)
         headTimeout = TimeAmount(answerer.bodyTimeout)
         untaken = UntakenParts(timeout: answerTimeout)
         writer = Wire.Writer(untaken)
@@ -96,6 +99,9 @@ final class Exchanges<Wire: HTTPWire> {
         untaken.whenTaken = {
             if let context = self.context { self.endIfOver(context) }
         }
+        readTimeout?.begin(on: context.eventLoop) {
+            if let context = self.context { self.closeIfIdle(context) }
+        }
         // A stream of HTTP/2 knows its connection's only so, and not by the context's own.
         peer = context.channel.remoteAddress.flatMap(IPAddress.init)
         if !answerer.proxies.contains(peer) {
@@ -105,6 +111,7 @@ final class Exchanges<Wire: HTTPWire> {
 
     func end() {
         cutOff?.cancel()
+        readTimeout?.end()
         untaken.forget()
         writer.forget()
         context = nil
@@ -136,16 +143,20 @@ final class Exchanges<Wire: HTTPWire> {
 
     func receive(event: Any, _ context: ChannelHandlerContext) {
         switch event {
-        case is IdleStateHandler.IdleStateEvent:
-            // While an answer is being made, or is on its way, it is not the client that is idle.
-            if !isWaiting, untaken.count == 0 { context.close(promise: nil) }
+        case is IdleStateHandler.IdleStateEvent: closeIfIdle(context)
         case is ChannelShouldQuiesceEvent: receive(.end, context)
         case let event as ChannelEvent where event == .inputClosed: receive(.end, context)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
 
+    /// While an answer is being made, or is on its way, it is not the client that is idle.
+    private func closeIfIdle(_ context: ChannelHandlerContext) {
+        if !isWaiting, untaken.count == 0 { context.close(promise: nil) }
+    }
+
     func readCompletes(_ context: ChannelHandlerContext) {
+        readTimeout?.hasRead(at: context.eventLoop.now)
         if !hasReadPart { limitHead(context) }
         hasReadPart = false
         settle(context)
