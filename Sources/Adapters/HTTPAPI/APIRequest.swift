@@ -26,7 +26,7 @@ final class APIRequest: Sendable {
     /// - Parameter key: what the fields present, where it is at hand.
     init(
         client: Client, query: Substring = "", parameters: [Substring: Substring] = [:],
-        authority: String? = nil, target: String = "", fields: RequestFields = RequestFields(),
+        authority: String? = nil, target: String = "", fields: consuming RequestFields = RequestFields(),
         key: PresentedKey? = nil
     ) {
         self.client = client
@@ -34,8 +34,8 @@ final class APIRequest: Sendable {
         self.parameters = parameters
         self.authority = authority
         self.target = target
+        if let key { self.key = key } else { self.key = fields.authorization.map(PresentedKey.init) }
         self.fields = fields
-        self.key = key ?? fields.authorization.map(PresentedKey.init)
     }
 }
 
@@ -100,8 +100,8 @@ struct AdmittedRequest {
 }
 
 /// The header fields of a request that its answer depends on; what comes several times is joined by commas, so that of two
-/// keys neither is one.
-struct RequestFields {
+/// keys neither is one. Not to be copied: that would be to count the references of a dozen strings.
+struct RequestFields: ~Copyable {
     var authorization: String?
     var contentType: String?
     var contentLength: String?

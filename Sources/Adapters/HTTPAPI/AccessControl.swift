@@ -60,7 +60,9 @@ struct AccessControl: Sendable {
         }
     }
 
-    private static func checkBody(_ fields: RequestFields, _ types: [BodyType]) throws(Problem) {
+    private static func checkBody(
+        _ fields: borrowing RequestFields, _ types: [BodyType]
+    ) throws(Problem) {
         guard let type = fields.bodyType(among: types) else { throw .unsupportedMediaType(types) }
         if let length = fields.contentLength.flatMap({ Int($0) }), length > type.maximumLength {
             throw .bodyTooLarge(type)

@@ -1,13 +1,12 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Routing
 
 /// What a route answers, before it is written to the wire.
 struct Answer {
     var status: HTTPResponse.Status = .ok
     /// None with 304.
-    var body: ByteBuffer?
+    var body: Body?
     /// In place of `body` one that is written piece by piece, as its client takes it; by the router alone.
     var pieces: ResponseBody?
     var contentType = "application/json"
@@ -18,11 +17,32 @@ struct Answer {
     /// What else belongs into the header of an answer that is no refusal.
     var headers: HTTPFields = [:]
 
+    enum Body {
+        /// Of this answer alone.
+        case own([UInt8])
+        /// Of many answers: a client may ask for it many times before it reads.
+        case shared(ByteBuffer)
+
+        var count: Int {
+            switch self {
+            case .own(let bytes): bytes.count
+            case .shared(let bytes): bytes.readableBytes
+            }
+        }
+
+        var buffer: ByteBuffer {
+            switch self {
+            case .own(let bytes): ByteBuffer(bytes: bytes)
+            case .shared(let bytes): bytes
+            }
+        }
+    }
+
     enum Caching {
         /// For this request alone.
         case none
         /// A client may use it for a while without asking again, and can ask whether it still holds.
-        case tagged(String)
+        case tagged(EntityTag)
         /// The same for everyone who asks for it at this host, for so many seconds.
         case shared(maximumAge: Int, tag: String?)
         /// The same for everyone, for ever.
@@ -40,7 +60,7 @@ struct Answer {
 
     /// An answer for this request alone.
     init(uncached body: [UInt8], as contentType: String = "application/json") {
-        self.body = ByteBuffer(bytes: body)
+        self.body = .own(body)
         self.contentType = contentType
         caching = .none
     }
@@ -48,26 +68,27 @@ struct Answer {
     /// An answer for this request alone, with another status than 200.
     init(_ status: HTTPResponse.Status, uncached body: [UInt8]? = nil) {
         self.status = status
-        self.body = body.map { ByteBuffer(bytes: $0) }
+        self.body = body.map(Body.own)
         caching = .none
     }
 
     /// The answer with its validator, or 304 when the client has it (RFC 9110 §13.1.2).
     init(cacheable body: [UInt8], ifNoneMatch: String?) {
-        let tag = Self.tag(of: body)
+        let tag = EntityTag(of: body)
         self.init(body, tag, .tagged(tag), ifNoneMatch: ifNoneMatch)
     }
 
     /// The same, for everyone.
     init(shared body: [UInt8], ifNoneMatch: String?) {
-        let tag = Self.tag(of: body)
-        self.init(body, tag, .shared(maximumAge: Self.sharedMaximumAge, tag: tag), ifNoneMatch: ifNoneMatch)
+        let tag = EntityTag(of: body)
+        self.init(
+            body, tag, .shared(maximumAge: Self.sharedMaximumAge, tag: tag.text), ifNoneMatch: ifNoneMatch)
     }
 
     /// What never changes while the server runs, and is the same for everyone.
     /// - Parameter maximumAge: For how many seconds it may be used without asking again.
     init(constant body: ByteBuffer, as contentType: String, maximumAge: Int = sharedMaximumAge) {
-        self.body = body
+        self.body = .shared(body)
         self.contentType = contentType
         caching = .shared(maximumAge: maximumAge, tag: nil)
     }
@@ -85,18 +106,18 @@ struct Answer {
         caching = .immutable(tag: tag)
     }
 
-    private init(_ body: [UInt8], _ tag: String, _ caching: Caching, ifNoneMatch: String?) {
+    private init(_ body: [UInt8], _ tag: EntityTag, _ caching: Caching, ifNoneMatch: String?) {
         self.caching = caching
-        if let ifNoneMatch, Self.matches(ifNoneMatch.utf8.span, tag) {
+        if let ifNoneMatch, Self.matches(ifNoneMatch.utf8.span, tag.text) {
             status = .notModified
         } else {
-            self.body = ByteBuffer(bytes: body)
+            self.body = .own(body)
         }
     }
 
     init(_ problem: Problem, requestID: String) {
         status = problem.status
-        body = ByteBuffer(bytes: problem.body(requestID: requestID))
+        body = .own(problem.body(requestID: requestID))
         contentType = "application/problem+json"
         caching = .none
         self.problem = problem
@@ -110,7 +131,7 @@ struct Answer {
         switch caching {
         case .none: header.append(.cacheControl, "no-store")
         case .tagged(let tag):
-            header.append(.eTag, tag)
+            header.append(.eTag, upTo: EntityTag.length, tag.write)
             header.append(.cacheControl, Self.privateCaching)
             header.append(.vary, Self.varyingFields)
         case .shared(let maximumAge, let tag):
@@ -121,26 +142,15 @@ struct Answer {
             // A year (RFC 8246).
             header.append(.cacheControl, "public, max-age=31536000, immutable")
         }
-        if let policy = standing.policy, let remaining = standing.remaining {
-            header.append(.rateLimitPolicy, policy)
-            header.append(.rateLimit, remaining)
+        if standing.isLimited {
+            header.append(.rateLimitPolicy, upTo: RequestStanding.maximumLength, standing.writePolicy)
+            header.append(.rateLimit, upTo: RequestStanding.maximumLength, standing.writeRemaining)
         }
     }
 
     private static let privateCaching = "private, max-age=\(maximumAge)"
 
-    /// The same for the same bytes on every server; 64 bits tell answers apart that nobody makes alike on purpose.
-    static func tag(of body: [UInt8]) -> String {
-        var hash = ByteHash(seed: 0x646F_6F72_7374_6570)
-        hash.combine(body.span)
-        let value = hash.value
-        return String(unsafeUninitializedCapacity: 18) { bytes in
-            bytes[0] = UInt8(ascii: "\"")
-            bytes.writeHexadecimal(value, at: 1)
-            bytes[17] = UInt8(ascii: "\"")
-            return 18
-        }
-    }
+    static func tag(of body: [UInt8]) -> String { EntityTag(of: body).text }
 
     /// - Parameter weakly: which is for `If-None-Match` (RFC 9110 §13.1.2), and not for `If-Match` (§13.1.1).
     static func matches(_ fields: Span<UInt8>, _ tag: String, weakly: Bool = true) -> Bool {

@@ -256,6 +256,6 @@ extension Response {
         answer.write(to: &header)
         self.init(
             status: answer.status, headers: header,
-            body: answer.pieces ?? answer.body.map { ResponseBody(byteBuffer: $0) } ?? ResponseBody())
+            body: answer.pieces ?? answer.body.map { ResponseBody(byteBuffer: $0.buffer) } ?? ResponseBody())
     }
 }

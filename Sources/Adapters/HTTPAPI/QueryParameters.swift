@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 
 /// The parameters of a request's query, each of which may come once.
@@ -18,19 +19,17 @@ struct QueryParameters {
     init(_ query: Span<UInt8>, named names: [String]) throws(Problem) {
         var start = 0
         while start < query.count {
-            var end = start
-            while end < query.count, query[end] != UInt8(ascii: "&") { end += 1 }
+            let end = query.firstIndex(of: UInt8(ascii: "&"), from: start)
             if end > start { try take(query.extracting(start..<end), named: names) }
             start = end + 1
         }
     }
 
     private mutating func take(_ item: Span<UInt8>, named names: [String]) throws(Problem) {
-        var nameEnd = 0
-        while nameEnd < item.count, item[nameEnd] != UInt8(ascii: "=") { nameEnd += 1 }
+        let nameEnd = item.firstIndex(of: UInt8(ascii: "="), from: 0)
         let name = try Self.name(item.extracting(0..<nameEnd), among: names)
         guard let value = Self.decoded(item.extracting(min(nameEnd + 1, item.count)..<item.count)),
-            value.allSatisfy({ $0 < 0x80 }) || String(validating: value, as: UTF8.self) != nil
+            value.span.isASCII || String(validating: value, as: UTF8.self) != nil
         else {
             throw .field(name, code: "invalid_parameter", "the parameter is not percent-encoded UTF-8")
         }
@@ -105,21 +104,24 @@ struct QueryParameters {
     private static func decoded(_ bytes: Span<UInt8>) -> [UInt8]? {
         var isWellFormed = true
         let decoded = [UInt8](unsafeUninitializedCapacity: bytes.count) { decoded, count in
-            var index = 0
-            while index < bytes.count {
-                if bytes[index] != UInt8(ascii: "%") {
-                    decoded[count] = bytes[index]
-                    index += 1
-                } else if bytes.count - index > 2, let high = hexadecimal(bytes[index + 1]),
-                    let low = hexadecimal(bytes[index + 2])
-                {
-                    decoded[count] = high << 4 | low
-                    index += 3
-                } else {
-                    isWellFormed = false
-                    return
+            bytes.withUnsafeBufferPointer { bytes in
+                var index = 0
+                while index < bytes.count {
+                    let byte = bytes[index]
+                    if byte != UInt8(ascii: "%") {
+                        decoded[count] = byte
+                        index += 1
+                    } else if bytes.count - index > 2, let high = hexadecimal(bytes[index + 1]),
+                        let low = hexadecimal(bytes[index + 2])
+                    {
+                        decoded[count] = high << 4 | low
+                        index += 3
+                    } else {
+                        isWellFormed = false
+                        return
+                    }
+                    count += 1
                 }
-                count += 1
             }
         }
         return isWellFormed ? decoded : nil
@@ -132,5 +134,25 @@ struct QueryParameters {
         case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
         default: nil
         }
+    }
+}
+
+extension Span<UInt8> {
+    /// The index of the first such byte from another on; the end where there is none.
+    fileprivate func firstIndex(of byte: UInt8, from start: Int) -> Int {
+        withUnsafeBytes { bytes in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            guard let first = rest.baseAddress, let found = memchr(first, Int32(byte), rest.count) else {
+                return count
+            }
+            return start + (UnsafeRawPointer(found) - first)
+        }
+    }
+
+    /// By index, so that the compiler takes many bytes at once.
+    fileprivate var isASCII: Bool {
+        var bits: UInt8 = 0
+        for index in indices { bits |= self[index] }
+        return bits < 0x80
     }
 }

@@ -44,4 +44,22 @@ extension UnsafeMutableBufferPointer<UInt8> {
             self[start + index] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
         }
     }
+
+    /// Writes as many digits as there are, 19 at most.
+    /// - Parameter value: 0 or more.
+    /// - Returns: Where they end.
+    func writeDecimal(_ value: Int, at start: Int) -> Int {
+        var end = start + 1
+        var rest = value / 10
+        while rest > 0 {
+            end += 1
+            rest /= 10
+        }
+        rest = value
+        for index in (start..<end).reversed() {
+            self[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        return end
+    }
 }

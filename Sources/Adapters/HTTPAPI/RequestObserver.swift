@@ -32,9 +32,8 @@ final class RequestObserver: Sendable {
         timer: Timer? = nil, caller: KeyHolder?, limit: String? = nil,
         requestID: String, duration: Duration, _ logger: Logger
     ) {
-        let (seconds, attoseconds) = duration.components
         (timer ?? self.timer(status, method, route: route)).recordNanoseconds(
-            seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+            Int64(duration.attoseconds / 1_000_000_000))
         let level = Self.level(of: status, isOfCaller: caller != nil)
         guard logger.logLevel <= level else { return }
         // At `debug` every request has its line.

@@ -9,7 +9,9 @@ public struct LocationIdentifier: Sendable, CustomStringConvertible {
     public let text: String
 
     public init(_ text: String) throws(ExperienceError) {
-        guard (1...Self.maximumLength).contains(text.unicodeScalars.count),
+        // There are never more scalars than bytes, which are counted already.
+        guard !text.isEmpty,
+            text.utf8.count <= Self.maximumLength || text.unicodeScalars.count <= Self.maximumLength,
             !text.utf8.span.hasControlCharacter
         else { throw .invalidLocationIdentifier }
         self.text = text

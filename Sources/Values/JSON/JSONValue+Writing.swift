@@ -65,6 +65,7 @@ extension JSONWriter {
     /// - Precondition: `number` is finite; JSON has no other numbers.
     package mutating func write(finite number: Double) {
         precondition(number.isFinite, "JSON has only finite numbers")
+        if let whole = Int32(exactly: number), number.sign == .plus { return write(Int(whole)) }
         number.description.withBytes { write($0.withoutZeroFraction) }
     }
 
@@ -79,9 +80,12 @@ extension JSONWriter {
         for _ in 0..<indentation { write(UInt8(ascii: " ")) }
     }
 
-    package mutating func write(quoted text: String) {
+    package mutating func write(quoted text: String) { write(quoted: text.utf8.span) }
+
+    /// - Parameter text: UTF-8.
+    package mutating func write(quoted text: Span<UInt8>) {
         write(UInt8(ascii: "\""))
-        text.withBytes { text in
+        text.withUnsafeBufferPointer { text in
             if text.needsEscapes {
                 for byte in text { writeEscaped(byte) }
             } else {
@@ -121,13 +125,15 @@ extension UnsafeBufferPointer<UInt8> {
         return Self(rebasing: self[..<(count - 2)])
     }
 
-    /// Whether a byte of the text has to be escaped. Without a branch the compiler takes many bytes at once.
+    /// Whether a byte of the text has to be escaped. By index, in one expression and without a branch, so that the
+    /// compiler takes many bytes at once.
     fileprivate var needsEscapes: Bool {
         var found: UInt8 = 0
-        for byte in self {
-            found |= byte < 0x20 ? 1 : 0
-            found |= byte == UInt8(ascii: "\"") ? 1 : 0
-            found |= byte == UInt8(ascii: "\\") ? 1 : 0
+        for index in 0..<count {
+            let byte = self[index]
+            found |=
+                (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0)
+                | (byte == UInt8(ascii: "\\") ? 1 : 0)
         }
         return found != 0
     }

@@ -22,9 +22,9 @@ extension String {
         }
     }
 
-    /// Lends the bytes, which are copied only where the string does not hold them in one piece.
+    /// Lends the bytes.
     @inline(__always)
     func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        utf8.withContiguousStorageIfAvailable(body) ?? Array(utf8).withUnsafeBufferPointer(body)
+        utf8.span.withUnsafeBufferPointer(body)
     }
 }

@@ -131,7 +131,6 @@ extension Mutex where Value: ~Copyable {
 extension Duration {
     @usableFromInline
     var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        Int64(attoseconds / 1_000_000_000)
     }
 }

@@ -30,7 +30,8 @@ public final class LiveRoutingTable: Sendable {
         /// As ``RoutingTable/provedHost(_:)``, without a copy of the table.
         public func provedHost(_ host: String) -> RoutingTable.ProvedHost? { snapshot.table.provedHost(host) }
 
-        /// As ``RoutingTable/keyHolder(digest:at:)``, without a copy of the table.
+        /// As ``RoutingTable/keyHolder(digest:at:)``, without a copy of the table: inlined in another module it would make one.
+        @inline(never)
         public func keyHolder(digest: Span<UInt8>, at now: Date) -> KeyHolder? {
             snapshot.table.keyHolder(digest: digest, at: now)
         }

@@ -13,7 +13,7 @@ extension Lookup {
         writer.write(literal: #","location":"#)
         writer.write(location)
         writer.write(literal: #","url":"#)
-        writer.write(quoted: url.canonical)
+        writer.write(quoted: url.bytes.span)
         writer.write(literal: "}")
         return writer.bytes
     }
@@ -93,7 +93,7 @@ extension JSONWriter {
         write(literal: "}")
         if let url {
             write(literal: #","url":"#)
-            write(quoted: url.canonical)
+            write(quoted: url.bytes.span)
         }
         write(literal: "}")
     }

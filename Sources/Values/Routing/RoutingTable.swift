@@ -266,7 +266,7 @@ public struct RoutingTable: Sendable {
 
     func experience(at place: Place) -> RoutedExperience {
         experiences.read(place) { header, text in
-            let clip = clips[Int(header.clip)]
+            let clip = Int(header.clip)
             let length = Int(header.urlLength)
             let binding: LocationBinding =
                 switch header.binding {
@@ -278,8 +278,8 @@ public struct RoutingTable: Sendable {
                 }
             return RoutedExperience(
                 url: String(copying: text.extracting(0..<length)), kind: ExperienceKind(header.kind),
-                clip: clip.bundleID, clipIsMultiBusiness: clip.isMultiBusiness, binding: binding,
-                pathComponentCount: Int(header.pathComponentCount))
+                clip: clips[clip].bundleID, clipIsMultiBusiness: clips[clip].isMultiBusiness,
+                binding: binding, pathComponentCount: Int(header.pathComponentCount))
         }
     }
 

@@ -27,7 +27,8 @@ import Testing
         init(limits: RequestLimits = RequestLimits(), trusting proxies: [AddressRange] = []) throws {
             api = TestAPI(limits: limits)
             handler = HTTP1ExchangeHandler(
-                ExchangeHandlerTests.answerer(api, trusting: proxies), answerTimeout: .seconds(30))
+                ExchangeHandlerTests.answerer(api, trusting: proxies), answerTimeout: .seconds(30),
+                idleTimeout: .seconds(60))
             // Known of a connection before its handlers are.
             channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             try channel.pipeline.syncOperations.addHandlers([
@@ -262,6 +263,28 @@ import Testing
             connection.channel.embeddedEventLoop.advanceTime(by: .seconds(4))
             #expect(try connection.send(String(hot[40...])) == ["200"])
         }
+    }
+
+    @Test func whoSendsNothingIsCutOff() throws {
+        let connection = try Connection()
+        let loop = connection.channel.embeddedEventLoop
+        // A part of a request counts, and so does one that is answered.
+        for part in [connection.hot.prefix(4), connection.hot.dropFirst(4)] {
+            loop.advanceTime(by: .seconds(8))
+            _ = try connection.send(String(part))
+        }
+        loop.advanceTime(by: .seconds(59))
+        #expect(connection.channel.isActive)
+        loop.advanceTime(by: .seconds(1))
+        #expect(!connection.channel.isActive)
+
+        let waiting = try Connection()
+        _ = try waiting.send(Self.livez)
+        waiting.channel.embeddedEventLoop.advanceTime(by: .minutes(5))
+        #expect(waiting.channel.isActive)
+        try waiting.routerAnswers()
+        waiting.channel.embeddedEventLoop.advanceTime(by: .minutes(1))
+        #expect(!waiting.channel.isActive)
     }
 
     @Test func aSilentClientIsCutOffUnlessItWaitsForTheRouter() throws {

@@ -51,11 +51,10 @@ import Testing
         /// One of ours.
         func answer(_ status: HTTPResponse.Status, _ body: String?) throws {
             let context = try channel.pipeline.syncOperations.context(handler: handler)
-            let body = body.map { ByteBuffer(string: $0) }
-            var header = handler.writer.begin(
-                status, bodyLength: body?.readableBytes, isLast: handler.isLast, context)
-            header.append(.server, "a")
-            handler.writer.write(header, body, context)
+            let body = body.map { Answer.Body.own(Array($0.utf8)) }
+            handler.writer.begin(status, bodyLength: body?.count, isLast: handler.isLast, context)
+            handler.writer.append(.server, "a")
+            handler.writer.end(body, context)
         }
 
         func writeContinue() throws {

@@ -13,7 +13,7 @@ struct HTTP1Connection: ServerChildChannel {
         _ answerer: Answerer, _ timeouts: ConnectionTimeouts,
         _ responder: @escaping HTTPChannelHandler.Responder
     ) {
-        // The library sees nothing of what is answered before it, so that who is idle is decided there.
+        // The library sees nothing of what is answered before it, so that who is idle is seen there.
         var configuration = HTTP1Channel.Configuration(idleTimeout: nil)
         configuration.httpDecoder = Self.headerLimits
         library = HTTP1Channel(responder: responder, configuration: configuration)
@@ -32,9 +32,10 @@ struct HTTP1Connection: ServerChildChannel {
             let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
             // Answers are written by `HTTP1AnswerWriter`, all of them.
             pipeline.removeHandler(encoder, promise: nil)
-            try pipeline.addHandler(IdleStateHandler(readTimeout: timeouts.idle), position: .before(decoder))
             try pipeline.addHandler(
-                HTTP1ExchangeHandler(answerer, answerTimeout: timeouts.answer), position: .after(decoder))
+                HTTP1ExchangeHandler(
+                    answerer, answerTimeout: timeouts.answer, idleTimeout: timeouts.idle),
+                position: .after(decoder))
             return value
         }
     }

@@ -3,22 +3,21 @@ import NIOCore
 
 /// Writes the answers of a connection of HTTP/1.1, or of a stream of HTTP/2, in the order in which they come.
 ///
-/// Ours are written by ``begin(_:bodyLength:isLast:_:)``, their fields, and ``write(_:_:_:)``; the router's part by part. It
+/// Ours are written by ``begin(_:bodyLength:isLast:_:)``, their fields, and ``end(_:_:)``; the router's part by part. It
 /// never flushes: what comes of that may be the next answer.
-protocol AnswerWriter {
+protocol AnswerWriter: AnswerHeader {
     /// What the router's answers consist of.
     associatedtype Part
-    associatedtype Header: AnswerHeader
 
     /// - Parameter untaken: Counts what the client has not taken.
     init(_ untaken: UntakenParts)
 
-    /// The header of an answer, as far as it depends on the version of HTTP.
+    /// Writes the header of an answer, as far as it depends on the version of HTTP.
     /// - Parameter isLast: Whether it is the last answer of its connection.
     mutating func begin(
-        _ status: HTTPResponse.Status, bodyLength: Int?, isLast: Bool, _ context: ChannelHandlerContext
-    ) -> Header
-    mutating func write(_ header: consuming Header, _ body: ByteBuffer?, _ context: ChannelHandlerContext)
+        _ status: HTTPResponse.Status, bodyLength: Int?, isLast: Bool, _ context: ChannelHandlerContext)
+    /// Writes the end of the header, and what follows it.
+    mutating func end(_ body: Answer.Body?, _ context: ChannelHandlerContext)
 
     mutating func write(
         _ part: Part, isLast: Bool, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext)
@@ -35,11 +34,23 @@ protocol AnswerWriter {
 /// The header of an answer, as it is put together.
 protocol AnswerHeader {
     mutating func append(_ name: HTTPField.Name, _ value: String)
+    /// Appends a field whose value is made where it is to stand.
+    /// - Parameters:
+    ///   - length: How many bytes it has at most.
+    ///   - write: Writes it, in ASCII, and tells how many it has.
+    mutating func append(
+        _ name: HTTPField.Name, upTo length: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int)
 }
 
 extension HTTPFields: AnswerHeader {
     mutating func append(_ name: HTTPField.Name, _ value: String) {
         append(HTTPField(name: name, value: value))
+    }
+
+    mutating func append(
+        _ name: HTTPField.Name, upTo length: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) {
+        append(name, String(unsafeUninitializedCapacity: length, initializingUTF8With: write))
     }
 }
 

@@ -19,8 +19,8 @@ final class HTTP1ExchangeHandler: ExchangeHandler {
 
     let exchanges: Exchanges<HTTP1Wire>
 
-    init(_ answerer: Answerer, answerTimeout: TimeAmount) {
-        exchanges = Exchanges(answerer, answerTimeout: answerTimeout)
+    init(_ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount) {
+        exchanges = Exchanges(answerer, answerTimeout: answerTimeout, idleTimeout: idleTimeout)
     }
 }
 
@@ -30,8 +30,9 @@ final class HTTP2ExchangeHandler: ExchangeHandler {
 
     let exchanges: Exchanges<HTTP2Wire>
 
+    /// The library sees to it that no stream is idle.
     init(_ answerer: Answerer, answerTimeout: TimeAmount) {
-        exchanges = Exchanges(answerer, answerTimeout: answerTimeout)
+        exchanges = Exchanges(answerer, answerTimeout: answerTimeout, idleTimeout: nil)
     }
 }
 

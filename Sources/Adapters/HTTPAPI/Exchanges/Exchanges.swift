@@ -58,6 +58,7 @@ final class Exchanges<Wire: HTTPWire> {
     /// Whether its client may be sending more, and would not read an answer if that were refused.
     private var mayBeSending = false
     private let untaken: UntakenParts
+    private let readTimeout: ReadTimeout?
     private var writer: Wire.Writer
     /// Whether the router has written the head of an answer, and not its end.
     private var hasBegunAnswer = false
@@ -83,8 +84,10 @@ final class Exchanges<Wire: HTTPWire> {
     private static var discardedLength: Int { 262_144 }
     private static var discardingTime: TimeAmount { .seconds(2) }
 
-    init(_ answerer: Answerer, answerTimeout: TimeAmount) {
+    /// - Parameter idleTimeout: How long nothing may be read; nil where somebody else sees to that.
+    init(_ answerer: Answerer, answerTimeout: TimeAmount, idleTimeout: TimeAmount?) {
         self.answerer = answerer
+        readTimeout = idleTimeout.map(ReadTimeout.init)
         headTimeout = TimeAmount(answerer.bodyTimeout)
         untaken = UntakenParts(timeout: answerTimeout)
         writer = Wire.Writer(untaken)
@@ -96,6 +99,9 @@ final class Exchanges<Wire: HTTPWire> {
         untaken.whenTaken = {
             if let context = self.context { self.endIfOver(context) }
         }
+        readTimeout?.begin(on: context.eventLoop) {
+            if let context = self.context { self.closeIfIdle(context) }
+        }
         // A stream of HTTP/2 knows its connection's only so, and not by the context's own.
         peer = context.channel.remoteAddress.flatMap(IPAddress.init)
         if !answerer.proxies.contains(peer) {
@@ -105,6 +111,7 @@ final class Exchanges<Wire: HTTPWire> {
 
     func end() {
         cutOff?.cancel()
+        readTimeout?.end()
         untaken.forget()
         writer.forget()
         context = nil
@@ -136,16 +143,20 @@ final class Exchanges<Wire: HTTPWire> {
 
     func receive(event: Any, _ context: ChannelHandlerContext) {
         switch event {
-        case is IdleStateHandler.IdleStateEvent:
-            // While an answer is being made, or is on its way, it is not the client that is idle.
-            if !isWaiting, untaken.count == 0 { context.close(promise: nil) }
+        case is IdleStateHandler.IdleStateEvent: closeIfIdle(context)
         case is ChannelShouldQuiesceEvent: receive(.end, context)
         case let event as ChannelEvent where event == .inputClosed: receive(.end, context)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
 
+    /// While an answer is being made, or is on its way, it is not the client that is idle.
+    private func closeIfIdle(_ context: ChannelHandlerContext) {
+        if !isWaiting, untaken.count == 0 { context.close(promise: nil) }
+    }
+
     func readCompletes(_ context: ChannelHandlerContext) {
+        readTimeout?.hasRead(at: context.eventLoop.now)
         if !hasReadPart { limitHead(context) }
         hasReadPart = false
         settle(context)
@@ -221,14 +232,16 @@ final class Exchanges<Wire: HTTPWire> {
         }
     }
 
-    private func begin(_ head: ReceivedHead, _ part: Wire.RequestPart, _ context: ChannelHandlerContext) {
+    private func begin(
+        _ head: consuming ReceivedHead, _ part: Wire.RequestPart, _ context: ChannelHandlerContext
+    ) {
         guard head.namesHost else { return refuse(.invalidHeaderToken, context) }
         if !head.isKeepAlive { (isLast, mayBeSending) = (true, true) }
         if !head.expectsContinue, head.fields.assertion == nil,
             let (route, query) = answerer.memoryRoutes.route(head.method, head.target)
         {
-            let client =
-                client ?? answerer.proxies.client(behind: peer, forwardedFor: head.fields.forwardedFor)
+            let forwardedFor = head.fields.forwardedFor
+            let client = client ?? answerer.proxies.client(behind: peer, forwardedFor: forwardedFor)
             keepKey(of: head.fields)
             request = Request(
                 route: route,
@@ -247,7 +260,7 @@ final class Exchanges<Wire: HTTPWire> {
         passOn(part, context)
     }
 
-    private func keepKey(of fields: RequestFields) {
+    private func keepKey(of fields: borrowing RequestFields) {
         guard let field = fields.authorization else { return lastKey = nil }
         if lastKey?.isSame(as: field) != true { lastKey = PresentedKey(field) }
     }
@@ -325,13 +338,12 @@ final class Exchanges<Wire: HTTPWire> {
     }
 
     private func write(_ answer: Answer, requestID: String, _ context: ChannelHandlerContext) {
-        var header = writer.begin(
-            answer.status, bodyLength: answer.body?.readableBytes, isLast: isLast, context)
-        answer.write(to: &header)
-        header.append(.requestID, requestID)
-        header.append(.date, HTTPDate.text(at: Date()))
-        header.append(.server, APIServer.name)
-        writer.write(header, answer.body, context)
+        writer.begin(answer.status, bodyLength: answer.body?.count, isLast: isLast, context)
+        answer.write(to: &writer)
+        writer.append(.requestID, requestID)
+        writer.append(.date, HTTPDate.text(at: Date()))
+        writer.append(.server, APIServer.name)
+        writer.end(answer.body, context)
         isUnflushed = true
         state = .idle
     }

@@ -7,14 +7,6 @@ import NIOHTTP1
 /// All that is written between two flushes is one write, and one record of TLS; what is longer than a piece of a body goes
 /// on by itself, so that it is seen how much of it is taken.
 struct HTTP1AnswerWriter: AnswerWriter {
-    struct Header: AnswerHeader {
-        fileprivate var bytes: ByteBuffer
-
-        mutating func append(_ name: HTTPField.Name, _ value: String) {
-            bytes.writeField(name.rawName, value)
-        }
-    }
-
     private let untaken: UntakenParts
     private var joined = ByteBuffer()
     /// Kept when what is joined is taken; nil while there is nothing that anybody waits for.
@@ -33,24 +25,36 @@ struct HTTP1AnswerWriter: AnswerWriter {
 
     mutating func begin(
         _ status: HTTPResponse.Status, bodyLength: Int?, isLast: Bool, _ context: ChannelHandlerContext
-    ) -> Header {
+    ) {
         let length = Self.usualLength + (bodyLength ?? 0)
         makeRoom(for: length, context)
-        // Taken out, else its bytes would be copied.
-        var bytes = joined
-        joined = ByteBuffer()
-        bytes.reserveCapacity(minimumWritableBytes: min(length, ByteBuffer.pieceLength))
-        bytes.writeStatusLine(status.code, status.reasonPhrase)
-        if status.mayHaveBody { bytes.writeContentLength(bodyLength ?? 0) }
-        if isLast { bytes.writeStaticString("Connection: close\r\n") }
-        return Header(bytes: bytes)
+        joined.reserveCapacity(minimumWritableBytes: min(length, ByteBuffer.pieceLength))
+        joined.writeStatusLine(status.code, status.reasonPhrase)
+        if status.mayHaveBody { joined.writeContentLength(bodyLength ?? 0) }
+        if isLast { joined.writeStaticString("Connection: close\r\n") }
     }
 
-    mutating func write(_ header: consuming Header, _ body: ByteBuffer?, _ context: ChannelHandlerContext) {
-        joined = header.bytes
+    mutating func append(_ name: HTTPField.Name, _ value: String) { joined.writeField(name.rawName, value) }
+
+    mutating func append(
+        _ name: HTTPField.Name, upTo length: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) {
+        joined.writeField(name.rawName, upTo: length, write)
+    }
+
+    mutating func end(_ body: Answer.Body?, _ context: ChannelHandlerContext) {
         joined.writeStaticString("\r\n")
         count(nil, context)
-        if let body { write(body: body, context) }
+        switch body {
+        case .own(let bytes):
+            for start in stride(from: 0, to: bytes.count, by: ByteBuffer.pieceLength) {
+                let piece = bytes[start..<min(start + ByteBuffer.pieceLength, bytes.count)]
+                makeRoom(for: piece.count, context)
+                joined.writeBytes(piece)
+            }
+        case .shared(let bytes): write(body: bytes, context)
+        case nil: break
+        }
     }
 
     mutating func writeContinue(_ context: ChannelHandlerContext) {
@@ -153,37 +157,38 @@ extension ByteBuffer {
     }
 
     fileprivate mutating func writeContentLength(_ length: Int) {
-        writeField("Content-Length", String(length))
+        writeField("Content-Length", upTo: 19) { $0.writeDecimal(length, at: 0) }
+    }
+
+    fileprivate mutating func writeField(_ name: String, _ value: String) {
+        let value = value.utf8.span
+        writeField(name, upTo: value.count) { $0.copy(value) }
     }
 
     /// Writes a line of a header, in one go.
-    fileprivate mutating func writeField(_ name: String, _ value: String) {
-        writeWithUnsafeMutableBytes(minimumWritableBytes: name.utf8.count + value.utf8.count + 4) { bytes in
-            var count = 0
-            bytes.copy(name, to: &count)
-            bytes.copy(": ", to: &count)
-            bytes.copy(value, to: &count)
-            bytes.copy("\r\n", to: &count)
-            return count
+    @inline(__always)
+    fileprivate mutating func writeField(
+        _ name: String, upTo length: Int, _ writeValue: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) {
+        let name = name.utf8.span
+        writeWithUnsafeMutableBytes(minimumWritableBytes: name.count + length + 4) { bytes in
+            let line = bytes.bindMemory(to: UInt8.self)
+            var end = line.copy(name)
+            line[end] = UInt8(ascii: ":")
+            line[end + 1] = UInt8(ascii: " ")
+            end += 2
+            end += writeValue(UnsafeMutableBufferPointer(rebasing: line[end..<(end + length)]))
+            line[end] = UInt8(ascii: "\r")
+            line[end + 1] = UInt8(ascii: "\n")
+            return end + 2
         }
     }
 }
 
-extension UnsafeMutableRawBufferPointer {
-    fileprivate func copy(_ text: String, to position: inout Int) {
-        var text = text
-        text.withUTF8 { text in
-            UnsafeMutableRawBufferPointer(rebasing: self[position...]).copyMemory(
-                from: UnsafeRawBufferPointer(text))
-            position += text.count
-        }
-    }
-
-    fileprivate func copy(_ text: StaticString, to position: inout Int) {
-        text.withUTF8Buffer { text in
-            UnsafeMutableRawBufferPointer(rebasing: self[position...]).copyMemory(
-                from: UnsafeRawBufferPointer(text))
-            position += text.count
-        }
+extension UnsafeMutableBufferPointer<UInt8> {
+    /// Copies a text to the beginning.
+    /// - Returns: How long it is.
+    fileprivate func copy(_ text: Span<UInt8>) -> Int {
+        text.withUnsafeBufferPointer { update(fromContentsOf: $0) }
     }
 }

@@ -4,34 +4,34 @@ import NIOHTTPTypes
 
 /// Writes answers to a stream of HTTP/2, for the library's encoder.
 struct HTTP2AnswerWriter: AnswerWriter {
-    struct Header: AnswerHeader {
-        fileprivate let status: HTTPResponse.Status
-        fileprivate var fields = HTTPFields()
-
-        mutating func append(_ name: HTTPField.Name, _ value: String) { fields.append(name, value) }
-    }
-
     private let untaken: UntakenParts
+    /// Of the answer that is begun.
+    private var head = HTTPResponse(status: .ok)
 
     init(_ untaken: UntakenParts) {
         self.untaken = untaken
     }
 
     /// That an answer is the last of its connection is not said in its header (RFC 9113 §8.2.2).
-    func begin(
+    mutating func begin(
         _ status: HTTPResponse.Status, bodyLength: Int?, isLast: Bool, _ context: ChannelHandlerContext
-    ) -> Header {
-        var header = Header(status: status)
-        header.fields.reserveCapacity(12)
-        if let bodyLength { header.append(.contentLength, String(bodyLength)) }
-        return header
+    ) {
+        head = HTTPResponse(status: status)
+        head.headerFields.reserveCapacity(12)
+        if let bodyLength { append(.contentLength, String(bodyLength)) }
     }
 
-    func write(_ header: consuming Header, _ body: ByteBuffer?, _ context: ChannelHandlerContext) {
-        context.write(
-            NIOAny(HTTPResponsePart.head(HTTPResponse(status: header.status, headerFields: header.fields))),
-            promise: nil)
-        if let body { write(body: body, nil, context) }
+    mutating func append(_ name: HTTPField.Name, _ value: String) { head.headerFields.append(name, value) }
+
+    mutating func append(
+        _ name: HTTPField.Name, upTo length: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) {
+        head.headerFields.append(name, upTo: length, write)
+    }
+
+    mutating func end(_ body: Answer.Body?, _ context: ChannelHandlerContext) {
+        context.write(NIOAny(HTTPResponsePart.head(head)), promise: nil)
+        if let body { write(body: body.buffer, nil, context) }
         write(counted: .end(nil), nil, context)
     }
 

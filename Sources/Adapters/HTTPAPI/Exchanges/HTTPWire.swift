@@ -15,14 +15,14 @@ protocol HTTPWire {
     static func received(_ bytes: ByteBuffer) -> RequestPart
 }
 
-enum HTTPPiece<Head> {
+enum HTTPPiece<Head: ~Copyable>: ~Copyable {
     case head(Head)
     case body(ByteBuffer)
     case end
 }
 
 /// What is read of a request's head before it goes to the router, or instead.
-struct ReceivedHead {
+struct ReceivedHead: ~Copyable {
     let method: String
     /// Path and query, as they came.
     let target: String
@@ -94,12 +94,7 @@ extension ReceivedHead {
             case 6 where name.isEqualIgnoringCase(to: "expect"):
                 expectsContinue = value.isEqualIgnoringCase(to: "100-continue")
             case 7 where name.isEqualIgnoringCase(to: "upgrade"): changesProtocol = true
-            case 12...15: fields.take(name, value)
-            case 18 where name.isEqualIgnoringCase(to: "doorstep-assertion"):
-                fields.assertion = fields.assertion.map { "\($0), \(value)" } ?? value
-            case 20 where name.isEqualIgnoringCase(to: "doorstep-attestation"):
-                fields.attestation = fields.attestation.map { "\($0), \(value)" } ?? value
-            default: break
+            default: fields.take(name, value)
             }
         }
         self.init(
@@ -112,29 +107,35 @@ extension ReceivedHead {
     }
 
     fileprivate init(_ head: HTTPRequest) {
+        var expectsContinue = false
+        var fields = RequestFields()
+        for field in head.headerFields {
+            if field.name == .expect {
+                expectsContinue = field.value.isEqualIgnoringCase(to: "100-continue")
+            } else {
+                fields.take(field.name.rawName, field.value)
+            }
+        }
         self.init(
-            method: head.method.rawValue, target: head.path ?? "", fields: RequestFields(head.headerFields),
-            expectsContinue: head.headerFields[.expect]?.isEqualIgnoringCase(to: "100-continue") == true)
+            method: head.method.rawValue, target: head.path ?? "", fields: fields,
+            expectsContinue: expectsContinue)
     }
 }
 
 extension RequestFields {
-    /// - Parameter name: of 12 to 15 bytes, as all these names are.
     fileprivate mutating func take(_ name: String, _ value: String) {
         /// As HTTP types give a field that comes again (RFC 9110 §5.3).
         func add(to field: inout String?) { field = field.map { "\($0), \(value)" } ?? value }
-        if name.isEqualIgnoringCase(to: "authorization") {
-            add(to: &authorization)
-        } else if name.isEqualIgnoringCase(to: "content-type") {
-            add(to: &contentType)
-        } else if name.isEqualIgnoringCase(to: "if-none-match") {
-            add(to: &ifNoneMatch)
-        } else if name.isEqualIgnoringCase(to: "content-length") {
-            add(to: &contentLength)
-        } else if name.isEqualIgnoringCase(to: "x-forwarded-for") {
-            add(to: &forwardedFor)
-        } else if name.isEqualIgnoringCase(to: "x-request-id") {
-            add(to: &requestID)
+        switch name.utf8.count {
+        case 12 where name.isEqualIgnoringCase(to: "content-type"): add(to: &contentType)
+        case 12 where name.isEqualIgnoringCase(to: "x-request-id"): add(to: &requestID)
+        case 13 where name.isEqualIgnoringCase(to: "authorization"): add(to: &authorization)
+        case 13 where name.isEqualIgnoringCase(to: "if-none-match"): add(to: &ifNoneMatch)
+        case 14 where name.isEqualIgnoringCase(to: "content-length"): add(to: &contentLength)
+        case 15 where name.isEqualIgnoringCase(to: "x-forwarded-for"): add(to: &forwardedFor)
+        case 18 where name.isEqualIgnoringCase(to: "doorstep-assertion"): add(to: &assertion)
+        case 20 where name.isEqualIgnoringCase(to: "doorstep-attestation"): add(to: &attestation)
+        default: break
         }
     }
 }

@@ -152,29 +152,36 @@ struct RequestStanding: Sendable, Equatable {
     var client: RateLimitState?
     var key: RateLimitState?
 
-    /// Each limit's name, how many requests it admits at once (`q`) and in how many seconds these are there again (`w`);
-    /// nil when there is no limit.
-    var policy: String? { list { $0.write("q=", Int($1.limit.burst), ";w=", $1.limit.window) } }
+    var isLimited: Bool { client != nil || key != nil }
+
+    /// Of either field's value.
+    static var maximumLength: Int { 2 * (FieldValue.maximumItemLength + 2) }
+
+    /// Each limit's name, how many requests it admits at once (`q`) and in how many seconds these are there again (`w`).
+    func writePolicy(to bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        list(to: bytes) { $0.write("q=", Int($1.limit.burst), ";w=", $1.limit.window) }
+    }
 
     /// Of each limit, how many requests may follow at once (`r`), and in how many seconds all may again (`t`).
-    var remaining: String? { list { $0.write("r=", $1.remaining, ";t=", $1.secondsUntilFull) } }
+    func writeRemaining(to bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        list(to: bytes) { $0.write("r=", $1.remaining, ";t=", $1.secondsUntilFull) }
+    }
 
-    /// Made with each answer: in one allocation, where interpolation takes many.
+    /// Made with each answer, where it is to stand.
     @inline(__always)
-    private func list(_ write: (inout FieldValue, RateLimitState) -> Void) -> String? {
-        guard client != nil || key != nil else { return nil }
-        return String(unsafeUninitializedCapacity: 2 * (FieldValue.maximumItemLength + 2)) { bytes in
-            var value = FieldValue(bytes)
-            if let client {
-                value.write("\"client\";")
-                write(&value, client)
-            }
-            if let key {
-                value.write(client == nil ? "\"key\";" : ", \"key\";")
-                write(&value, key)
-            }
-            return value.count
+    private func list(
+        to bytes: UnsafeMutableBufferPointer<UInt8>, _ write: (inout FieldValue, RateLimitState) -> Void
+    ) -> Int {
+        var value = FieldValue(bytes)
+        if let client {
+            value.write("\"client\";")
+            write(&value, client)
         }
+        if let key {
+            value.write(client == nil ? "\"key\";" : ", \"key\";")
+            write(&value, key)
+        }
+        return value.count
     }
 
     private struct FieldValue {
@@ -204,15 +211,7 @@ struct RequestStanding: Sendable, Equatable {
             write(time)
         }
 
-        private mutating func write(_ number: Int) {
-            var divisor = 1
-            while number / divisor >= 10 { divisor *= 10 }
-            while divisor > 0 {
-                bytes[count] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / divisor % 10)
-                count += 1
-                divisor /= 10
-            }
-        }
+        private mutating func write(_ number: Int) { count = bytes.writeDecimal(number, at: count) }
     }
 }
 
