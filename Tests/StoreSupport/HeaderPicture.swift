@@ -10,9 +10,10 @@ public enum HeaderPicture {
         width: Int = 1_800, height: Int = 1_200, hasAlpha: Bool = false, seed: Int = 0, pixelCount: Int = 0
     ) -> [UInt8] {
         let header = number(width) + number(height) + [8, hasAlpha ? 6 : 2, 0, 0, 0]
+        let pixels =
+            Array("pixels \(seed)".utf8) + (0..<pixelCount).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
         return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", header)
-            + chunk("IDAT", Array("pixels \(seed)".utf8) + (0..<pixelCount).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) })
-            + chunk("IEND", [])
+            + chunk("IDAT", pixels) + chunk("IEND", [])
     }
 
     private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {

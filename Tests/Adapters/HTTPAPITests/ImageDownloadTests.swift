@@ -59,7 +59,8 @@ import Testing
         init(maximum: Int = 100) async throws {
             let api = TestAPI()
             let image = try CardImage(file: ImageDownloadTests.file, addedAt: Date(timeIntervalSince1970: 0))
-            _ = try await api.images.change(image.key, of: ImageDownloadTests.tenant, by: "test") { _ in image }
+            _ = try await api.images.change(image.key, of: ImageDownloadTests.tenant, by: "test") { _ in image
+            }
             files = Files(MemoryImageFiles(images: api.images))
             downloads = ImageDownloads(api.images, files, maximum: maximum)
             digest = image.key

@@ -155,8 +155,11 @@ import Testing
         #expect(try count(at: 1, upTo: 1) == 1)
         // Where all ask for as much as they may, not all of it is kept.
         let share = limit / 2
-        for host in others { for number in 0..<share { cache.keep(page, as: try key(number, at: host), in: 1) } }
-        for host in others { for number in share..<limit * 3 / 4 { cache.keep(page, as: try key(number, at: host), in: 1) } }
+        for numbers in [0..<share, share..<limit * 3 / 4] {
+            for host in others {
+                for number in numbers { cache.keep(page, as: try key(number, at: host), in: 1) }
+            }
+        }
         let all = try others.map { try count(at: $0, upTo: limit) }.reduce(0, +)
         #expect(0 < all && all * page.body.count <= PageCache.maximumByteCount)
         #expect(try cache.page(key(limit - 1), in: 2) == nil)
