@@ -105,7 +105,7 @@ class Drill:
         elif fault == "PostgreSQL's first process":
             kill(leader)
         elif fault == "one session of PostgreSQL":
-            kill(self.random.choice(self.sessions(others)))
+            kill(self.random.choice(await self.sessions()))
         else:
             kill(leader, *others)
             installation.kill_server()
@@ -120,18 +120,22 @@ class Drill:
             await asyncio.to_thread(installation.start_postgres)
         self.back[fault].append(time.monotonic() - start)
 
-    @staticmethod
-    def sessions(processes):
-        found = []
-        for process in processes:
-            # One may have ended meanwhile.
-            with contextlib.suppress(OSError):
-                title = pathlib.Path(f"/proc/{process}/cmdline").read_bytes()
-                if re.match(rb"postgres: \S+ \S+ \[local\]", title):
-                    found.append(process)
-        if not found:
-            raise Failure("PostgreSQL has no session")
-        return found
+    async def sessions(self):
+        """Those that there are; after a kill PostgreSQL has none until it has recovered and the server asks again."""
+        deadline = time.monotonic() + SETTLING_LIMIT
+        while True:
+            found = []
+            for process in self.installation.postmaster()[1]:
+                # One may have ended meanwhile.
+                with contextlib.suppress(OSError):
+                    title = pathlib.Path(f"/proc/{process}/cmdline").read_bytes()
+                    if re.match(rb"postgres: \S+ \S+ \[local\]", title):
+                        found.append(process)
+            if found:
+                return found
+            if time.monotonic() > deadline:
+                raise Failure("PostgreSQL has no session")
+            await asyncio.sleep(0.05)
 
 
 def report(drill, counts, broken):
