@@ -64,7 +64,8 @@ struct ConsoleHost {
                 try await Diagnosis(
                     of: url, in: table, asking: asksSite ? .init(settings: outbound) : nil,
                     clip: { try await reading.items.clips.item($0, of: table.tenant) },
-                    domain: { try await reading.items.domains.item($0, of: table.tenant) }
+                    domain: { try await reading.items.domains.item($0, of: table.tenant) },
+                    registrations: { try await PostgresRegistrationChecks(pool).latest(of: table.tenant) }
                 ).json
             })
     }

@@ -219,6 +219,18 @@ enum Settings {
         "apns-ca-file", "DOORSTEP_APNS_CA_FILE", value: "file", otherwise: "the system's",
         "Certificates (PEM) to trust of what answers as APNs, for a simulator")
 
+    // MARK: App Store Connect
+
+    static let driftInterval = Setting(
+        "drift-interval", "DOORSTEP_DRIFT_INTERVAL", default: 24, in: 0...8_760,
+        """
+        Every how many hours a server looks whether App Store Connect still has what was registered, where a clip is \
+        connected; 0 for never
+        """)
+    static let appStore = Setting<StoreURL, Void>(
+        "app-store", "DOORSTEP_APP_STORE", value: "url", otherwise: "Apple's",
+        "Where App Store Connect is, such as http://127.0.0.1:2199 of a simulator")
+
     // MARK: Logs and secrets
 
     static let logLevel = Setting(
@@ -259,6 +271,7 @@ enum Settings {
         receiptIssuer.description, attestRoot.description, apnsKeys.description, apnsConnections.description,
         apnsTimeout.description,
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
+        driftInterval.description, appStore.description,
         authorities.description, outboundAllow.description, resolver.description, logLevel.description,
         tokenSecret.description,
         signingSecret.description,
