@@ -299,8 +299,8 @@ def main():
         report(drill, counts, broken)
         lost = sum(max(0, count - found.confirmations.get(place, 0)) for place, count in drill.ledger.answered.items())
         print(f"- confirmations of the moment before a kill of a server that are lost, as the guide says: {lost:,}")
-        print(f"- deliveries that APNs was sent twice though no answer was lost, as when a loan has ended before the database was back:"
-              f" {twice:,}", flush=True)
+        print("- deliveries that APNs was sent twice though no answer was lost, as when a loan ended before the database was"
+              f" back: {twice:,}", flush=True)
         problems = [f"{promise}: {thing}" for promise, things in broken.items() for thing in things]
         problems += drill.ledger.problems + [
             f"a lookup was answered {status}, {count} times" for status, count in drill.failed_lookups.items()]
