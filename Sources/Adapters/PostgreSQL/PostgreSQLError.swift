@@ -49,7 +49,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case migrationChanged(version: Int)
     /// A later migration was applied, this one was not.
     case migrationGap(version: Int)
-    /// A migration failed; nothing of this run was kept.
+    /// A migration failed, and nothing of it was kept; those before it stay.
     case migrationFailed(version: Int, name: String, error: ServerError)
 
     /// What a deadline was for.
@@ -121,7 +121,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .migrationChanged(let version): "Migration \(version) differs from the one that was applied"
         case .migrationGap(let version): "Migration \(version) was never applied, but a later one was"
         case .migrationFailed(let version, let name, let error):
-            "Migration \(version) (\(name)) failed and nothing was changed: \(error)"
+            "Migration \(version) (\(name)) failed and was undone: \(error)"
         }
     }
 
