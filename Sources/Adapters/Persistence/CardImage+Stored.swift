@@ -69,7 +69,7 @@ extension CardImage: StoredItem {
         }
     }
 
-    private static let references = [
+    fileprivate static let references = [
         Reference(relation: "clips", column: "card_image", name: "bundle_id", isCleared: true),
         Reference(relation: "locations", column: "card_image", name: "identifier", isCleared: true),
         Reference(
@@ -105,10 +105,23 @@ extension TenantTransaction {
 }
 
 /// The files of tenants' images, for keys.
-struct PostgresImageFiles: ImageFiles {
+struct PostgresImageFiles: ImageDirectory {
     let access: any CatalogueAccess
 
     func file(of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]? {
         try await access.read(tenant) { try await $0.file(of: image) }
+    }
+
+    func referents(of image: ImageDigest, of tenant: TenantID) async throws -> [Referents] {
+        try await access.read(tenant) { transaction in
+            var referents: [Referents] = []
+            for reference in CardImage.references {
+                guard let found = try await transaction.referents(reference, to: image.description) else {
+                    continue
+                }
+                referents.append(found)
+            }
+            return referents
+        }
     }
 }
