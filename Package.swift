@@ -230,8 +230,10 @@ let package = Package(
         Floor.adapters.library(
             "Console",
             [
-                "Administration", "Encodings", "Geodesy", "HTML", "Invocation", "JSON", "Locations", "QRCode",
-                "RateLimiting", "Receipts", "Routing", "Tenancy", crypto, httpTypes, hummingbird,
+                "Administration", "Cards", "Encodings", "Geodesy", "HTML", "Invocation", "JSON", "Locations",
+                "Notifications", "QRCode",
+                "RateLimiting", "Receipts", "Registration", "Routing", "Tenancy", crypto, httpTypes,
+                hummingbird,
                 hummingbirdCore, logging, nioCore, serviceLifecycle,
             ],
             resources: [.embedInCode("Assets")], hasGuide: true),
@@ -378,8 +380,10 @@ let package = Package(
         Floor.adapters.tests(
             "ConsoleTests",
             [
-                "Administration", "Console", "Geodesy", "Invocation", "JSON", "Persistence", "PostgreSQL",
-                "Routing", "RoutingSupport", "Tenancy", "TestSupport", httpTypes, hummingbird,
+                "Administration", "Cards", "Console", "Encodings", "Geodesy", "Invocation", "JSON",
+                "Notifications", "Persistence",
+                "PostgreSQL", "Routing", "RoutingSupport", "StoreSupport", "Tenancy", "TestSupport",
+                httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore,
             ]),
         Floor.client.tests(

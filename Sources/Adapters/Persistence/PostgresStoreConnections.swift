@@ -63,13 +63,8 @@ public struct PostgresStoreConnections: Sendable {
 
     /// By clip.
     public func connections(of tenant: TenantID) async throws -> [StoreConnection] {
-        try await pool.withTenantTransaction(tenant, as: role, .readOnly) { transaction in
-            try await transaction.execute(
-                """
-                SELECT \(unsafeSQL: StoreConnection.columns) FROM doorstep.app_store_connections
-                WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id
-                """
-            ).map { try StoreConnection(row: $0) }
+        try await pool.withTenantTransaction(tenant, as: role, .readOnly) {
+            try await $0.storeConnections()
         }
     }
 
@@ -132,6 +127,18 @@ public struct PostgresStoreConnections: Sendable {
     /// A key that was copied to another row does not open there.
     private static func place(_ clip: BundleID, _ keyID: String) -> [String] {
         ["app_store_connections", clip.text, keyID]
+    }
+}
+
+extension TenantTransaction {
+    /// By clip, without their keys.
+    func storeConnections() async throws -> [StoreConnection] {
+        try await execute(
+            """
+            SELECT \(unsafeSQL: StoreConnection.columns) FROM doorstep.app_store_connections
+            WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id
+            """
+        ).map { try StoreConnection(row: $0) }
     }
 }
 

@@ -17,8 +17,17 @@ import Testing
     static let paths = [
         "", "/find?q=door", "/places", "/places.cells?bbox=-180,-85,180,85&z=2", "/places/door",
         "/places/door/edit",
-        "/diagnose", "/problems", "/audit", "/confirmations",
+        "/diagnose", "/problems", "/audit", "/confirmations", "/deliveries", "/retry?state=refused",
+        "/images",
+        "/import", "/appstore",
     ]
+    /// What changes something, or begins to.
+    static let changes = [
+        "/places/door/try", "/places/door/edit", "/retry", "/import",
+        "/deliveries/019a0000-0000-7000-8000-000000000000/retry",
+        "/import/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ]
+    static let uploads = [("/images", "image/png"), ("/import.csv", "text/csv")]
 
     @Test func aSessionOfOneTenantSeesNoOther() async throws {
         try await TestConsole.withConsole { console in
@@ -27,12 +36,36 @@ import Testing
                 #expect(try await console.get("/t/other\(path)", cookie).status == .notFound, "\(path)")
                 #expect(try await console.get("/t/acme\(path)", cookie).status != .notFound, "\(path)")
             }
-            #expect(try await console.post("/t/other/places/door/try", [:], cookie).status == .notFound)
-            #expect(
-                try await console.post("/t/other/places/door/edit", ["name": "x"], cookie).status == .notFound
-            )
+            for path in Self.changes {
+                #expect(
+                    try await console.post("/t/other\(path)", ["name": "x", "state": "refused"], cookie)
+                        .status
+                        == .notFound, "\(path)")
+            }
+            for (path, type) in Self.uploads {
+                let answer = try await console.send(Array("x".utf8), as: type, "/t/other\(path)", cookie)
+                #expect(answer.status == .notFound, "\(path)")
+            }
             let index = try await console.get("/", cookie).text
             #expect(index.contains("Acme") && !index.contains("Other"))
+        }
+    }
+
+    @Test func whatNoPageOfTheConsoleSentChangesNothing() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            for fields in [[.secFetchSite: "same-site"], [.origin: "https://evil.example.com"], [:]]
+                as [HTTPFields]
+            {
+                for path in Self.changes {
+                    let answer = try await console.post("/t/acme\(path)", [:], cookie, fields)
+                    #expect(answer.status == .forbidden, "\(path) \(fields)")
+                }
+                for (path, type) in Self.uploads {
+                    let answer = try await console.send([], as: type, "/t/acme\(path)", cookie, fields)
+                    #expect(answer.status == .forbidden, "\(path) \(fields)")
+                }
+            }
         }
     }
 
@@ -172,7 +205,9 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let items = TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test")
+            var places = [("door", "The door", 52.0, 13.0)]
             for number in 100..<205 {
+                places.append(("p\(number)", "Place \(number)", 0, 0))
                 try await items.create(
                     LocationRecord(
                         identifier: LocationIdentifier("p\(number)"), name: DisplayName("Place \(number)"),
@@ -180,6 +215,7 @@ import Testing
                             center: Coordinate(latitude: 0, longitude: 0), radius: Distance(meters: 100)),
                         metadata: [:]))
             }
+            try console.follow(places)
             let first = try await console.get("/t/acme/places", cookie).text
             #expect(first.contains("100 of 106 places") && first.contains("at 0, 0"))
             let next = try #require(first.firstMatch(of: /href="([^"]+after=[^"]+)"/)).1

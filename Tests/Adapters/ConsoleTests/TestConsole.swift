@@ -1,4 +1,5 @@
 import Administration
+import Encodings
 import Foundation
 import Geodesy
 import HTTPTypes
@@ -8,12 +9,14 @@ import Invocation
 import JSON
 import Logging
 import NIOCore
+import Notifications
 import Persistence
 import PostgreSQL
 import Routing
 import RoutingSupport
 import Tenancy
 import TestSupport
+import Testing
 
 @testable import Console
 
@@ -22,69 +25,133 @@ struct TestConsole {
     let client: any TestClientProtocol
     let sessions: PostgresConsoleSessions
     let store: PostgresAdministrationStore
+    let table: LiveRoutingTable
+    let database: MigratedDatabase
     let acme: Tenant
     let other: Tenant
 
     static let doorURL = "https://example.com/door"
 
     static func withConsole(
-        _ body: @escaping @Sendable (TestConsole) async throws -> Void
+        tiles: TileSource? = nil, _ body: @escaping @Sendable (TestConsole) async throws -> Void
     ) async throws {
         try await MigratedDatabase.withDatabase { database in
-            try await database.withPool(as: .admin) { pool in
-                let store = PostgresAdministrationStore(pool, actor: "operator:test")
-                let acme = try await store.createTenant(slug: TenantSlug("acme"), name: DisplayName("Acme"))
-                let other = try await store.createTenant(
-                    slug: TenantSlug("other"), name: DisplayName("Other"))
-                for tenant in [acme, other] {
-                    let clip = try Clip(
-                        bundleID: BundleID("com.example.MyApp.Clip"), teamID: TeamID("ABCDE12345"),
-                        isMultiBusiness: false)
-                    try await TenantItems(store.items.clips, of: tenant.id, by: "operator:test").create(clip)
-                    try await TenantItems(store.items.locations, of: tenant.id, by: "operator:test").create(
-                        .door)
-                    try await TenantItems(store.items.experiences, of: tenant.id, by: "operator:test").create(
-                        .door)
-                }
-                var rows = RoutingTable()
-                try rows.set(.tenants, .tenant(acme.id))
-                try rows.set(.clips, .clip(acme.id, "com.example.MyApp.Clip", isMultiBusiness: false))
-                try rows.set(.locations, .location(acme.id, "door", name: "The door"))
-                try rows.set(.experiences, .experience(acme.id, "advanced", doorURL, location: "door"))
-                let table = LiveRoutingTable()
-                table.replace(by: rows, from: .database, asOf: Date())
-                let sessions = PostgresConsoleSessions(pool)
-                let server = ConsoleServer(
-                    ConsoleServer.Settings(),
-                    ConsoleServer.Dependencies(
-                        sessions: sessions,
-                        stores: { access in
-                            let store = PostgresAdministrationStore(
-                                pool, actor: access.actor, isReadOnly: access.isReadOnly)
-                            return ConsoleStores(
-                                tenants: store, items: store.items, places: store,
-                                confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog)
-                        }, table: table,
-                        findings: { tenant in
-                            try await store.withCatalogue(of: tenant.slug) { catalogue in
-                                try await CatalogueLint(
-                                    catalogue, table: table.current!.table(of: tenant.id)
-                                ).findings
-                            }
-                        },
-                        diagnose: { url, _, _ in
-                            [
-                                "url": .string(url), "ok": true,
-                                "checks": [["check": "url", "status": "ok", "detail": .string(url)]],
-                            ]
-                        }), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-                try await server.application().test(.router) { client in
-                    try await body(
-                        TestConsole(
-                            client: client, sessions: sessions, store: store, acme: acme, other: other))
+            try await database.withPool(as: .app) { appPool in
+                try await database.withPool(as: .admin) { pool in
+                    let store = PostgresAdministrationStore(pool, actor: "operator:test")
+                    let acme = try await store.createTenant(
+                        slug: TenantSlug("acme"), name: DisplayName("Acme"))
+                    let other = try await store.createTenant(
+                        slug: TenantSlug("other"), name: DisplayName("Other"))
+                    for tenant in [acme, other] {
+                        let clip = try Clip(
+                            bundleID: BundleID("com.example.MyApp.Clip"), teamID: TeamID("ABCDE12345"),
+                            isMultiBusiness: false)
+                        try await TenantItems(store.items.clips, of: tenant.id, by: "operator:test").create(
+                            clip)
+                        try await TenantItems(store.items.locations, of: tenant.id, by: "operator:test")
+                            .create(
+                                .door)
+                        try await TenantItems(store.items.experiences, of: tenant.id, by: "operator:test")
+                            .create(
+                                .door)
+                    }
+                    var rows = RoutingTable()
+                    try rows.set(.tenants, .tenant(acme.id))
+                    try rows.set(.clips, .clip(acme.id, "com.example.MyApp.Clip", isMultiBusiness: false))
+                    try rows.set(.locations, .location(acme.id, "door", name: "The door"))
+                    try rows.set(.experiences, .experience(acme.id, "advanced", doorURL, location: "door"))
+                    let table = LiveRoutingTable()
+                    table.replace(by: rows, from: .database, asOf: Date())
+                    let sessions = PostgresConsoleSessions(pool)
+                    var settings = ConsoleServer.Settings()
+                    // A machine that has much else to do is slow: what a page shows does not depend on it here.
+                    settings.patience = .seconds(60)
+                    settings.tiles = tiles
+                    let server = ConsoleServer(
+                        settings,
+                        ConsoleServer.Dependencies(
+                            sessions: sessions,
+                            stores: { access in
+                                let store = PostgresAdministrationStore(
+                                    pool, actor: access.actor, isReadOnly: access.isReadOnly)
+                                let ledger = PostgresDeliveryLedger(pool, isReadOnly: access.isReadOnly)
+                                return ConsoleStores(
+                                    tenants: store, items: store.items, places: store,
+                                    confirmations: PostgresConfirmationHistory(pool),
+                                    auditLog: store.auditLog,
+                                    images: store.imageFiles, deliveries: ledger,
+                                    traces: NotificationTracer(ledger, PostgresNotificationStore(appPool)),
+                                    registrations: PostgresRegistrationOverview(pool))
+                            }, table: table,
+                            findings: { tenant in
+                                try await store.withCatalogue(of: tenant.slug) { catalogue in
+                                    try await CatalogueLint(
+                                        catalogue, table: table.current!.table(of: tenant.id)
+                                    ).findings
+                                }
+                            },
+                            diagnose: { url, _, _ in
+                                [
+                                    "url": .string(url), "ok": true,
+                                    "checks": [["check": "url", "status": "ok", "detail": .string(url)]],
+                                ]
+                            }), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+                    try await server.application().test(.router) { client in
+                        try await body(
+                            TestConsole(
+                                client: client, sessions: sessions, store: store, table: table,
+                                database: database,
+                                acme: acme, other: other))
+                    }
                 }
             }
         }
+    }
+
+    /// Has the routing table have places of `acme`, as it has those of a database that it follows.
+    func follow(_ places: [(String, String, Double, Double)]) throws {
+        var rows = try #require(table.current?.table)
+        for (identifier, name, latitude, longitude) in places {
+            try rows.set(
+                .locations,
+                .location(acme.id, identifier, name: name, latitude: latitude, longitude: longitude))
+        }
+        table.replace(by: rows, from: .database, asOf: Date())
+    }
+
+    /// Adds a notification with deliveries, one of each state and reason that is given, in that order.
+    func addDeliveries(
+        _ states: [(state: String, reason: String?)], of tenant: Tenant, goodUntil: Date? = nil
+    ) async throws -> (notification: UUID, deliveries: [UUID]) {
+        let createdAt = Date(
+            timeIntervalSince1970: (Date().timeIntervalSince1970 * 1_000).rounded(.down) / 1_000)
+        let ids = UUID.timeOrdered(states.count + 1, at: createdAt)
+        let notification = try #require(ids.first)
+        try await database.withSuperuser { pool in
+            try await pool.withTransaction { transaction in
+                try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.notifications (tenant_id, created_at, notification_id, bundle_id, url,
+                        experience_url, location_identifier, audience, push_type, priority, payload)
+                    VALUES (\(tenant.id.uuid), \(createdAt), \(notification), 'com.example.MyApp.Clip',
+                        'https://example.com/door', 'https://example.com/door', 'door', '{"business": true}', 'alert',
+                        10, convert_to('{"aps":{"alert":"<b>Ready</b>"}}', 'UTF8'))
+                    """)
+                for (id, (state, reason)) in zip(ids.dropFirst(), states) {
+                    let isDone = state != "queued"
+                    try await transaction.execute(
+                        """
+                        INSERT INTO doorstep.deliveries (tenant_id, created_at, notification_id, delivery_id,
+                            instance_id, token_kind, environment, state, reason, due_at, attempt, finished_at, expires_at)
+                        VALUES (\(tenant.id.uuid), \(createdAt), \(notification), \(id), gen_random_uuid(), 'device',
+                            'production', \(state), \(reason), CASE WHEN \(isDone) THEN NULL ELSE now() END,
+                            CASE WHEN \(isDone) THEN 1 ELSE 0 END, CASE WHEN \(isDone) THEN now() END, \(goodUntil))
+                        """)
+                }
+            }
+        }
+        return (notification, Array(ids.dropFirst()))
     }
 
     // MARK: Requests
@@ -113,6 +180,18 @@ struct TestConsole {
         var headers = HTTPFields()
         headers[.cookie] = cookie
         return try await client.execute(uri: path, method: .get, headers: headers, body: nil)
+    }
+
+    /// Sends a file as it is.
+    func send(
+        _ file: [UInt8], as type: String, _ path: String, _ cookie: String? = nil,
+        _ further: HTTPFields = [.secFetchSite: "same-origin"]
+    ) async throws -> TestResponse {
+        var headers = further
+        headers[.contentType] = type
+        headers[.cookie] = cookie
+        return try await client.execute(
+            uri: path, method: .post, headers: headers, body: ByteBuffer(bytes: file))
     }
 
     func post(

@@ -17,12 +17,15 @@ struct Layout: Sendable {
             head.void(.meta, .name("color-scheme"), .content("light dark"))
             let parts = [page.title, page.tenant?.name.text, "Doorstep"].compactMap(\.self)
             head.element(.title, text: parts.joined(separator: " – "))
-            head.void(.link, .rel("icon"), .type("image/svg+xml"), .href(assets.link(to: "icon.svg")))
+            head.void(.link, .rel("icon"), .type("image/svg+xml"), .href(Self.icon))
             // Its colours come first, so that the console's hold.
             if page.hasMap { head.void(.link, .rel("stylesheet"), .href(assets.link(to: "leaflet.css"))) }
             head.void(.link, .rel("stylesheet"), .href(assets.link(to: "console.css")))
             head.module(assets.link(to: session == nil ? "login.js" : "console.js"))
-            if page.hasMap { head.module(assets.link(to: "map.js")) }
+            if page.hasMap, let tiles = assets.tiles {
+                head.void(.meta, .name("tiles"), .content(tiles.template))
+                head.void(.meta, .name("tiles-attribution"), .content(tiles.attribution))
+            }
         } body: { body in
             body.element(.a, .class("skip"), .href(HTMLLink("#main")), text: "Skip to what the page is about")
             body.element(.header, .class("top")) { header(page, session, &$0) }
@@ -41,9 +44,17 @@ struct Layout: Sendable {
         }
     }
 
+    /// In the page: a request more would take longer.
+    private static let icon = HTMLLink(
+        """
+        data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' \
+        fill='%230d6b58'/%3E%3Cpath d='M10 26V9.5C10 7.6 11.6 6 13.5 6h5C20.4 6 22 7.6 22 9.5V26h-3V10a1 1 0 0 0-1-1h-4a1 1 0 \
+        0 0-1 1v16z' fill='%23fff'/%3E%3Cpath d='M6 25h20v2.5H6z' fill='%239ee0cd'/%3E%3C/svg%3E
+        """)
+
     private func header(_ page: Page, _ session: ConsoleSession?, _ html: inout HTMLWriter) {
         html.element(.a, .class("brand"), .href(.home)) { brand in
-            brand.void(.img, .src(assets.link(to: "icon.svg")), .alt(""), .width(22), .height(22))
+            brand.void(.img, .src(Self.icon), .alt(""), .width(22), .height(22))
             brand.text("Doorstep")
         }
         guard let session else { return }

@@ -40,6 +40,10 @@ struct Page {
         case diagnose
         case problems
         case confirmations
+        case deliveries
+        case images
+        case `import`
+        case appstore
         case audit
 
         var title: String {
@@ -48,6 +52,10 @@ struct Page {
             case .diagnose: "Diagnose"
             case .problems: "Problems"
             case .confirmations: "Confirmations"
+            case .deliveries: "Deliveries"
+            case .images: "Images"
+            case .import: "Import"
+            case .appstore: "App Store"
             case .audit: "Audit log"
             }
         }
@@ -59,6 +67,10 @@ struct Page {
             case .diagnose: "d"
             case .problems: "l"
             case .confirmations: "c"
+            case .deliveries: "s"
+            case .images: "i"
+            case .import: "m"
+            case .appstore: "t"
             case .audit: "a"
             }
         }

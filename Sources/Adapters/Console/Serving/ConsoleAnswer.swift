@@ -10,11 +10,14 @@ enum ConsoleAnswer {
     /// To a page that tells what was done: after a form, by GET, so that nothing is sent twice.
     case seeOther(HTMLLink)
     case json([UInt8])
+    /// An image, which never changes under its name.
+    case image([UInt8], type: String)
 
     /// What the page's markup may load and lead to. Leaflet writes markup from strings of its own, which trusted types refuse.
-    static func policy(trustedTypes: Bool) -> String {
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-            + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    /// - Parameter tiles: the origin of what a map is drawn on.
+    static func policy(trustedTypes: Bool, tiles: String? = nil) -> String {
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:\(tiles.map { " " + $0 } ?? ""); "
+            + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
             + (trustedTypes ? "; require-trusted-types-for 'script'" : "")
     }
 
@@ -25,9 +28,14 @@ enum ConsoleAnswer {
             body: ResponseBody(byteBuffer: ByteBuffer(string: "\(text)\n")))
     }
 
-    static func html(_ bytes: [UInt8], _ status: HTTPResponse.Status, hasMap: Bool) -> Response {
+    /// - Parameter tiles: what the page's map is drawn on, if it has one.
+    static func html(
+        _ bytes: [UInt8], _ status: HTTPResponse.Status, hasMap: Bool, tiles: TileSource? = nil
+    ) -> Response {
         var headers: HTTPFields = [.contentType: "text/html; charset=utf-8"]
-        headers[.contentSecurityPolicy] = policy(trustedTypes: !hasMap)
+        headers[.contentSecurityPolicy] = policy(trustedTypes: !hasMap, tiles: tiles?.origin)
+        // Those who give tiles away want to know to whom: OpenStreetMap's answer nobody else. [observed]
+        if tiles != nil { headers[.referrerPolicy] = "strict-origin-when-cross-origin" }
         return Response(
             status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
@@ -45,6 +53,9 @@ struct ConsoleRefusal: Error {
 
     static let notFound = ConsoleRefusal(
         status: .notFound, title: "Not found", text: "There is no such page, or you may not see it.")
+    static let notReady = ConsoleRefusal(
+        status: .serviceUnavailable, title: "Not yet",
+        text: "The console has not read what there is yet. Try again in a moment.")
     static let unreadableForm = ConsoleRefusal(
         status: .unsupportedMediaType, title: "Not a form",
         text: "A form was expected here. Nothing was done.")

@@ -12,6 +12,8 @@ struct ConsoleRequest {
     let query: FormFields
     /// Empty for GET.
     let form: FormFields
+    /// A file that was sent as it is; empty for all else.
+    var file: [UInt8] = []
     let session: ConsoleSession
     let stores: ConsoleStores
     let now: Date

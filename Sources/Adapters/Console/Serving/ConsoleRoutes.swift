@@ -1,8 +1,10 @@
 import Administration
+import Cards
 import Foundation
 import HTML
 import HTTPTypes
 import Hummingbird
+import JSON
 import Logging
 import NIOCore
 import Tenancy
@@ -14,14 +16,15 @@ struct ConsoleRoutes: Sendable {
     let assets: Assets
     let findings: FindingsCache
     let entrance: Entrance
+    let held = HeldFiles()
     let logger: Logger
 
     init(_ settings: ConsoleServer.Settings, _ dependencies: ConsoleServer.Dependencies, logger: Logger) {
         self.settings = settings
         self.dependencies = dependencies
         self.logger = logger
-        assets = Assets(leaflet: settings.leaflet)
-        findings = FindingsCache(dependencies.findings)
+        assets = Assets(leaflet: settings.leaflet, tiles: settings.tiles)
+        findings = FindingsCache(dependencies.findings, patience: settings.patience)
         entrance = Entrance(dependencies.sessions)
     }
 
@@ -46,7 +49,8 @@ struct ConsoleRoutes: Sendable {
         post("/sessions/end", router, SessionsPage(dependencies.sessions).end)
         get("/t/:slug", router) { .seeOther(HTMLLink(to: "t", try await $0.tenant().slug.text, "places")) }
         get("/t/:slug/find", router, find.withinTenant)
-        let places = PlacesPage(findings, hasMap: assets.leaflet != nil)
+        let places = PlacesPage(
+            findings, table: dependencies.table, hasMap: assets.leaflet != nil)
         get("/t/:slug/places", router, places.list)
         get("/t/:slug/places.cells", router, places.cells)
         let place = PlacePage(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
@@ -59,6 +63,23 @@ struct ConsoleRoutes: Sendable {
         get("/t/:slug/problems", router, ProblemsPage(findings).answer)
         get("/t/:slug/audit", router, AuditPage.answer)
         get("/t/:slug/confirmations", router, ConfirmationsPage.answer)
+        get("/t/:slug/deliveries", router, DeliveriesPage.list)
+        get("/t/:slug/deliveries/:id", router, DeliveryTracePage.show)
+        post("/t/:slug/deliveries/:id/retry", router, DeliveryTracePage.retry)
+        get("/t/:slug/retry", router, RetryPage.review)
+        post("/t/:slug/retry", router, RetryPage.retry)
+        get("/t/:slug/images", router, ImagesPage.list)
+        get("/t/:slug/images/:sha256", router, ImagesPage.show)
+        get("/t/:slug/images/:sha256/file", router, ImagesPage.file)
+        upload(
+            "/t/:slug/images", ImagesPage.types, router, limit: HeaderImage.maximumByteCount, ImagesPage.add)
+        let imports = ImportPage(held, findings, table: dependencies.table)
+        get("/t/:slug/import", router, imports.form)
+        post("/t/:slug/import", router, imports.paste)
+        upload("/t/:slug/import.csv", ["text/csv"], router, limit: HeldFiles.maximumLength, imports.upload)
+        get("/t/:slug/import/:sha256", router, imports.show)
+        post("/t/:slug/import/:sha256", router, imports.apply)
+        get("/t/:slug/appstore", router, AppStorePage.answer)
         return router
     }
 
@@ -74,8 +95,49 @@ struct ConsoleRoutes: Sendable {
         }
     }
 
+    /// Takes a file as it is, from the console's own module, which is told where to go on or why not, in JSON.
+    private func upload(
+        _ path: RouterPath, _ types: [String], _ router: Router<ConsoleContext>, limit: Int,
+        _ handler: @escaping Handler
+    ) {
+        router.post(path) { request, context in
+            do {
+                return try await answer(request, context, form: FormFields(""), by: handler) { session in
+                    // Before it is read.
+                    guard !session.access.isReadOnly else { throw ReadOnlyAccess() }
+                    return try await file(of: request, types, limit: limit)
+                }
+            } catch {
+                let failures = FailureMiddleware(layout: Layout(assets), logger: logger)
+                let refusal = failures.refusal(for: error, request)
+                return Response(
+                    status: refusal.status, headers: [.contentType: "application/json"],
+                    body: ResponseBody(
+                        byteBuffer: ByteBuffer(
+                            bytes: JSONValue.object(["error": .string(refusal.text)]).serialized())))
+            }
+        }
+    }
+
+    private func file(of request: Request, _ types: [String], limit: Int) async throws -> [UInt8] {
+        guard let type = request.headers[.contentType], types.contains(type) else {
+            throw ConsoleRefusal(
+                status: .unsupportedMediaType, title: "Not such a file",
+                text: "A file of \(types.joined(separator: " or ")) was expected here. Nothing was done.")
+        }
+        var request = request
+        do {
+            return Array(buffer: try await request.collectBody(upTo: limit))
+        } catch let error as HTTPError where error.status == .contentTooLarge {
+            throw ConsoleRefusal(
+                status: .contentTooLarge, title: "Too long",
+                text: "The file may have at most \(limit.grouped) bytes here. Nothing was done.")
+        }
+    }
+
     private func answer(
-        _ request: Request, _ context: ConsoleContext, form: FormFields, by handler: Handler
+        _ request: Request, _ context: ConsoleContext, form: FormFields, by handler: Handler,
+        file: (ConsoleSession) async throws -> [UInt8] = { _ in [] }
     ) async throws -> Response {
         guard let session = try await person(of: request, context) else {
             return ConsoleAnswer.redirect(to: HTMLLink("/login"))
@@ -86,13 +148,19 @@ struct ConsoleRoutes: Sendable {
             path[String(name)] = value
         }
         let asked = ConsoleRequest(
-            path: path, query: FormFields(request.uri.query ?? ""), form: form, session: session,
+            path: path, query: FormFields(request.uri.query ?? ""), form: form,
+            file: try await file(session), session: session,
             stores: dependencies.stores(session.access), now: Date())
         switch try await handler(asked) {
         case .page(let page):
             return html(page, for: session)
         case .seeOther(let link):
             return ConsoleAnswer.redirect(to: link)
+        case .image(let bytes, let type):
+            return Response(
+                status: .ok,
+                headers: [.contentType: type, .cacheControl: "private, max-age=86400, immutable"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
         case .json(let bytes):
             return Response(
                 status: .ok, headers: [.contentType: "application/json"],
@@ -102,7 +170,8 @@ struct ConsoleRoutes: Sendable {
 
     private func html(_ page: Page, for session: ConsoleSession? = nil) -> Response {
         ConsoleAnswer.html(
-            Layout(assets).html(page, for: session), page.status, hasMap: page.hasMap)
+            Layout(assets).html(page, for: session), page.status, hasMap: page.hasMap,
+            tiles: page.hasMap ? assets.tiles : nil)
     }
 
     private func person(of request: Request, _ context: ConsoleContext) async throws -> ConsoleSession? {

@@ -7,6 +7,8 @@ public import JSON
 public import Locations
 public import Logging
 import NIOCore
+public import Notifications
+public import Registration
 public import Routing
 public import ServiceLifecycle
 
@@ -26,6 +28,11 @@ public struct ConsoleServer: Service {
         public var origins: [ConsoleOrigin] = []
         /// The folder with Leaflet's files.
         public var leaflet: String? = Settings.usualLeaflet
+
+        /// What maps are drawn on in the place of the console's own land and borders.
+        public var tiles: TileSource?
+        /// How long a page waits for warnings that it also shows. [ours]
+        var patience = Duration.milliseconds(50)
 
         /// Where Debian's package `libjs-leaflet` has them.
         public static let usualLeaflet = "/usr/share/javascript/leaflet"
@@ -102,11 +109,21 @@ public struct ConsoleStores: Sendable {
     public let places: any PlaceDirectory
     public let confirmations: any ConfirmationHistory
     public let auditLog: any AuditLog
+    public let images: any ImageDirectory
+    public let deliveries: any DeliveryLedger
+    public let traces: NotificationTracer
+    public let registrations: any RegistrationOverview
 
     public init(
         tenants: any TenantDirectory, items: CatalogueStores, places: any PlaceDirectory,
-        confirmations: any ConfirmationHistory, auditLog: any AuditLog
+        confirmations: any ConfirmationHistory, auditLog: any AuditLog, images: any ImageDirectory,
+        deliveries: any DeliveryLedger, traces: NotificationTracer,
+        registrations: any RegistrationOverview
     ) {
+        self.images = images
+        self.deliveries = deliveries
+        self.traces = traces
+        self.registrations = registrations
         self.tenants = tenants
         self.items = items
         self.places = places

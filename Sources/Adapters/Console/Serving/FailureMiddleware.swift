@@ -26,7 +26,7 @@ struct FailureMiddleware: RouterMiddleware {
         }
     }
 
-    private func refusal(for error: any Error, _ request: Request) -> ConsoleRefusal {
+    func refusal(for error: any Error, _ request: Request) -> ConsoleRefusal {
         switch error {
         case let refusal as ConsoleRefusal:
             return refusal

@@ -31,6 +31,8 @@ struct ConsoleCommand: AsyncParsableCommand {
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var place: ConsoleOptions
         @Option(Settings.consoleLeaflet) var leaflet: String?
+        @Option(Settings.consoleTiles) var tiles: String?
+        @Option(Settings.consoleTilesAttribution) var attribution: String?
         @Option(Settings.poolSize) var poolSize: Int?
         @Option(Settings.logLevel) var logLevel: Logger.Level?
         @OptionGroup var outbound: OutboundOptions
@@ -44,12 +46,29 @@ struct ConsoleCommand: AsyncParsableCommand {
             }
             var settings = try place.settings()
             settings.leaflet = try Settings.consoleLeaflet.value(leaflet)
+            settings.tiles = try tileSource()
             let console = ConsoleHost(
                 settings: settings, poolSize: try Settings.poolSize.value(poolSize),
                 signatures: try PlaceURLSigner.fromEnvironment(), outbound: try outbound.settings(),
                 // A log keeps what it is told: a link goes to a person alone.
                 printsLink: isatty(STDOUT_FILENO) == 1, logger: Logger(label: "doorstep"))
             try await console.run(on: database)
+        }
+
+        /// Whoever gives tiles away wants to be named.
+        private func tileSource() throws -> TileSource? {
+            let template = try Settings.consoleTiles.value(self.tiles)
+            let attribution = try Settings.consoleTilesAttribution.value(self.attribution)
+            guard template != nil || attribution != nil else { return nil }
+            guard let template, let attribution, !attribution.isEmpty else {
+                throw ValidationError("--tiles and --tiles-attribution go together")
+            }
+            guard let source = TileSource(template: template, attribution: attribution) else {
+                throw ValidationError(
+                    "--tiles is an https URL with {z}, {x} and {y} once each, such as https://tiles.example.com/{z}/{x}/{y}.png"
+                )
+            }
+            return source
         }
     }
 

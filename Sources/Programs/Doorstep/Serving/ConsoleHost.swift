@@ -2,6 +2,7 @@ import Administration
 import Console
 import Foundation
 import Logging
+import Notifications
 import OutboundHTTP
 import Persistence
 import PostgreSQL
@@ -50,9 +51,13 @@ struct ConsoleHost {
             stores: { access in
                 let store = PostgresAdministrationStore(
                     pool, actor: access.actor, isReadOnly: access.isReadOnly)
+                let ledger = PostgresDeliveryLedger(pool, isReadOnly: access.isReadOnly)
                 return ConsoleStores(
                     tenants: store, items: store.items, places: store,
-                    confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog)
+                    confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
+                    images: store.imageFiles, deliveries: ledger,
+                    traces: NotificationTracer(ledger, PostgresNotificationStore(pool)),
+                    registrations: PostgresRegistrationOverview(pool))
             }, table: routing.table,
             findings: { tenant in
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)

@@ -119,6 +119,13 @@ enum Settings {
         "console-leaflet", "DOORSTEP_CONSOLE_LEAFLET", default: ConsoleServer.Settings.usualLeaflet,
         value: "dir",
         "Where Leaflet's files are, as Debian's libjs-leaflet has them; without them there is no map")
+    static let consoleTiles = Setting<String, Void>(
+        "tiles", "DOORSTEP_CONSOLE_TILES", value: "url", otherwise: "land and borders, no streets",
+        "Raster tiles that the console's maps are drawn on, as https://tiles.example.com/{z}/{x}/{y}.png; browsers ask for them themselves"
+    )
+    static let consoleTilesAttribution = Setting<String, Void>(
+        "tiles-attribution", "DOORSTEP_CONSOLE_TILES_ATTRIBUTION", value: "text",
+        "Whom the tiles are of, as the map says; goes with --tiles")
 
     // MARK: What it answers from, and keeps
 
@@ -261,7 +268,9 @@ enum Settings {
         port.description, operationsPort.description, operationsHost.description, tlsCertificate.description,
         tlsKey.description, maximumConnections.description,
         shutdownTimeout.description, trustedProxies.description, consoleHost.description,
-        consolePort.description, consoleOrigins.description, consoleLeaflet.description, poolSize.description,
+        consolePort.description, consoleOrigins.description, consoleLeaflet.description,
+        consoleTiles.description,
+        consoleTilesAttribution.description, poolSize.description,
         managementPoolSize.description, tableFile.description, tableMaximumAge.description,
         confirmationRetention.description, instanceRetention.description,
         notificationRetention.description, auditRetention.description, keyLimit.description,
