@@ -229,9 +229,11 @@ let package = Package(
         Floor.adapters.library(
             "Console",
             [
-                "Administration", "Encodings", "Geodesy", "HTML", "Invocation", "JSON", "Locations", "QRCode",
-                "RateLimiting", "Receipts", "Routing", "Tenancy", crypto, httpTypes, hummingbird,
-                hummingbirdCore, logging, nioCore, serviceLifecycle,
+                "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML",
+                "IPAddresses",
+                "Invocation", "JSON", "Locations", "Notifications", "QRCode", "RateLimiting", "Receipts",
+                "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
+                serviceLifecycle,
             ],
             resources: [.embedInCode("Assets")], hasGuide: true),
         Floor.programs.program(
@@ -377,8 +379,9 @@ let package = Package(
         Floor.adapters.tests(
             "ConsoleTests",
             [
-                "Administration", "Console", "Geodesy", "Invocation", "JSON", "Persistence", "PostgreSQL",
-                "Routing", "RoutingSupport", "Tenancy", "TestSupport", httpTypes, hummingbird,
+                "Administration", "AppSiteAssociation", "Console", "Geodesy", "HTTPAPI", "IPAddresses",
+                "Invocation", "JSON", "LandingPages", "Notifications", "Persistence", "PostgreSQL",
+                "RateLimiting", "Routing", "RoutingSupport", "Tenancy", "TestSupport", httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore,
             ]),
         Floor.client.tests(

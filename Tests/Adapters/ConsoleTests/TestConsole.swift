@@ -1,19 +1,24 @@
 import Administration
+import AppSiteAssociation
 import Foundation
 import Geodesy
+import HTTPAPI
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Invocation
 import JSON
+import LandingPages
 import Logging
 import NIOCore
 import Persistence
 import PostgreSQL
 import Routing
 import RoutingSupport
+import Synchronization
 import Tenancy
 import TestSupport
+import Testing
 
 @testable import Console
 
@@ -22,12 +27,16 @@ struct TestConsole {
     let client: any TestClientProtocol
     let sessions: PostgresConsoleSessions
     let store: PostgresAdministrationStore
+    let webhooks: PostgresWebhookRegistry
     let acme: Tenant
     let other: Tenant
+    /// What the DNS has of TXT records.
+    let records: TestRecords
 
     static let doorURL = "https://example.com/door"
 
     static func withConsole(
+        _ settings: ConsoleServer.Settings = ConsoleServer.Settings(), over setup: TestingSetup = .router,
         _ body: @escaping @Sendable (TestConsole) async throws -> Void
     ) async throws {
         try await MigratedDatabase.withDatabase { database in
@@ -51,11 +60,19 @@ struct TestConsole {
                 try rows.set(.clips, .clip(acme.id, "com.example.MyApp.Clip", isMultiBusiness: false))
                 try rows.set(.locations, .location(acme.id, "door", name: "The door"))
                 try rows.set(.experiences, .experience(acme.id, "advanced", doorURL, location: "door"))
+                try rows.set(.tenants, .tenant(other.id, name: "Other tenant"))
+                try rows.set(.clips, .clip(other.id, "com.example.MyApp.Clip", isMultiBusiness: false))
+                try rows.set(.domains, .domain(other.id, "proved.example.com", pages: .on))
+                try rows.set(
+                    .experiences, .experience(other.id, "advanced", "https://proved.example.com/hall"))
                 let table = LiveRoutingTable()
                 table.replace(by: rows, from: .database, asOf: Date())
+                let records = TestRecords()
+                let landing = LandingSite()
+                let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
                 let sessions = PostgresConsoleSessions(pool)
                 let server = ConsoleServer(
-                    ConsoleServer.Settings(),
+                    settings,
                     ConsoleServer.Dependencies(
                         sessions: sessions,
                         stores: { access in
@@ -63,7 +80,10 @@ struct TestConsole {
                                 pool, actor: access.actor, isReadOnly: access.isReadOnly)
                             return ConsoleStores(
                                 tenants: store, items: store.items, places: store,
-                                confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog)
+                                confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
+                                keys: store,
+                                webhooks: PostgresWebhookRegistry(
+                                    pool, keys: keys, isReadOnly: access.isReadOnly))
                         }, table: table,
                         findings: { tenant in
                             try await store.withCatalogue(of: tenant.slug) { catalogue in
@@ -77,11 +97,30 @@ struct TestConsole {
                                 "url": .string(url), "ok": true,
                                 "checks": [["check": "url", "status": "ok", "detail": .string(url)]],
                             ]
+                        },
+                        sites: ConsoleServer.Sites(
+                            association: { SiteAssociation($0).serialized() },
+                            page: { landing.page(at: $0, of: $1, in: $2) },
+                            prove: { name, tenant, access, now in
+                                try await DomainVerification(
+                                    store: PostgresAdministrationStore(
+                                        pool, actor: access.actor, isReadOnly: access.isReadOnly),
+                                    resolver: records, fetcher: NoPages()
+                                ).verify(name, of: tenant, at: now)
+                            },
+                            check: { await SiteCheck.run(SiteCheck.url(of: $0), clip: nil, NoPages()) }),
+                        status: {
+                            InstallationStatus(
+                                databaseRelease: "15", schemaVersion: 1, knownSchemaVersion: 2,
+                                connections: [.init(login: "door<b>", program: "doorstep", count: 3)],
+                                queues: [.init(kind: .deliveries, count: 7, firstDueAt: nil)])
                         }), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-                try await server.application().test(.router) { client in
+                try await server.application().test(setup) { client in
                     try await body(
                         TestConsole(
-                            client: client, sessions: sessions, store: store, acme: acme, other: other))
+                            client: client, sessions: sessions, store: store,
+                            webhooks: PostgresWebhookRegistry(pool, keys: keys), acme: acme, other: other,
+                            records: records))
                 }
             }
         }
@@ -109,9 +148,11 @@ struct TestConsole {
         return secret
     }
 
-    func get(_ path: String, _ cookie: String? = nil) async throws -> TestResponse {
-        var headers = HTTPFields()
-        headers[.cookie] = cookie
+    func get(
+        _ path: String, _ cookie: String? = nil, _ further: HTTPFields = [:]
+    ) async throws -> TestResponse {
+        var headers = further
+        if let cookie { headers[.cookie] = cookie }
         return try await client.execute(uri: path, method: .get, headers: headers, body: nil)
     }
 
@@ -127,6 +168,24 @@ struct TestConsole {
         }.joined(separator: "&")
         return try await client.execute(
             uri: path, method: .post, headers: headers, body: ByteBuffer(string: text))
+    }
+}
+
+/// A DNS that has what tests put there.
+final class TestRecords: TextRecordResolver {
+    private let texts = Mutex<[String: String]>([:])
+
+    func publish(_ record: DomainRecord) { texts.withLock { $0[record.recordName] = record.recordValue } }
+
+    func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+        texts.withLock { $0[name] }.map { [$0] } ?? []
+    }
+}
+
+/// A web in which nobody answers.
+struct NoPages: PageFetcher {
+    func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Administration.Page {
+        throw NoAnswer("nobody answers")
     }
 }
 

@@ -20,7 +20,8 @@ enum HelpPage {
                 main.table("Keys, where no field has the focus", columns: ["Key", "What it does"]) { rows in
                     let keys = [
                         ("/", "to the box that finds"), ("g p", "places"), ("g d", "diagnose"),
-                        ("g l", "problems"), ("g c", "confirmations"), ("g a", "audit log"),
+                        ("g l", "problems"), ("g u", "URLs"), ("g o", "domains"), ("g k", "keys"),
+                        ("g w", "webhooks"), ("g c", "confirmations"), ("g a", "audit log"),
                         ("j k", "down and up a list"), ("e", "edit the place"), ("?", "this page"),
                     ]
                     for (key, text) in keys {

@@ -39,6 +39,10 @@ struct Page {
         case places
         case diagnose
         case problems
+        case urls
+        case domains
+        case keys
+        case webhooks
         case confirmations
         case audit
 
@@ -47,6 +51,10 @@ struct Page {
             case .places: "Places"
             case .diagnose: "Diagnose"
             case .problems: "Problems"
+            case .urls: "URLs"
+            case .domains: "Domains"
+            case .keys: "Keys"
+            case .webhooks: "Webhooks"
             case .confirmations: "Confirmations"
             case .audit: "Audit log"
             }
@@ -58,6 +66,10 @@ struct Page {
             case .places: "p"
             case .diagnose: "d"
             case .problems: "l"
+            case .urls: "u"
+            case .domains: "o"
+            case .keys: "k"
+            case .webhooks: "w"
             case .confirmations: "c"
             case .audit: "a"
             }
@@ -67,8 +79,4 @@ struct Page {
 
 extension HTMLLink {
     static let home = HTMLLink("/")
-
-    init(_ section: Page.Section, of tenant: Tenant, query: [(String, String?)] = []) {
-        self = HTMLLink(to: "t", tenant.slug.text, section.rawValue, query: query)
-    }
 }
