@@ -230,10 +230,9 @@ let package = Package(
         Floor.adapters.library(
             "Console",
             [
-                "Administration", "Cards", "Encodings", "Geodesy", "HTML", "Invocation", "JSON", "Locations",
-                "Notifications", "QRCode",
-                "RateLimiting", "Receipts", "Registration", "Routing", "Tenancy", crypto, httpTypes,
-                hummingbird,
+                "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML",
+                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "QRCode", "RateLimiting",
+                "Receipts", "Registration", "Routing", "Tenancy", crypto, httpTypes, hummingbird,
                 hummingbirdCore, logging, nioCore, serviceLifecycle,
             ],
             resources: [.embedInCode("Assets")], hasGuide: true),
@@ -380,10 +379,10 @@ let package = Package(
         Floor.adapters.tests(
             "ConsoleTests",
             [
-                "Administration", "Cards", "Console", "Encodings", "Geodesy", "Invocation", "JSON",
-                "Notifications", "Persistence",
-                "PostgreSQL", "Routing", "RoutingSupport", "StoreSupport", "Tenancy", "TestSupport",
-                httpTypes, hummingbird,
+                "Administration", "AppSiteAssociation", "Cards", "Console", "Encodings", "Geodesy",
+                "HTTPAPI", "IPAddresses", "Invocation", "JSON", "LandingPages", "Notifications",
+                "Persistence", "PostgreSQL", "RateLimiting", "Routing", "RoutingSupport", "StoreSupport",
+                "Tenancy", "TestSupport", httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore,
             ]),
         Floor.client.tests(

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import time
+import urllib.parse
 import zlib
 
 # MARK: What there is
@@ -121,6 +122,7 @@ def seed(folder, count):
     hostile = [
         (name[:100] + f" {number}", name, 10 + number, 20 + number, 100) for number, name in enumerate(HOSTILE)
     ]
+    (folder / "hostile.place").write_text(hostile[0][0], encoding="utf-8")
     names = {"restaurants": "Restaurants", "many": "City Services", "hostile": HOSTILE[0]}
     for tenant, rows in (("restaurants", restaurants), ("many", many), ("hostile", hostile)):
         (folder / f"{tenant}.name").write_text(names[tenant], encoding="utf-8")
@@ -163,6 +165,9 @@ WIDTHS = (320, 1280)
 SCHEMES = ("light", "dark")
 AXE = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
 
+# Behind a path: the page to which the first row of its list leads.
+FIRST = " first"
+
 # By the name of its screenshots.
 PAGES = {
     "tenants": "/",
@@ -186,6 +191,22 @@ PAGES = {
     "appstore": "/t/restaurants/appstore",
     "appstore-none": "/t/many/appstore",
     "audit": "/t/restaurants/audit",
+    "urls": "/t/restaurants/urls",
+    "urls-part": "/t/restaurants/urls?at=example.com%2Frestaurants",
+    "experience": "/t/restaurants/urls/exp_YWV4YW1wbGUuY29tL3Jlc3RhdXJhbnRzL3Jlc3RhdXJhbnRfYQ",
+    "domains": "/t/restaurants/domains",
+    "domain": "/t/restaurants/domains/example.com",
+    "keys": "/t/restaurants/keys",
+    "key": "/t/restaurants/keys" + FIRST,
+    "webhooks": "/t/restaurants/webhooks",
+    "webhook": "/t/restaurants/webhooks" + FIRST,
+    "hostile-urls": "/t/hostile/urls",
+    "hostile-keys": "/t/hostile/keys",
+    "hostile-key": "/t/hostile/keys" + FIRST,
+    "tenants-limits": "/tenants",
+    "tenant": "/tenants/restaurants",
+    "hostile-tenant": "/tenants/hostile",
+    "status": "/status",
     "hostile-places": "/t/hostile/places",
     "hostile-found": "/t/hostile/find?q=%22%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E",
     "hostile-problems": "/t/hostile/problems?code=code_unfit",
@@ -296,7 +317,9 @@ def look_at_pages(browser, origin, link, screenshots, failures, axe, picture):
             watch(page, origin, failures, lambda: now[0])
             for name, path in looked_at.items():
                 now[0] = f"{name} {width} {scheme}"
-                page.goto(origin + path)
+                page.goto(origin + path.removesuffix(FIRST))
+                if path.endswith(FIRST):
+                    page.goto(origin + page.locator("main .row").first.get_attribute("href"))
                 if page.locator("[data-map]").count():
                     expect(page.locator(".leaflet-container")).to_be_visible(timeout=20_000)
                     if page.locator('[data-map="cells"]').count():
@@ -470,6 +493,43 @@ def look_at_tiles(browser, link, failures):
     context.close()
 
 
+def show_keys_once(browser, origin, link, failures, axe):
+    """A key and a webhook's secret: in the page that answers the form, in no address, and not once more."""
+    what = "shown once"
+    context = browser.new_context(viewport={"width": 320, "height": 800}, reduced_motion="reduce")
+    sign_in(context, link)
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+    for path, fill, button, start in (
+        ("/t/restaurants/keys", lambda: page.get_by_label("Kind").select_option("secret"), "Create and show it once", "dsk_"),
+        ("/t/restaurants/webhooks", lambda: page.get_by_label("URL").fill("https://hooks.example.com/b"),
+         "Register and show the secret once", "whsec_"),
+    ):
+        page.goto(origin + path)
+        fill()
+        with page.expect_response(lambda response: response.request.method == "POST") as response:
+            page.get_by_role("button", name=button).click()
+        page.wait_for_load_state()
+        answer = response.value
+        failures.expect(answer.status == 200, what, f"{path} is answered {answer.status}")
+        failures.expect(answer.headers.get("cache-control") == "no-store", what, f"{path} may be kept")
+        shown = page.locator("section[aria-label='Shown this once'] code").inner_text()
+        failures.expect(shown.startswith(start), what, f"{path} shows none")
+        failures.expect(start not in page.url, what, f"{path} has it in its address")
+        for violation in axe.run(page, options=AXE).response["violations"]:
+            failures.add(what, f"axe {violation['id']}: {violation['help']} at {path}")
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        failures.expect(wide <= 0, what, f"{path} is {wide} px wider than the screen")
+        # The form comes again, and makes nothing.
+        again = context.request.post(
+            origin + path, headers={"Sec-Fetch-Site": "same-origin"},
+            form=dict(urllib.parse.parse_qsl(answer.request.post_data, keep_blank_values=True)))
+        failures.expect(again.status == 409 and shown not in again.text(), what, f"{path} is answered {again.status} again")
+        page.goto(origin + path)
+        failures.expect(shown not in page.content(), what, f"{path} lists it")
+    context.close()
+
+
 # MARK: What is refused
 
 def ask(port, method, path, fields, body=None):
@@ -531,11 +591,23 @@ def refuse(browser, origin, port, options, failures):
     failures.expect(status == 403, "read-only session", f"a change is answered {status}")
     for other in ("", "/places", "/places/restaurant_a", "/places/restaurant_a/edit", "/diagnose", "/problems", "/audit",
                   "/confirmations", "/find?q=restaurant_a", "/places.cells?bbox=-1,-1,1,1&z=2", "/deliveries",
-                  "/retry?state=refused", "/images", "/import", "/appstore"):
+                  "/retry?state=refused", "/images", "/import", "/appstore", "/urls", "/domains",
+                  "/domains/example.com", "/keys", "/webhooks"):
         status = ask(port, "GET", f"/t/restaurants{other}", {"Host": here, "Cookie": cookie}).status
         failures.expect(status == 404, "another tenant", f"{other} is answered {status}")
-    status = ask(port, "POST", "/t/restaurants/places/restaurant_a/edit", {**own, "Cookie": cookie}, form).status
-    failures.expect(status == 404, "another tenant", f"a change is answered {status}")
+    for path in ("/places/restaurant_a/edit", "/keys", "/domains", "/domains/example.com/pages", "/webhooks"):
+        status = ask(port, "POST", f"/t/restaurants{path}", {**own, "Cookie": cookie}, form).status
+        failures.expect(status == 404, "another tenant", f"a change of {path} is answered {status}")
+    for path in ("/tenants", "/tenants/many", "/status"):
+        status = ask(port, "GET", path, {"Host": here, "Cookie": cookie}).status
+        failures.expect(status == 404, "one tenant", f"{path} is answered {status}")
+
+    # A proxy that is not named, and one that does not pass Host on.
+    for fields in ({"X-Forwarded-For": "192.0.2.1"}, {"Forwarded": "for=192.0.2.1"}, {"Via": "1.1 proxy"}):
+        status = ask(port, "GET", "/login", {"Host": here, **fields}).status
+        failures.expect(status == 421, "unnamed proxy", f"{fields} is answered {status}")
+    status = ask(port, "POST", "/login", {**own, "Origin": "https://console.example.com"}, "token=x").status
+    failures.expect(status == 403, "proxy without Host", f"signing in is answered {status}")
 
     # A session that is over.
     late = browser.new_context()
@@ -624,6 +696,7 @@ def look(options):
         measure(browser, origin, options.link[3], failures)
         send_files(browser, origin, options.link[4], failures)
         look_at_tiles(browser, options.tiles, failures)
+        show_keys_once(browser, origin, options.link[5], failures, Axe())
         refuse(browser, origin, options.port, options, failures)
         browser.close()
     if failures.found:

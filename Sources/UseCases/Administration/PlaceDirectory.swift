@@ -1,6 +1,7 @@
 public import Foundation
 public import Geodesy
 public import Invocation
+public import RateLimiting
 public import Tenancy
 
 /// Finds a tenant's locations among many, for people who look for them.
@@ -74,4 +75,10 @@ public protocol TenantDirectory: Sendable {
     func tenants() async throws -> [Tenant]
     /// - Throws: `AdministrationError.unknownTenant`.
     func tenant(_ slug: TenantSlug) async throws -> Tenant
+    /// Suspends or resumes; a tenant that is so already stays as it is.
+    /// - Throws: `AdministrationError.unknownTenant`.
+    func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant
+    /// Replaces the tenant's own limits.
+    /// - Throws: `AdministrationError.unknownTenant`.
+    func setLimits(_ limits: RequestLimits, _ slug: TenantSlug) async throws -> Tenant
 }

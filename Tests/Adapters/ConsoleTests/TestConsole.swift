@@ -1,12 +1,15 @@
 import Administration
+import AppSiteAssociation
 import Encodings
 import Foundation
 import Geodesy
+import HTTPAPI
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Invocation
 import JSON
+import LandingPages
 import Logging
 import NIOCore
 import Notifications
@@ -14,6 +17,7 @@ import Persistence
 import PostgreSQL
 import Routing
 import RoutingSupport
+import Synchronization
 import Tenancy
 import TestSupport
 import Testing
@@ -27,83 +31,109 @@ struct TestConsole {
     let store: PostgresAdministrationStore
     let table: LiveRoutingTable
     let database: MigratedDatabase
+    let webhooks: PostgresWebhookRegistry
     let acme: Tenant
     let other: Tenant
+    /// What the DNS has of TXT records.
+    let records: TestRecords
 
     static let doorURL = "https://example.com/door"
 
     static func withConsole(
-        tiles: TileSource? = nil, _ body: @escaping @Sendable (TestConsole) async throws -> Void
+        _ settings: ConsoleServer.Settings = ConsoleServer.Settings(), tiles: TileSource? = nil,
+        over setup: TestingSetup = .router, _ body: @escaping @Sendable (TestConsole) async throws -> Void
     ) async throws {
+        var settings = settings
+        // A machine that has much else to do is slow: what a page shows does not depend on it here.
+        settings.patience = .seconds(60)
+        settings.tiles = tiles ?? settings.tiles
+        let chosen = settings
         try await MigratedDatabase.withDatabase { database in
-            try await database.withPool(as: .app) { appPool in
-                try await database.withPool(as: .admin) { pool in
-                    let store = PostgresAdministrationStore(pool, actor: "operator:test")
-                    let acme = try await store.createTenant(
-                        slug: TenantSlug("acme"), name: DisplayName("Acme"))
-                    let other = try await store.createTenant(
-                        slug: TenantSlug("other"), name: DisplayName("Other"))
-                    for tenant in [acme, other] {
-                        let clip = try Clip(
-                            bundleID: BundleID("com.example.MyApp.Clip"), teamID: TeamID("ABCDE12345"),
-                            isMultiBusiness: false)
-                        try await TenantItems(store.items.clips, of: tenant.id, by: "operator:test").create(
-                            clip)
-                        try await TenantItems(store.items.locations, of: tenant.id, by: "operator:test")
-                            .create(
-                                .door)
-                        try await TenantItems(store.items.experiences, of: tenant.id, by: "operator:test")
-                            .create(
-                                .door)
-                    }
-                    var rows = RoutingTable()
-                    try rows.set(.tenants, .tenant(acme.id))
-                    try rows.set(.clips, .clip(acme.id, "com.example.MyApp.Clip", isMultiBusiness: false))
-                    try rows.set(.locations, .location(acme.id, "door", name: "The door"))
-                    try rows.set(.experiences, .experience(acme.id, "advanced", doorURL, location: "door"))
-                    let table = LiveRoutingTable()
-                    table.replace(by: rows, from: .database, asOf: Date())
-                    let sessions = PostgresConsoleSessions(pool)
-                    var settings = ConsoleServer.Settings()
-                    // A machine that has much else to do is slow: what a page shows does not depend on it here.
-                    settings.patience = .seconds(60)
-                    settings.tiles = tiles
-                    let server = ConsoleServer(
-                        settings,
-                        ConsoleServer.Dependencies(
-                            sessions: sessions,
-                            stores: { access in
-                                let store = PostgresAdministrationStore(
-                                    pool, actor: access.actor, isReadOnly: access.isReadOnly)
-                                let ledger = PostgresDeliveryLedger(pool, isReadOnly: access.isReadOnly)
-                                return ConsoleStores(
-                                    tenants: store, items: store.items, places: store,
-                                    confirmations: PostgresConfirmationHistory(pool),
-                                    auditLog: store.auditLog,
-                                    images: store.imageFiles, deliveries: ledger,
-                                    traces: NotificationTracer(ledger, PostgresNotificationStore(appPool)),
-                                    registrations: PostgresRegistrationOverview(pool))
-                            }, table: table,
-                            findings: { tenant in
-                                try await store.withCatalogue(of: tenant.slug) { catalogue in
-                                    try await CatalogueLint(
-                                        catalogue, table: table.current!.table(of: tenant.id)
-                                    ).findings
-                                }
+            try await database.withPools { appPool, pool in
+                let store = PostgresAdministrationStore(pool, actor: "operator:test")
+                let acme = try await store.createTenant(slug: TenantSlug("acme"), name: DisplayName("Acme"))
+                let other = try await store.createTenant(
+                    slug: TenantSlug("other"), name: DisplayName("Other"))
+                for tenant in [acme, other] {
+                    let clip = try Clip(
+                        bundleID: BundleID("com.example.MyApp.Clip"), teamID: TeamID("ABCDE12345"),
+                        isMultiBusiness: false)
+                    try await TenantItems(store.items.clips, of: tenant.id, by: "operator:test").create(clip)
+                    try await TenantItems(store.items.locations, of: tenant.id, by: "operator:test").create(
+                        .door)
+                    try await TenantItems(store.items.experiences, of: tenant.id, by: "operator:test").create(
+                        .door)
+                }
+                var rows = RoutingTable()
+                try rows.set(.tenants, .tenant(acme.id))
+                try rows.set(.clips, .clip(acme.id, "com.example.MyApp.Clip", isMultiBusiness: false))
+                try rows.set(.locations, .location(acme.id, "door", name: "The door"))
+                try rows.set(.experiences, .experience(acme.id, "advanced", doorURL, location: "door"))
+                try rows.set(.tenants, .tenant(other.id, name: "Other tenant"))
+                try rows.set(.clips, .clip(other.id, "com.example.MyApp.Clip", isMultiBusiness: false))
+                try rows.set(.domains, .domain(other.id, "proved.example.com", pages: .on))
+                try rows.set(
+                    .experiences, .experience(other.id, "advanced", "https://proved.example.com/hall"))
+                let table = LiveRoutingTable()
+                table.replace(by: rows, from: .database, asOf: Date())
+                let records = TestRecords()
+                let landing = LandingSite()
+                let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
+                let sessions = PostgresConsoleSessions(pool)
+                let server = ConsoleServer(
+                    chosen,
+                    ConsoleServer.Dependencies(
+                        sessions: sessions,
+                        stores: { access in
+                            let store = PostgresAdministrationStore(
+                                pool, actor: access.actor, isReadOnly: access.isReadOnly)
+                            let ledger = PostgresDeliveryLedger(pool, isReadOnly: access.isReadOnly)
+                            return ConsoleStores(
+                                tenants: store, items: store.items, places: store,
+                                confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
+                                images: store.imageFiles, deliveries: ledger,
+                                traces: NotificationTracer(ledger, PostgresNotificationStore(appPool)),
+                                registrations: PostgresRegistrationOverview(pool), keys: store,
+                                webhooks: PostgresWebhookRegistry(
+                                    pool, keys: keys, isReadOnly: access.isReadOnly))
+                        }, table: table,
+                        findings: { tenant in
+                            try await store.withCatalogue(of: tenant.slug) { catalogue in
+                                try await CatalogueLint(
+                                    catalogue, table: table.current!.table(of: tenant.id)
+                                ).findings
+                            }
+                        },
+                        diagnose: { url, _, _ in
+                            [
+                                "url": .string(url), "ok": true,
+                                "checks": [["check": "url", "status": "ok", "detail": .string(url)]],
+                            ]
+                        },
+                        sites: ConsoleServer.Sites(
+                            association: { SiteAssociation($0).serialized() },
+                            page: { landing.page(at: $0, of: $1, in: $2) },
+                            prove: { name, tenant, access, now in
+                                try await DomainVerification(
+                                    store: PostgresAdministrationStore(
+                                        pool, actor: access.actor, isReadOnly: access.isReadOnly),
+                                    resolver: records, fetcher: NoPages()
+                                ).verify(name, of: tenant, at: now)
                             },
-                            diagnose: { url, _, _ in
-                                [
-                                    "url": .string(url), "ok": true,
-                                    "checks": [["check": "url", "status": "ok", "detail": .string(url)]],
-                                ]
-                            }), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-                    try await server.application().test(.router) { client in
-                        try await body(
-                            TestConsole(
-                                client: client, sessions: sessions, store: store, table: table,
-                                database: database,
-                                acme: acme, other: other))
-                    }
+                            check: { await SiteCheck.run(SiteCheck.url(of: $0), clip: nil, NoPages()) }),
+                        status: {
+                            InstallationStatus(
+                                databaseRelease: "15", schemaVersion: 1, knownSchemaVersion: 2,
+                                connections: [.init(login: "door<b>", program: "doorstep", count: 3)],
+                                queues: [.init(kind: .deliveries, count: 7, firstDueAt: nil)])
+                        }), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+                try await server.application().test(setup) { client in
+                    try await body(
+                        TestConsole(
+                            client: client, sessions: sessions, store: store,
+                            table: table, database: database,
+                            webhooks: PostgresWebhookRegistry(pool, keys: keys), acme: acme, other: other,
+                            records: records))
                 }
             }
         }
@@ -176,9 +206,11 @@ struct TestConsole {
         return secret
     }
 
-    func get(_ path: String, _ cookie: String? = nil) async throws -> TestResponse {
-        var headers = HTTPFields()
-        headers[.cookie] = cookie
+    func get(
+        _ path: String, _ cookie: String? = nil, _ further: HTTPFields = [:]
+    ) async throws -> TestResponse {
+        var headers = further
+        if let cookie { headers[.cookie] = cookie }
         return try await client.execute(uri: path, method: .get, headers: headers, body: nil)
     }
 
@@ -209,6 +241,24 @@ struct TestConsole {
     }
 }
 
+/// A DNS that has what tests put there.
+final class TestRecords: TextRecordResolver {
+    private let texts = Mutex<[String: String]>([:])
+
+    func publish(_ record: DomainRecord) { texts.withLock { $0[record.recordName] = record.recordValue } }
+
+    func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+        texts.withLock { $0[name] }.map { [$0] } ?? []
+    }
+}
+
+/// A web in which nobody answers.
+struct NoPages: PageFetcher {
+    func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Administration.Page {
+        throw NoAnswer("nobody answers")
+    }
+}
+
 extension TestResponse {
     var text: String { String(buffer: body) }
 }
@@ -233,6 +283,15 @@ extension ExperienceRecord {
                     url: URLPrefix(TestConsole.doorURL), kind: .advanced,
                     clip: BundleID("com.example.MyApp.Clip"),
                     binding: .location(LocationIdentifier("door"))))
+        }
+    }
+}
+
+extension MigratedDatabase {
+    /// Pools of a server's login and of an administrator's.
+    fileprivate func withPools(_ body: (_ app: ConnectionPool, _ admin: ConnectionPool) async throws -> Void) async throws {
+        try await withPool(as: .app) { app in
+            try await withPool(as: .admin) { admin in try await body(app, admin) }
         }
     }
 }

@@ -5,9 +5,12 @@ import Tenancy
 /// What stands around every page: where one is, where else one can go, and how to do the same by command.
 struct Layout: Sendable {
     private let assets: Assets
+    private let apnsDetours: [String]
 
-    init(_ assets: Assets) {
+    /// - Parameter apnsDetours: where notifications go instead of to Apple, which every page says.
+    init(_ assets: Assets, apnsDetours: [String]) {
         self.assets = assets
+        self.apnsDetours = apnsDetours
     }
 
     /// - Parameter session: nil for whoever has not signed in.
@@ -30,7 +33,7 @@ struct Layout: Sendable {
             body.element(.a, .class("skip"), .href(HTMLLink("#main")), text: "Skip to what the page is about")
             body.element(.header, .class("top")) { header(page, session, &$0) }
             if let tenant = page.tenant {
-                body.element(.nav, .ariaLabel("Tenant")) { nav(page, tenant, &$0) }
+                body.element(.nav, .ariaLabel("Tenant")) { nav(page, tenant, session, &$0) }
             }
             body.element(.main, .id("main"), .tabindex(-1)) { main in
                 main.element(.h1) { $0.element(.bdi, text: page.title) }
@@ -66,16 +69,20 @@ struct Layout: Sendable {
                 .maxlength(2_048), .placeholder("Find a place, or paste a URL"))
             form.element(.button, text: "Find")
         }
+        for detour in apnsDetours { html.badge(detour, "warning") }
         html.element(.form, .class("person"), .post, .action(HTMLLink("/logout"))) { form in
             form.element(.span) { span in
                 span.element(.bdi, text: session.access.name.text)
                 if session.access.isReadOnly { span.element(.span, .class("badge"), text: "may only read") }
             }
-            form.element(.button, .class("plain"), text: "Sign out")
+            // Whom a proxy has signed in, it signs out.
+            if !session.isByProxy { form.element(.button, .class("plain"), text: "Sign out") }
         }
     }
 
-    private func nav(_ page: Page, _ tenant: Tenant, _ html: inout HTMLWriter) {
+    private func nav(
+        _ page: Page, _ tenant: Tenant, _ session: ConsoleSession?, _ html: inout HTMLWriter
+    ) {
         html.element(.a, .class("tenant"), .href(HTMLLink(.places, of: tenant))) { a in
             a.element(.bdi, text: tenant.name.text)
             if tenant.suspendedAt != nil { a.element(.span, .class("badge warning"), text: "suspended") }
@@ -88,6 +95,14 @@ struct Layout: Sendable {
                         section == page.section ? .ariaCurrent("page") : nil, text: section.title)
                 }
             }
+            if session?.access.tenant == nil {
+                list.element(.li) { item in
+                    let section = page.section ?? .places
+                    item.element(
+                        .a, .href(HTMLLink(to: "", query: [("section", section.rawValue)])),
+                        text: "Other tenants")
+                }
+            }
         }
     }
 
@@ -95,12 +110,7 @@ struct Layout: Sendable {
         html.element(.section, .class("commands"), .ariaLabelledby("commands")) { box in
             box.element(.h2, .id("commands"), text: "The same by command")
             for line in lines {
-                box.element(.div, .class("command")) { div in
-                    div.element(.code, text: line)
-                    div.element(
-                        .button, .class("plain copy"), .type("button"), .data("copy", line), .hidden,
-                        text: "Copy")
-                }
+                box.copyable(line)
             }
         }
     }
@@ -112,6 +122,12 @@ struct Layout: Sendable {
                 p.text(" · ")
                 p.element(.a, .href(HTMLLink("/sessions")), text: "Sessions")
                 p.text(" · ")
+                if session?.access.tenant == nil {
+                    p.element(.a, .href(HTMLLink("/tenants")), text: "Tenants and limits")
+                    p.text(" · ")
+                    p.element(.a, .href(HTMLLink("/status")), text: "Status")
+                    p.text(" · ")
+                }
             }
             p.text("Times are UTC.")
         }

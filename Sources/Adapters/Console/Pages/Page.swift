@@ -39,6 +39,10 @@ struct Page {
         case places
         case diagnose
         case problems
+        case urls
+        case domains
+        case keys
+        case webhooks
         case confirmations
         case deliveries
         case images
@@ -51,6 +55,10 @@ struct Page {
             case .places: "Places"
             case .diagnose: "Diagnose"
             case .problems: "Problems"
+            case .urls: "URLs"
+            case .domains: "Domains"
+            case .keys: "Keys"
+            case .webhooks: "Webhooks"
             case .confirmations: "Confirmations"
             case .deliveries: "Deliveries"
             case .images: "Images"
@@ -66,6 +74,10 @@ struct Page {
             case .places: "p"
             case .diagnose: "d"
             case .problems: "l"
+            case .urls: "u"
+            case .domains: "o"
+            case .keys: "k"
+            case .webhooks: "w"
             case .confirmations: "c"
             case .deliveries: "s"
             case .images: "i"
@@ -79,8 +91,4 @@ struct Page {
 
 extension HTMLLink {
     static let home = HTMLLink("/")
-
-    init(_ section: Page.Section, of tenant: Tenant, query: [(String, String?)] = []) {
-        self = HTMLLink(to: "t", tenant.slug.text, section.rawValue, query: query)
-    }
 }

@@ -1,8 +1,10 @@
+import Administration
 import Foundation
 import HTML
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Tenancy
 
 /// What a route answers.
 enum ConsoleAnswer {
@@ -63,6 +65,18 @@ struct ConsoleRefusal: Error {
         status: .tooManyRequests, title: "Too many tries",
         text: "Somebody has tried to sign in from your address many times. Wait for a minute.")
 
+    static let tooManyChecks = ConsoleRefusal(
+        status: .tooManyRequests, title: "Too many checks",
+        text: "Several checks of this tenant's sites are under way. Wait for one of them to end.")
+
+    static func forbidden(_ text: String) -> ConsoleRefusal {
+        ConsoleRefusal(status: .forbidden, title: "Not allowed", text: text)
+    }
+
+    static func conflict(_ text: String) -> ConsoleRefusal {
+        ConsoleRefusal(status: .conflict, title: "Refused", text: text)
+    }
+
     static func malformed(_ text: String) -> ConsoleRefusal {
         ConsoleRefusal(status: .badRequest, title: "That cannot be read", text: text)
     }
@@ -74,6 +88,10 @@ extension HTMLLink {
     ///   - components: as they are; whatever is in one stays one.
     ///   - query: fields without a value are left out.
     init(to components: String..., query: [(String, String?)] = []) {
+        self.init(path: components, query: query)
+    }
+
+    fileprivate init(path components: [String], query: [(String, String?)]) {
         let items = query.compactMap { name, value in
             value.flatMap { $0.isEmpty ? nil : "\(Self.encoded(name))=\(Self.encoded($0))" }
         }
@@ -84,6 +102,16 @@ extension HTMLLink {
 
     private static func encoded(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? ""
+    }
+}
+
+extension HTMLLink {
+    /// A page of a tenant's section.
+    /// - Parameter further: what comes behind the section in the path.
+    init(
+        _ section: Page.Section, of tenant: Tenant, _ further: String..., query: [(String, String?)] = []
+    ) {
+        self.init(path: ["t", tenant.slug.text, section.rawValue] + further, query: query)
     }
 }
 

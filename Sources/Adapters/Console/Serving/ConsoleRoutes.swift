@@ -4,6 +4,7 @@ import Foundation
 import HTML
 import HTTPTypes
 import Hummingbird
+import IPAddresses
 import JSON
 import Logging
 import NIOCore
@@ -14,9 +15,12 @@ struct ConsoleRoutes: Sendable {
     let settings: ConsoleServer.Settings
     let dependencies: ConsoleServer.Dependencies
     let assets: Assets
+    let layout: Layout
     let findings: FindingsCache
     let entrance: Entrance
     let held = HeldFiles()
+    let people = ProxyPeople()
+    let forms = SubmittedForms()
     let logger: Logger
 
     init(_ settings: ConsoleServer.Settings, _ dependencies: ConsoleServer.Dependencies, logger: Logger) {
@@ -24,6 +28,7 @@ struct ConsoleRoutes: Sendable {
         self.dependencies = dependencies
         self.logger = logger
         assets = Assets(leaflet: settings.leaflet, tiles: settings.tiles)
+        layout = Layout(assets, apnsDetours: settings.apnsDetours)
         findings = FindingsCache(dependencies.findings, patience: settings.patience)
         entrance = Entrance(dependencies.sessions)
     }
@@ -32,8 +37,12 @@ struct ConsoleRoutes: Sendable {
 
     func router() -> Router<ConsoleContext> {
         let router = Router(context: ConsoleContext.self, options: [.autoGenerateHeadEndpoints])
-        router.add(middleware: GuardMiddleware(names: ConsoleNames(origins: settings.origins)))
-        router.add(middleware: FailureMiddleware(layout: Layout(assets), logger: logger))
+        router.add(
+            middleware: GuardMiddleware(
+                names: ConsoleNames(origins: settings.origins),
+                proxies: TrustedProxies(settings.trustedProxies),
+                proxySignIn: settings.proxySignIn))
+        router.add(middleware: FailureMiddleware(layout: layout, logger: logger))
         router.get("/assets/:bundle/:name") { request, context in
             try assets.answer(context.parameters, acceptEncoding: request.headers[.acceptEncoding])
         }
@@ -47,6 +56,11 @@ struct ConsoleRoutes: Sendable {
         get("/help", router, HelpPage.answer)
         get("/sessions", router, SessionsPage(dependencies.sessions).index)
         post("/sessions/end", router, SessionsPage(dependencies.sessions).end)
+        get("/tenants", router, TenantsPage.index)
+        get("/tenants/:slug", router, TenantPage.show)
+        post("/tenants/:slug/limits", router, TenantPage.setLimits)
+        post("/tenants/:slug/suspension", router, TenantPage.setSuspended)
+        get("/status", router, StatusPage(dependencies, detours: settings.apnsDetours).answer)
         get("/t/:slug", router) { .seeOther(HTMLLink(to: "t", try await $0.tenant().slug.text, "places")) }
         get("/t/:slug/find", router, find.withinTenant)
         let places = PlacesPage(
@@ -61,6 +75,32 @@ struct ConsoleRoutes: Sendable {
         post("/t/:slug/places/:id/edit", router, edit.save)
         get("/t/:slug/diagnose", router, DiagnosePage(dependencies).answer)
         get("/t/:slug/problems", router, ProblemsPage(findings).answer)
+        let webhooks = WebhooksPage(dependencies.sessions, forms)
+        get("/t/:slug/webhooks", router, webhooks.index)
+        post("/t/:slug/webhooks", router, webhooks.create)
+        let webhook = WebhookPage(webhooks, forms)
+        get("/t/:slug/webhooks/:id", router, webhook.show)
+        post("/t/:slug/webhooks/:id/change", router, webhook.change)
+        post("/t/:slug/webhooks/:id/rotate", router, webhook.rotate)
+        post("/t/:slug/webhooks/:id/test", router, webhook.test)
+        post("/t/:slug/webhooks/:id/replay", router, webhook.replay)
+        let keys = KeysPage(dependencies.sessions, forms)
+        get("/t/:slug/keys", router, keys.index)
+        post("/t/:slug/keys", router, keys.create)
+        let key = KeyPage(keys, forms)
+        get("/t/:slug/keys/:id", router, key.show)
+        post("/t/:slug/keys/:id/rotate", router, key.rotate)
+        post("/t/:slug/keys/:id/revoke", router, key.revoke)
+        get("/t/:slug/urls", router, URLsPage(findings, table: dependencies.table).answer)
+        get(
+            "/t/:slug/urls/:id", router,
+            ExperiencePage(dependencies.sites, table: dependencies.table).answer)
+        get("/t/:slug/domains", router, DomainsPage.index)
+        post("/t/:slug/domains", router, DomainsPage.claim)
+        let domain = DomainPage(dependencies.sites, table: dependencies.table)
+        get("/t/:slug/domains/:host", router, domain.show)
+        post("/t/:slug/domains/:host/verify", router, domain.verify)
+        post("/t/:slug/domains/:host/pages", router, domain.setPages)
         get("/t/:slug/audit", router, AuditPage.answer)
         get("/t/:slug/confirmations", router, ConfirmationsPage.answer)
         get("/t/:slug/deliveries", router, DeliveriesPage.list)
@@ -108,7 +148,7 @@ struct ConsoleRoutes: Sendable {
                     return try await file(of: request, types, limit: limit)
                 }
             } catch {
-                let failures = FailureMiddleware(layout: Layout(assets), logger: logger)
+                let failures = FailureMiddleware(layout: layout, logger: logger)
                 let refusal = failures.refusal(for: error, request)
                 return Response(
                     status: refusal.status, headers: [.contentType: "application/json"],
@@ -170,13 +210,38 @@ struct ConsoleRoutes: Sendable {
 
     private func html(_ page: Page, for session: ConsoleSession? = nil) -> Response {
         ConsoleAnswer.html(
-            Layout(assets).html(page, for: session), page.status, hasMap: page.hasMap,
+            layout.html(page, for: session), page.status, hasMap: page.hasMap,
             tiles: page.hasMap ? assets.tiles : nil)
     }
 
     private func person(of request: Request, _ context: ConsoleContext) async throws -> ConsoleSession? {
+        if let session = try await personByProxy(of: request, context) { return session }
         guard let secret = Entrance.secret(of: request, isSecure: context.isSecure) else { return nil }
         return try await dependencies.sessions.session(secret, at: Date())
+    }
+
+    /// What a request of somebody else says of them, the guard has refused.
+    private func personByProxy(
+        of request: Request, _ context: ConsoleContext
+    ) async throws -> ConsoleSession? {
+        guard context.isBehindProxy, let (name, group) = try settings.proxySignIn?.person(of: request) else {
+            return nil
+        }
+        var access = ConsoleAccess(name: name, isReadOnly: group.isReadOnly)
+        if let slug = group.tenant {
+            do {
+                let tenant = try await dependencies.stores(access).tenants.tenant(slug)
+                access = ConsoleAccess(name: name, tenant: tenant.id, isReadOnly: group.isReadOnly)
+            } catch let error as AdministrationError where error.code == "unknown_tenant" {
+                throw ConsoleRefusal.forbidden("There is no tenant that your group may see.")
+            }
+        }
+        let now = Date()
+        if people.isNew(access, at: now) {
+            try await dependencies.sessions.noteSignIn(of: name)
+            logger.notice("a proxy has signed somebody in", metadata: ["name": "\(name)"])
+        }
+        return .byProxy(access, at: now)
     }
 
     private func form(of request: Request, _ context: ConsoleContext) async throws -> FormFields {
@@ -190,11 +255,12 @@ struct ConsoleRoutes: Sendable {
     // MARK: In and out
 
     private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
-        try entrance.admit(context.peer)
+        try entrance.admit(context.client)
         let form = try await form(of: request, context)
         guard let secret = form["token"].flatMap(ConsoleSecret.init(pasted:)),
             let (session, cookie) = try await entrance.signIn(
-                by: secret, isSecure: context.isSecure, at: Date())
+                by: secret, insteadOf: Entrance.secret(of: request, isSecure: context.isSecure),
+                isSecure: context.isSecure, at: Date())
         else { return html(LoginPage.page(hasFailed: true)) }
         logger.notice("somebody signed in", metadata: ["name": "\(session.access.name)"])
         var response = ConsoleAnswer.redirect(to: HTMLLink("/"))
@@ -203,7 +269,7 @@ struct ConsoleRoutes: Sendable {
     }
 
     private func signOut(_ request: Request, _ context: ConsoleContext) async throws -> Response {
-        if let session = try await person(of: request, context) {
+        if let session = try await person(of: request, context), !session.isByProxy {
             try await dependencies.sessions.end(session.id, by: session.access.name)
         }
         var response = ConsoleAnswer.redirect(to: HTMLLink("/login"))

@@ -17,8 +17,9 @@ struct ConsoleCommand: AsyncParsableCommand {
             console link' makes. DATABASE_URL's login needs to be a member of doorstep_admin, doorstep_app and \
             doorstep_router.
 
-            It listens on this machine alone. To reach it from elsewhere, put a proxy that speaks TLS before it, and name \
-            the origin that browsers know by --console-origin; or forward a port by ssh.
+            It listens on this machine alone. To reach it from elsewhere, put a proxy that speaks TLS and passes Host on \
+            before it, and name the origin that browsers know by --console-origin; or forward a port by ssh. Where the proxy \
+            signs people in, it may say who they are: --console-user-header.
             """,
         subcommands: [Serve.self, Link.self, Sessions.self, End.self], defaultSubcommand: Serve.self)
 
@@ -35,7 +36,9 @@ struct ConsoleCommand: AsyncParsableCommand {
         @Option(Settings.consoleTilesAttribution) var attribution: String?
         @Option(Settings.poolSize) var poolSize: Int?
         @Option(Settings.logLevel) var logLevel: Logger.Level?
-        @OptionGroup var outbound: OutboundOptions
+        @OptionGroup var proxy: ConsoleProxyOptions
+        @OptionGroup var detours: ConsoleDetourOptions
+        @OptionGroup var proof: ProofOptions
 
         func run() async throws {
             let level = try Settings.logLevel.value(logLevel)
@@ -47,9 +50,12 @@ struct ConsoleCommand: AsyncParsableCommand {
             var settings = try place.settings()
             settings.leaflet = try Settings.consoleLeaflet.value(leaflet)
             settings.tiles = try tileSource()
+            try proxy.add(to: &settings)
+            settings.apnsDetours = try detours.texts()
             let console = ConsoleHost(
                 settings: settings, poolSize: try Settings.poolSize.value(poolSize),
-                signatures: try PlaceURLSigner.fromEnvironment(), outbound: try outbound.settings(),
+                signatures: try PlaceURLSigner.fromEnvironment(), keys: try TokenSecrets.sealingKeys(),
+                resolver: try proof.resolver(), outbound: try proof.outbound.settings(),
                 // A log keeps what it is told: a link goes to a person alone.
                 printsLink: isatty(STDOUT_FILENO) == 1, logger: Logger(label: "doorstep"))
             try await console.run(on: database)

@@ -127,6 +127,29 @@ enum Settings {
         "tiles-attribution", "DOORSTEP_CONSOLE_TILES_ATTRIBUTION", value: "text",
         "Whom the tiles are of, as the map says; goes with --tiles")
 
+    static let consoleUserHeader = Setting<String, Void>(
+        "console-user-header", "DOORSTEP_CONSOLE_USER_HEADER", value: "name",
+        """
+        The header field by which a trusted proxy says who has signed in there, such as X-Forwarded-User; with it go \
+        --console-groups-header, --console-group, --console-origin and --trusted-proxy
+        """)
+    static let consoleGroupsHeader = Setting<String, Void>(
+        "console-groups-header", "DOORSTEP_CONSOLE_GROUPS_HEADER", value: "name",
+        "The header field by which it says of which groups they are, separated by commas")
+    static let consoleGroups = Setting<[ConsoleGroup], [ConsoleGroup]>(
+        "console-group", "DOORSTEP_CONSOLE_GROUPS", default: [], value: "name=rights",
+        range: """
+            a group with change or read, and with a tenant after a colon where it is to see that one alone, such as \
+            operators=change or acme-staff=read:acme; or several, separated by commas
+            """,
+        "What people of a group may do; of several the first decides, and who is of none is not let in; can be repeated",
+        show: { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: ",") },
+        parse: { text in
+            let texts = text.split(separator: ",")
+            let groups = texts.compactMap { ConsoleGroup(String($0)) }
+            return groups.count == texts.count ? groups : nil
+        })
+
     // MARK: What it answers from, and keeps
 
     static let poolSize = Setting(
@@ -269,8 +292,9 @@ enum Settings {
         tlsKey.description, maximumConnections.description,
         shutdownTimeout.description, trustedProxies.description, consoleHost.description,
         consolePort.description, consoleOrigins.description, consoleLeaflet.description,
-        consoleTiles.description,
-        consoleTilesAttribution.description, poolSize.description,
+        consoleTiles.description, consoleTilesAttribution.description,
+        consoleUserHeader.description, consoleGroupsHeader.description, consoleGroups.description,
+        poolSize.description,
         managementPoolSize.description, tableFile.description, tableMaximumAge.description,
         confirmationRetention.description, instanceRetention.description,
         notificationRetention.description, auditRetention.description, keyLimit.description,
