@@ -215,7 +215,8 @@ let package = Package(
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation", "COpenAPI",
                 "Cards", "Encodings", "Geodesy", "HTML",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
-                "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                "Registration", "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore,
+                hummingbirdHTTP2,
                 logging,
                 metrics, nioCore,
                 nioHTTP1,
@@ -229,8 +230,9 @@ let package = Package(
         Floor.adapters.library(
             "Console",
             [
-                "Administration", "Encodings", "Geodesy", "HTML", "Invocation", "JSON", "Locations", "QRCode",
-                "RateLimiting", "Receipts", "Routing", "Tenancy", crypto, httpTypes, hummingbird,
+                "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML",
+                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "QRCode", "RateLimiting",
+                "Receipts", "Registration", "Routing", "Tenancy", crypto, httpTypes, hummingbird,
                 hummingbirdCore, logging, nioCore, serviceLifecycle,
             ],
             resources: [.embedInCode("Assets")], hasGuide: true),
@@ -377,8 +379,10 @@ let package = Package(
         Floor.adapters.tests(
             "ConsoleTests",
             [
-                "Administration", "Console", "Geodesy", "Invocation", "JSON", "Persistence", "PostgreSQL",
-                "Routing", "RoutingSupport", "Tenancy", "TestSupport", httpTypes, hummingbird,
+                "Administration", "AppSiteAssociation", "Cards", "Console", "Encodings", "Geodesy",
+                "HTTPAPI", "IPAddresses", "Invocation", "JSON", "LandingPages", "Notifications",
+                "Persistence", "PostgreSQL", "RateLimiting", "Routing", "RoutingSupport", "StoreSupport",
+                "Tenancy", "TestSupport", httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore,
             ]),
         Floor.client.tests(
@@ -408,7 +412,8 @@ let package = Package(
                 "Locations",
                 "Notifications",
                 "PostgreSQL",
-                "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "Routing", "RoutingSupport",
+                "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "Registration", "Routing",
+                "RoutingSupport",
                 "StoreSupport",
                 "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging,
                 metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,

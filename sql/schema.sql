@@ -594,6 +594,46 @@ ALTER TABLE ONLY doorstep.app_store_budget FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.app_store_budget OWNER TO doorstep_owner;
 
 --
+-- Name: app_store_check_rows; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.app_store_check_rows (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    url text NOT NULL COLLATE pg_catalog."C",
+    location_identifier text COLLATE pg_catalog."C",
+    row_json jsonb NOT NULL,
+    CONSTRAINT app_store_check_rows_row_json_length CHECK ((octet_length((row_json)::text) <= 1048576))
+);
+
+ALTER TABLE ONLY doorstep.app_store_check_rows FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.app_store_check_rows OWNER TO doorstep_owner;
+
+--
+-- Name: app_store_checks; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.app_store_checks (
+    tenant_id uuid NOT NULL,
+    bundle_id text NOT NULL COLLATE pg_catalog."C",
+    due_at timestamp with time zone NOT NULL,
+    checked_at timestamp with time zone,
+    counts jsonb,
+    summary jsonb,
+    findings_digest bytea,
+    failure text COLLATE pg_catalog."C",
+    CONSTRAINT app_store_checks_failure_length CHECK (((char_length(failure) >= 1) AND (char_length(failure) <= 128))),
+    CONSTRAINT app_store_checks_findings_digest_length CHECK ((octet_length(findings_digest) = 32)),
+    CONSTRAINT app_store_checks_found CHECK ((num_nulls(checked_at, counts, summary, findings_digest) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT app_store_checks_summary_length CHECK ((octet_length((summary)::text) <= 4194304))
+);
+
+ALTER TABLE ONLY doorstep.app_store_checks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.app_store_checks OWNER TO doorstep_owner;
+
+--
 -- Name: app_store_connections; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1436,7 +1476,7 @@ CREATE TABLE doorstep.webhooks (
     disabled_at timestamp with time zone,
     disabled_reason text,
     CONSTRAINT webhooks_disabled_reason CHECK ((((disabled_at IS NULL) = (disabled_reason IS NULL)) AND ((char_length(disabled_reason) >= 1) AND (char_length(disabled_reason) <= 200)))),
-    CONSTRAINT webhooks_events CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['deliveries.finished'::text, 'location.changed'::text, 'experience.changed'::text, 'domain.lapsed'::text, 'key.revoked'::text, 'confirmation.recorded'::text, 'webhook.disabled'::text]))),
+    CONSTRAINT webhooks_events CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['deliveries.finished'::text, 'location.changed'::text, 'experience.changed'::text, 'domain.lapsed'::text, 'key.revoked'::text, 'confirmation.recorded'::text, 'webhook.disabled'::text, 'appstore.drift'::text]))),
     CONSTRAINT webhooks_sealed_secret_length CHECK (((octet_length(sealed_secret) >= 33) AND (octet_length(sealed_secret) <= 512))),
     CONSTRAINT webhooks_url_length CHECK (((octet_length(url) >= 8) AND (octet_length(url) <= 2048)))
 );
@@ -1464,6 +1504,20 @@ ALTER TABLE ONLY doorstep.api_keys
 
 ALTER TABLE ONLY doorstep.app_store_budget
     ADD CONSTRAINT app_store_budget_pkey PRIMARY KEY (tenant_id, key_id, minute);
+
+--
+-- Name: app_store_check_rows app_store_check_rows_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_check_rows
+    ADD CONSTRAINT app_store_check_rows_pkey PRIMARY KEY (tenant_id, bundle_id, url);
+
+--
+-- Name: app_store_checks app_store_checks_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_checks
+    ADD CONSTRAINT app_store_checks_pkey PRIMARY KEY (tenant_id, bundle_id);
 
 --
 -- Name: app_store_connections app_store_connections_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2390,6 +2444,20 @@ ALTER TABLE ONLY doorstep.app_store_budget
     ADD CONSTRAINT app_store_budget_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: app_store_check_rows app_store_check_rows_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_check_rows
+    ADD CONSTRAINT app_store_check_rows_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.app_store_checks(tenant_id, bundle_id) ON DELETE CASCADE;
+
+--
+-- Name: app_store_checks app_store_checks_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.app_store_checks
+    ADD CONSTRAINT app_store_checks_tenant_id_bundle_id_fkey FOREIGN KEY (tenant_id, bundle_id) REFERENCES doorstep.app_store_connections(tenant_id, bundle_id) ON DELETE CASCADE;
+
+--
 -- Name: app_store_connections app_store_connections_tenant_id_bundle_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2618,6 +2686,18 @@ ALTER TABLE doorstep.api_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.app_store_budget ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: app_store_check_rows; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.app_store_check_rows ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: app_store_checks; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.app_store_checks ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: app_store_connections; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2822,6 +2902,18 @@ ALTER TABLE doorstep.revoked_attest_keys ENABLE ROW LEVEL SECURITY;
 CREATE POLICY router_reads ON doorstep.api_keys FOR SELECT TO doorstep_router USING (true);
 
 --
+-- Name: app_store_checks router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.app_store_checks FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: app_store_connections router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.app_store_connections FOR SELECT TO doorstep_router USING (true);
+
+--
 -- Name: attest_keys router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2934,6 +3026,18 @@ CREATE POLICY tenant_isolation ON doorstep.api_keys USING ((tenant_id = ( SELECT
 --
 
 CREATE POLICY tenant_isolation ON doorstep.app_store_budget USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: app_store_check_rows tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.app_store_check_rows USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: app_store_checks tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.app_store_checks USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: app_store_connections tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -3356,12 +3460,88 @@ GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_router;
 --
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_budget TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_budget TO doorstep_app;
 
 --
 -- Name: COLUMN app_store_budget.spent; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(spent) ON TABLE doorstep.app_store_budget TO doorstep_admin;
+GRANT UPDATE(spent) ON TABLE doorstep.app_store_budget TO doorstep_app;
+
+--
+-- Name: TABLE app_store_check_rows; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_check_rows TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_check_rows TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.app_store_check_rows TO doorstep_manager;
+
+--
+-- Name: TABLE app_store_checks; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT ON TABLE doorstep.app_store_checks TO doorstep_app;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_checks TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.app_store_checks TO doorstep_manager;
+
+--
+-- Name: COLUMN app_store_checks.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.app_store_checks TO doorstep_router;
+
+--
+-- Name: COLUMN app_store_checks.bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(bundle_id) ON TABLE doorstep.app_store_checks TO doorstep_router;
+
+--
+-- Name: COLUMN app_store_checks.due_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(due_at) ON TABLE doorstep.app_store_checks TO doorstep_app;
+GRANT UPDATE(due_at) ON TABLE doorstep.app_store_checks TO doorstep_admin;
+GRANT SELECT(due_at) ON TABLE doorstep.app_store_checks TO doorstep_router;
+
+--
+-- Name: COLUMN app_store_checks.checked_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(checked_at) ON TABLE doorstep.app_store_checks TO doorstep_app;
+GRANT UPDATE(checked_at) ON TABLE doorstep.app_store_checks TO doorstep_admin;
+GRANT SELECT(checked_at) ON TABLE doorstep.app_store_checks TO doorstep_router;
+
+--
+-- Name: COLUMN app_store_checks.counts; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(counts) ON TABLE doorstep.app_store_checks TO doorstep_app;
+GRANT UPDATE(counts) ON TABLE doorstep.app_store_checks TO doorstep_admin;
+GRANT SELECT(counts) ON TABLE doorstep.app_store_checks TO doorstep_router;
+
+--
+-- Name: COLUMN app_store_checks.summary; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(summary) ON TABLE doorstep.app_store_checks TO doorstep_app;
+GRANT UPDATE(summary) ON TABLE doorstep.app_store_checks TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_checks.findings_digest; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(findings_digest) ON TABLE doorstep.app_store_checks TO doorstep_app;
+GRANT UPDATE(findings_digest) ON TABLE doorstep.app_store_checks TO doorstep_admin;
+
+--
+-- Name: COLUMN app_store_checks.failure; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(failure) ON TABLE doorstep.app_store_checks TO doorstep_app;
+GRANT UPDATE(failure) ON TABLE doorstep.app_store_checks TO doorstep_admin;
+GRANT SELECT(failure) ON TABLE doorstep.app_store_checks TO doorstep_router;
 
 --
 -- Name: TABLE app_store_connections; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3369,18 +3549,21 @@ GRANT UPDATE(spent) ON TABLE doorstep.app_store_budget TO doorstep_admin;
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_connections TO doorstep_admin;
 GRANT DELETE ON TABLE doorstep.app_store_connections TO doorstep_manager;
+GRANT SELECT ON TABLE doorstep.app_store_connections TO doorstep_app;
 
 --
 -- Name: COLUMN app_store_connections.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT(tenant_id) ON TABLE doorstep.app_store_connections TO doorstep_manager;
+GRANT SELECT(tenant_id) ON TABLE doorstep.app_store_connections TO doorstep_router;
 
 --
 -- Name: COLUMN app_store_connections.bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT(bundle_id) ON TABLE doorstep.app_store_connections TO doorstep_manager;
+GRANT SELECT(bundle_id) ON TABLE doorstep.app_store_connections TO doorstep_router;
 
 --
 -- Name: COLUMN app_store_connections.key_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3412,6 +3595,7 @@ GRANT UPDATE(connected_at) ON TABLE doorstep.app_store_connections TO doorstep_a
 --
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_experiences TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.app_store_experiences TO doorstep_app;
 
 --
 -- Name: COLUMN app_store_experiences.phase; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3448,6 +3632,7 @@ GRANT UPDATE(missing_listings) ON TABLE doorstep.app_store_experiences TO doorst
 --
 
 GRANT UPDATE(undesired_since) ON TABLE doorstep.app_store_experiences TO doorstep_admin;
+GRANT UPDATE(undesired_since) ON TABLE doorstep.app_store_experiences TO doorstep_app;
 
 --
 -- Name: TABLE app_store_images; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3456,16 +3641,42 @@ GRANT UPDATE(undesired_since) ON TABLE doorstep.app_store_experiences TO doorste
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_images TO doorstep_admin;
 
 --
+-- Name: COLUMN app_store_images.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.app_store_images TO doorstep_app;
+
+--
+-- Name: COLUMN app_store_images.bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(bundle_id) ON TABLE doorstep.app_store_images TO doorstep_app;
+
+--
+-- Name: COLUMN app_store_images.sha256; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(sha256) ON TABLE doorstep.app_store_images TO doorstep_app;
+
+--
+-- Name: COLUMN app_store_images.holder; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(holder) ON TABLE doorstep.app_store_images TO doorstep_app;
+
+--
 -- Name: COLUMN app_store_images.remote_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(remote_id) ON TABLE doorstep.app_store_images TO doorstep_admin;
+GRANT SELECT(remote_id) ON TABLE doorstep.app_store_images TO doorstep_app;
 
 --
 -- Name: COLUMN app_store_images.phase; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(phase) ON TABLE doorstep.app_store_images TO doorstep_admin;
+GRANT SELECT(phase) ON TABLE doorstep.app_store_images TO doorstep_app;
 
 --
 -- Name: COLUMN app_store_images.sealed_operations; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3478,12 +3689,14 @@ GRANT UPDATE(sealed_operations) ON TABLE doorstep.app_store_images TO doorstep_a
 --
 
 GRANT UPDATE(reserved_at) ON TABLE doorstep.app_store_images TO doorstep_admin;
+GRANT SELECT(reserved_at) ON TABLE doorstep.app_store_images TO doorstep_app;
 
 --
 -- Name: TABLE app_store_refusals; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_refusals TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.app_store_refusals TO doorstep_app;
 
 --
 -- Name: COLUMN app_store_refusals.content; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3520,6 +3733,7 @@ GRANT UPDATE(refused_at) ON TABLE doorstep.app_store_refusals TO doorstep_admin;
 --
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_removals TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.app_store_removals TO doorstep_app;
 
 --
 -- Name: TABLE app_store_runs; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -3707,6 +3921,24 @@ GRANT SELECT,INSERT,DELETE ON TABLE doorstep.card_image_bytes TO doorstep_manage
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.card_images TO doorstep_admin;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.card_images TO doorstep_manager;
+
+--
+-- Name: COLUMN card_images.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.card_images TO doorstep_app;
+
+--
+-- Name: COLUMN card_images.sha256; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(sha256) ON TABLE doorstep.card_images TO doorstep_app;
+
+--
+-- Name: COLUMN card_images.byte_count; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(byte_count) ON TABLE doorstep.card_images TO doorstep_app;
 
 --
 -- Name: TABLE change_horizon; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4543,7 +4775,7 @@ GRANT SELECT(client_new_instance_burst) ON TABLE doorstep.tenants TO doorstep_ro
 --
 
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_app;
-GRANT SELECT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_admin;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.webhook_messages TO doorstep_manager;
 
 --

@@ -79,6 +79,37 @@ import Testing
         }
     }
 
+    @Test func aPlanIsKeptAndApplied() async throws {
+        try await RegisteredTenant.lend {
+            $0.processing = 0
+        } _: { tenant in
+            try await tenant.add(["a", "b"], image: tenant.addImage())
+            let directory = try TemporaryDirectory()
+            let file = directory.path("plan.json")
+            try await RegisteredCommand.lend(tenant) { command in
+                #expect(try await command.run(["plan", "-o", file]).status == 2)
+                #expect(try await command.run(["apply", file, "--dry-run"]).output.contains("2 create"))
+                #expect(try await command.run(["apply", file, "--adopt"]).status == 64)
+                let other = try await command.run(["apply", file, "--clip", "com.example.other.Clip"])
+                #expect(other.status == 1 && other.errors.contains("the plan is of the clip"))
+                try await tenant.retitle("a", "Changed")
+                for arguments in [["apply", file], ["apply", file, "--dry-run"]] {
+                    let stale = try await command.run(arguments)
+                    #expect(stale.status == 1 && stale.errors.contains("stale_plan"), "\(stale.errors)")
+                    #expect(stale.errors.contains("https://example.com/a"))
+                }
+                #expect(tenant.simulator.experiences.isEmpty)
+                #expect(try await command.run(["plan", "--output", file]).status == 2)
+                let applied = try await command.run(["apply", file])
+                #expect(applied.status == 0 && applied.output.contains("Created 2"), "\(applied.errors)")
+                #expect(tenant.remote["a"].title == "Changed")
+                try Data("{}".utf8).write(to: URL(filePath: file))
+                let none = try await command.run(["apply", file])
+                #expect(none.status == 1 && none.errors.contains("no plan"), "\(none.errors)")
+            }
+        }
+    }
+
     /// Nothing that was printed, and nothing that is stored as it is, holds a key, a token or where to upload.
     private static func expectSilence(of outputs: [String], _ tenant: RegisteredTenant) async throws {
         let stored: String = try await tenant.database.withSuperuser { pool in

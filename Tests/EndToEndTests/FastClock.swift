@@ -20,3 +20,21 @@ final class FastClock: RegistrationClock {
         simulator.advance(by: duration)
     }
 }
+
+/// A clock that does something each time that somebody waits.
+struct InterruptedClock: RegistrationClock {
+    private let clock: FastClock
+    private let interrupt: @Sendable (Duration) async throws -> Void
+
+    init(_ clock: FastClock, _ interrupt: @escaping @Sendable (Duration) async throws -> Void) {
+        self.clock = clock
+        self.interrupt = interrupt
+    }
+
+    func now() -> Date { clock.now() }
+
+    func sleep(for duration: Duration) async throws {
+        try await interrupt(duration)
+        try await clock.sleep(for: duration)
+    }
+}

@@ -31,7 +31,7 @@ struct RegisteredCommand: Sendable {
         ])
         return try await body(
             RegisteredCommand(
-                binary: binary, options: ["--tenant", "acme", "--service", tenant.simulator.host]))
+                binary: binary, options: ["--tenant", "acme", "--app-store", tenant.simulator.host]))
     }
 
     func run(_ arguments: [String]) async throws -> DoorstepBinary.Outcome {

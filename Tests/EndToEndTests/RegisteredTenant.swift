@@ -14,6 +14,7 @@ import Registration
 import StoreSupport
 import Tenancy
 import TestSupport
+import Testing
 
 /// A tenant whose clip is registered at a simulator of App Store Connect, in a database of its own; time passes as fast as
 /// somebody waits for it.
@@ -68,8 +69,10 @@ struct RegisteredTenant: Sendable {
     // MARK: Registration
 
     func registrar(
-        _ change: (inout AppStoreConnectClient.Settings) -> Void = { _ in }, of other: TenantID? = nil
+        _ change: (inout AppStoreConnectClient.Settings) -> Void = { _ in }, of other: TenantID? = nil,
+        clock: (any RegistrationClock)? = nil, secret: String = Self.secret
     ) throws -> Registrar {
+        let clock = clock ?? self.clock
         let tenant = other ?? self.tenant
         let key = try AppStoreConnectKey(
             id: StoreFixture.keyID, issuer: StoreFixture.issuer, pem: StoreFixture.key.pemRepresentation)
@@ -79,7 +82,7 @@ struct RegisteredTenant: Sendable {
         settings.server = simulator.host
         settings.pacer = pacer
         change(&settings)
-        guard let keys = SealingKeys(secrets: [Self.secret]) else { throw Failed() }
+        guard let keys = SealingKeys(secrets: [secret]) else { throw Failed() }
         let clip = try BundleID(StoreFixture.clipBundleID)
         return Registrar(
             clip: clip,
@@ -151,6 +154,11 @@ struct RegisteredTenant: Sendable {
             "UPDATE doorstep.experiences SET title = '\(title)' WHERE url = 'https://example.com/\(name)'")
     }
 
+    func setCard(_ card: String, of name: String) async throws {
+        try await execute(
+            "UPDATE doorstep.experiences SET card = '\(card)' WHERE url = 'https://example.com/\(name)'")
+    }
+
     func delete(_ name: String) async throws {
         try await execute("DELETE FROM doorstep.experiences WHERE url = 'https://example.com/\(name)'")
     }
@@ -161,6 +169,25 @@ extension [StoredExperience]? {
 }
 
 extension RegisteredTenant {
+    /// The plan that there is now, written and read again.
+    func save(_ change: (inout Registrar.Wishes) -> Void = { _ in }) async throws -> SavedPlan {
+        var wishes = Registrar.Wishes()
+        change(&wishes)
+        let saved = try await SavedPlan(
+            plan(change), of: BundleID(StoreFixture.clipBundleID), wishes, at: clock.now())
+        let read = try SavedPlan(json: JSONValue(parsing: JSONValue.object(saved.json).serialized()))
+        #expect(JSONValue.object(read.json) == .object(saved.json))
+        return read
+    }
+
+    /// A plan is refused, and nothing done.
+    func expectStale(_ saved: SavedPlan, _ reason: String) async throws {
+        let error = await #expect(throws: RegistrationError.self) { try await registrar().apply(saved) }
+        #expect(error?.code == "stale_plan")
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains(reason), "\(text)")
+    }
+
     /// A client of the same key that keeps no books.
     static func otherClient(of tenant: RegisteredTenant) throws -> AppStoreConnectClient {
         let key = try AppStoreConnectKey(

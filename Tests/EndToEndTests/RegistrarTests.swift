@@ -271,6 +271,27 @@ import Testing
         }
     }
 
+    /// Where its parts go is sealed; with another secret nobody knows it any more.
+    @Test func anImageWhosePartsNoSecretOpensIsReservedAnew() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a"], image: tenant.addImage())
+            tenant.simulator.faults = [
+                Fault(.answer(status: 503, code: "", retryAfter: nil), path: "/upload/")
+            ]
+            #expect(try await tenant.apply().failures.map(\.code) == ["part_refused"])
+            tenant.simulator.faults = []
+            let outcome = try await tenant.registrar(
+                secret: "another secret, as long as it has to be, and new"
+            )
+            .apply(Registrar.Wishes())
+            #expect(outcome.created == 1 && outcome.hasSucceeded, "\(outcome.text)")
+            let requests = tenant.simulator.counters.requests
+            #expect(requests["POST /v1/appClipAdvancedExperienceImages"] == 2)
+            // The first one was left as it was: nobody said that its parts were there.
+            #expect(requests["PATCH /v1/appClipAdvancedExperienceImages/{id}"] == 1)
+        }
+    }
+
     @Test func anImageThatWaitsTooLongIsReservedAnew() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
@@ -385,6 +406,125 @@ import Testing
         }
     }
 
+    // MARK: Places
+
+    /// Maps says a place's name in its own way once it has found it: that is told, and not written again and again.
+    @Test func whatMapsSaysOtherwiseIsNoDrift() async throws {
+        try await RegisteredTenant.lend {
+            $0.correctsPlaces = true
+        } _: { tenant in
+            func card(_ name: String) -> String {
+                """
+                {"place": {"names": ["\(name)"], "mainAddress": {"fullAddress": "1 Road, Town"},
+                "mapAction": "RESTAURANT_ORDER_FOOD"}}
+                """
+            }
+            try await tenant.add(["a"], image: tenant.addImage())
+            try await tenant.setCard(card("Café"), of: "a")
+            try await tenant.apply()
+            try await tenant.clock.sleep(for: .seconds(61))
+            let survey = try await tenant.plan()
+            #expect(survey.isInStep && survey.drifted.isEmpty, "\(survey.text())")
+            #expect(survey.plan.rows.first?.findings == [.placeRewritten(paths: ["place.names"])])
+
+            // What Maps has no say in is drift all the same, and what changes here is sent.
+            let id = try #require(tenant.remote["a"]?.first?.id)
+            var edit = RemoteEdit()
+            edit.attributes = [
+                "place": [
+                    "names": ["Café"], "mainAddress": ["fullAddress": "1 Road, Town"], "mapAction": "BOOK",
+                ]
+            ]
+            tenant.simulator.edit(id, edit)
+            #expect(try await tenant.plan().drifted.count == 1)
+            #expect(try await tenant.apply().updated == 1)
+            try await tenant.setCard(card("Bistro"), of: "a")
+            #expect(try await tenant.apply().updated == 1)
+            try await tenant.clock.sleep(for: .seconds(61))
+            #expect(try await tenant.plan().isInStep)
+        }
+    }
+
+    // MARK: Plans that are kept
+
+    @Test func whatWasLookedAtIsWhatIsApplied() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            let first = try await tenant.save()
+            // A part of it, and then the rest: what is done is no matter.
+            #expect(try await tenant.registrar().apply(first, limit: 5).created == 5)
+            let rest = try await tenant.registrar().apply(first)
+            #expect(rest.created == 20 && rest.survey?.isInStep == true, "\(rest.text)")
+
+            try await tenant.retitle("place-1", "New")
+            let second = try await tenant.save()
+            try await tenant.retitle("place-1", "Newer")
+            try await tenant.expectStale(second, "the catalogue says otherwise now")
+            let third = try await tenant.save()
+            var edit = RemoteEdit()
+            edit.texts = ["EN": ["title": "By hand"]]
+            tenant.simulator.edit(try #require(tenant.remote["place-1"]?.first?.id), edit)
+            try await tenant.expectStale(third, "App Store Connect, or what was sent there")
+            let fourth = try await tenant.save()
+            try await tenant.retitle("place-2", "Another")
+            try await tenant.expectStale(fourth, "nothing was to be done, and now update")
+            try await tenant.delete("place-1")
+            try await tenant.expectStale(fourth, "place-1 and 1 more")
+            #expect(tenant.remote["place-2"].title == "place-2")
+        }
+    }
+
+    /// What Apple has refused of a kept plan does not make it another.
+    @Test func aKeptPlanGoesOnPastWhatWasRefused() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a", "b"], image: tenant.addImage())
+            let saved = try await tenant.save()
+            tenant.simulator.faults = [
+                Fault(
+                    .answer(status: 409, code: "STATE_ERROR", retryAfter: nil), times: 1, method: "POST",
+                    path: Self.experiences)
+            ]
+            let first = try await tenant.registrar().apply(saved)
+            #expect(first.created == 1 && first.failures.map(\.code) == ["STATE_ERROR"], "\(first.text)")
+            let second = try await tenant.registrar().apply(saved)
+            #expect(second.created == 0 && second.hasSucceeded, "\(second.text)")
+        }
+    }
+
+    /// A moved URL is a creation and a removal: the plan that is kept has both, and its removals come last.
+    @Test func aKeptPlanRemovesWhatItSays() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a", "b"], image: tenant.addImage())
+            try await tenant.apply()
+            try await tenant.delete("a")
+            try await tenant.add(["moved"], image: tenant.addImage())
+            let saved = try await tenant.save {
+                $0.allowedRemovals = 1
+                $0.grace = 0
+            }
+            let outcome = try await tenant.registrar().apply(saved)
+            #expect(outcome.created == 1 && outcome.removed == 1, "\(outcome.text)")
+            #expect(Set(tenant.remote.keys) == ["b", "moved"])
+            #expect(try await tenant.registrar().apply(saved).hasSucceeded)
+        }
+    }
+
+    /// A change that comes while a kept plan is applied is left for the next one.
+    @Test func whatChangesMeanwhileIsLeft() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a", "b"], image: tenant.addImage())
+            let saved = try await tenant.save()
+            let outcome = try await tenant.registrar(
+                clock: InterruptedClock(tenant.clock) { _ in
+                    // While the image is being processed: the plan is made already.
+                    try await tenant.retitle("b", "Meanwhile")
+                }
+            ).apply(saved)
+            #expect(outcome.created == 2 && outcome.survey?.isInStep == false, "\(outcome.text)")
+            #expect(tenant.remote["b"].title == "b")
+        }
+    }
+
     // MARK: Narrower runs
 
     @Test func aCanaryAndATarget() async throws {
@@ -394,6 +534,12 @@ import Testing
             #expect(canary.created == 3 && canary.hasSucceeded)
             let target = try await tenant.apply { $0.target = "https://example.com/place-9" }
             #expect(target.created == 1 && tenant.remote["place-9"]?.count == 1)
+            #expect(
+                target.text.hasSuffix(
+                    "https://example.com/place-9 is in step with the catalogue; nothing else was looked at"))
+            #expect(
+                try await tenant.plan { $0.target = "https://example.com/place-8" }.text().contains(
+                    "Plan of https://example.com/place-8 alone: 1 create"))
             await #expect(throws: RegistrationError.unknownTarget("nowhere")) {
                 try await tenant.apply { $0.target = "nowhere" }
             }
@@ -431,6 +577,32 @@ import Testing
                     try await run.write([.forgotten(url: "https://example.com/a")])
                 }
             }
+        }
+    }
+
+    /// Another run begins while one waits for its budget: what waits is not sent when its turn has come.
+    @Test func aRunThatIsSupersededWhileItWaitsSendsNothing() async throws {
+        try await RegisteredTenant.lend {
+            $0.hourlyLimit = 100
+        } _: { tenant in
+            try await tenant.add((0..<150).map { "p\($0)" }, image: tenant.addImage())
+            let clock = InterruptedClock(tenant.clock) { duration in
+                guard duration > .seconds(600) else { return }
+                try await tenant.execute(
+                    """
+                    UPDATE doorstep.app_store_runs SET ended_at = now(), outcome = 'abandoned'
+                    WHERE ended_at IS NULL
+                    """)
+            }
+            await #expect(throws: RegistrationError.superseded(try BundleID(StoreFixture.clipBundleID))) {
+                try await tenant.registrar(clock: clock).apply(Registrar.Wishes())
+            }
+            // All that an hour's budget has was sent before.
+            let requests = tenant.simulator.counters.requests.values.reduce(0, +)
+            #expect((1...90).contains(requests), "\(requests)")
+            #expect(try await tenant.apply().hasSucceeded)
+            #expect(tenant.simulator.counters.creations.values.allSatisfy { $0 == 1 })
+            #expect(tenant.remote.count == 150)
         }
     }
 

@@ -37,7 +37,8 @@ import Testing
         Case(400, "PARAMETER_ERROR.ILLEGAL", .refused), Case(400, "PARAMETER_ERROR.INVALID", .refused),
         Case(400, "PARAMETER_ERROR.REQUIRED", .refused), Case(400, "PARAMETER_ERROR.DUPLICATE", .refused),
         Case(400, "ENTITY_INVALID", .refused),
-        Case(401, "NOT_AUTHORIZED", .stopped),
+        // Of a good token too, and then not of the next.
+        Case(401, "NOT_AUTHORIZED", .repeated),
         Case(403, "FORBIDDEN_ERROR", .stopped),
         Case(403, "FORBIDDEN.REQUIRED_AGREEMENTS_MISSING_OR_EXPIRED", .stopped),
         Case(404, "PATH_ERROR", .refused),
@@ -122,6 +123,22 @@ import Testing
             #expect(try await tenant.apply().hasSucceeded)
         }
         #expect(try await tenant.plan().isInStep)
+    }
+
+    @Test(arguments: ["POST", "PATCH"]) func aKeyThatIsRefusedEndsTheRun(_ method: String) async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a"], image: tenant.addImage())
+            try await tenant.apply()
+            try await tenant.retitle("a", "New")
+            try await tenant.add(["b"], image: tenant.addImage(seed: 1))
+            tenant.simulator.faults = [
+                Fault(.answer(status: 401, code: "NOT_AUTHORIZED", retryAfter: nil), method: method)
+            ]
+            #expect(try await tenant.apply().stopped?.code == "NOT_AUTHORIZED")
+            tenant.simulator.faults = []
+            #expect(try await tenant.apply().hasSucceeded)
+            #expect(tenant.simulator.counters.creations.values.allSatisfy { $0 == 1 })
+        }
     }
 
     /// A removal that is refused stays a removal.

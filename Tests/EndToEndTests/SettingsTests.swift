@@ -49,8 +49,11 @@ import Testing
     @Test func everyFlagOfTheServerIsASetting() async throws {
         let help = try await DoorstepBinary(databaseURL: "").succeed("serve", "--help").output
         let flags = Set(help.matches(of: /(?m)^  (--[a-z-]+) </).map { String($0.1) })
-        let settings = try await Self.declared().compactMap { $0["flag"]?.stringValue }
-        let console = settings.filter { $0.hasPrefix("--console-") }
+        let declared = try await Self.declared()
+        let settings = declared.compactMap { $0["flag"]?.stringValue }
+        let console = declared.filter {
+            $0["environment"]?.stringValue?.hasPrefix("DOORSTEP_CONSOLE_") == true
+        }.compactMap { $0["flag"]?.stringValue }
         #expect(flags == Set(settings).subtracting(console + ["--tenant", "--server"]))
         let consoleHelp = try await DoorstepBinary(databaseURL: "").succeed("console", "serve", "--help")
             .output

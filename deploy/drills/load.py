@@ -38,6 +38,7 @@ class Ledger:
     def expect(self, holds, words):
         if not holds:
             self.problems.append(words)
+        return holds
 
 
 class Receiver:
@@ -154,16 +155,17 @@ class Load:
             if version is not None and random_.random() < 0.15:
                 status, answer = await client.insist("DELETE", f"/v1/locations/{location}")
                 # Deleted by a request to which no answer came.
-                ledger.expect(status in (204, 202, 404), f"a deletion was answered {status}: {answer}")
-                ledger.places[location] = None
+                is_done = ledger.expect(status in (204, 202, 404), f"a deletion was answered {status}: {answer}")
+                version = None
             else:
                 version = ledger.changes[location] + 1
                 status, answer = await client.insist(
                     "PUT", f"/v1/locations/{location}",
                     {"name": f"version {version}", "latitude": 37.3, "longitude": -122, "radius": 100})
-                ledger.expect(status in (200, 201, 202), f"a change was answered {status}: {answer}")
+                is_done = ledger.expect(status in (200, 201, 202), f"a change was answered {status}: {answer}")
+            if is_done:
                 ledger.places[location] = version
-            ledger.changes[location] += 1
+                ledger.changes[location] += 1
             is_visible = status != 202
             if is_visible:
                 await self.look(client, location)
@@ -200,8 +202,8 @@ class Load:
         instance, token = str(uuid.UUID(int=random_.getrandbits(128), version=4)), f"{random_.getrandbits(256):064x}"
         status, answer = await client.insist("PUT", f"/v1/instances/{instance}", {
             "url": f"{SITE}{path}/order/1", "token": token, "environment": "production", "permission": "ephemeral"})
-        self.ledger.expect(status in (200, 201), f"a registration was answered {status}: {answer}")
-        if kept:
+        is_done = self.ledger.expect(status in (200, 201), f"a registration was answered {status}: {answer}")
+        if kept and is_done:
             self.ledger.instances[instance] = token
         return token
 

@@ -12,7 +12,8 @@ extension AppStoreConnectClient {
     ///   - image: the identifier of the image at App Store Connect.
     /// - Returns: its identifier.
     public func createExperience(
-        at link: String, _ content: ExperienceContent, clip: String, image: String
+        at link: String, _ content: ExperienceContent, clip: String, image: String,
+        fence: @escaping Fence = {}
     ) async throws(AppStoreConnectError) -> String {
         var attributes = Self.attributes(content)
         attributes["link"] = .string(link)
@@ -28,7 +29,7 @@ extension AppStoreConnectClient {
             ],
             "included": .array(included),
         ]
-        let document = try await write(.POST, "/v1/appClipAdvancedExperiences", body)
+        let document = try await write(.POST, "/v1/appClipAdvancedExperiences", body, fence)
         guard let id = document["data"]?.objectValue?["id"]?.stringValue else {
             throw .unreadableAnswer(status: 201, requestID: nil)
         }
@@ -42,7 +43,7 @@ extension AppStoreConnectClient {
     ///   - image: the identifier of the image at App Store Connect, for where it changes.
     public func updateExperience(
         _ id: String, _ changes: [FieldChange], to content: ExperienceContent,
-        localizations: [CardLanguage: String], image: String?
+        localizations: [CardLanguage: String], image: String?, fence: @escaping Fence = {}
     ) async throws(AppStoreConnectError) {
         let members = Set(changes.map { String($0.path.prefix { $0 != "." && $0 != "[" }) })
         var attributes: JSONObject = [:]
@@ -57,17 +58,19 @@ extension AppStoreConnectClient {
         if members.contains("image"), let image {
             relationships["headerImage"] = Self.linkage("appClipAdvancedExperienceImages", image)
         }
-        try await change(id, attributes, relationships, included)
+        try await change(id, attributes, relationships, included, fence)
     }
 
     /// Removes an experience: `removed: true`, and not what Apple's article says, which spoils another attribute.
-    public func removeExperience(_ id: String) async throws(AppStoreConnectError) {
-        try await change(id, ["removed": true])
+    public func removeExperience(
+        _ id: String, fence: @escaping Fence = {}
+    ) async throws(AppStoreConnectError) {
+        try await change(id, ["removed": true], [:], [], fence)
     }
 
     private func change(
         _ id: String, _ attributes: JSONObject, _ relationships: JSONObject = [:],
-        _ included: [JSONValue] = []
+        _ included: [JSONValue] = [], _ fence: @escaping Fence
     ) async throws(AppStoreConnectError) {
         var data: JSONObject = ["type": "appClipAdvancedExperiences", "id": .string(id)]
         if !attributes.isEmpty { data["attributes"] = .object(attributes) }
@@ -75,7 +78,7 @@ extension AppStoreConnectClient {
         var body: JSONObject = ["data": .object(data)]
         if !included.isEmpty { body["included"] = .array(included) }
         _ = try await write(
-            .PATCH, "/v1/appClipAdvancedExperiences/\(try Self.checked(id))", .object(body))
+            .PATCH, "/v1/appClipAdvancedExperiences/\(try Self.checked(id))", .object(body), fence)
     }
 
     // MARK: Bodies

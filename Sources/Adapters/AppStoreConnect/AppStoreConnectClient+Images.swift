@@ -7,7 +7,7 @@ extension AppStoreConnectClient {
     /// Reserves an image. One whose answer is lost stays there unused: images can be neither listed nor removed.
     /// - Parameter byteCount: of the file.
     public func reserveImage(
-        fileName: String, byteCount: Int
+        fileName: String, byteCount: Int, fence: @escaping Fence = {}
     ) async throws(AppStoreConnectError) -> ImageReservation {
         let document = try await write(
             .POST, "/v1/appClipAdvancedExperienceImages",
@@ -16,7 +16,7 @@ extension AppStoreConnectClient {
                     "type": "appClipAdvancedExperienceImages",
                     "attributes": ["fileName": .string(fileName), "fileSize": JSONValue(byteCount)],
                 ]
-            ])
+            ], fence)
         let data = document["data"]?.objectValue
         guard let id = data?["id"]?.stringValue,
             let values = data?["attributes"]?.objectValue?["uploadOperations"]?.arrayValue
@@ -39,7 +39,9 @@ extension AppStoreConnectClient {
 
     /// Says that all parts are there.
     /// - Parameter md5: of the file, in hexadecimal digits.
-    public func commitImage(_ id: String, md5: String) async throws(AppStoreConnectError) -> ImageState {
+    public func commitImage(
+        _ id: String, md5: String, fence: @escaping Fence = {}
+    ) async throws(AppStoreConnectError) -> ImageState {
         let document = try await write(
             .PATCH, "/v1/appClipAdvancedExperienceImages/\(try Self.checked(id))",
             [
@@ -47,7 +49,7 @@ extension AppStoreConnectClient {
                     "type": "appClipAdvancedExperienceImages", "id": .string(id),
                     "attributes": ["uploaded": true, "sourceFileChecksum": .string(md5)],
                 ]
-            ])
+            ], fence)
         return try Self.state(document)
     }
 

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Asks the App Store Connect API about advanced App Clip experiences, one request for each that is asked of it.
 ///
-/// It never sends a write twice. A read is sent again with another token when the first was refused, which was seen to happen
-/// to good ones. Safe to use from many tasks.
+/// It never sends a write twice whose answer is not known. What was refused for its token alone is sent again with another
+/// one, since that was seen to happen to good ones, and nothing was done then. Safe to use from many tasks.
 public final class AppStoreConnectClient: Sendable {
     public struct Settings: Sendable {
         /// Scheme, host and port, without a slash.
@@ -29,7 +29,7 @@ public final class AppStoreConnectClient: Sendable {
     private let tokens: RequestTokens
     private let latestBudget = Mutex<RequestBudget?>(nil)
 
-    /// How often a read is sent while its token is refused. [ours]
+    /// How often a request is sent while its token is refused. [ours]
     private static let maximumTries = 3
     /// Of a page of 200 experiences with texts in 32 languages, there is room for several times as much. [ours]
     private static let answerLimit = 33_554_432
@@ -72,24 +72,37 @@ public final class AppStoreConnectClient: Sendable {
     }
 
     private func get(_ url: String, scope: String) async throws(AppStoreConnectError) -> JSONObject {
-        var tries = 1
-        while true {
-            do throws(AppStoreConnectError) {
-                return try await send(.GET, url, nil, scope: settings.readsOnly ? scope : nil)
-            } catch {
-                guard case .refused(let refusal) = error, refusal.status == 401, tries < Self.maximumTries
-                else { throw error }
-                tokens.discard(settings.readsOnly ? scope : nil)
-                tries += 1
-            }
+        let scope = settings.readsOnly ? scope : nil
+        return try await authorized(scope) { () throws(AppStoreConnectError) in
+            try await send(.GET, url, nil, scope: scope)
         }
     }
 
+    /// - Parameter fence: asked each time right before the request is sent, after it has waited for its turn.
     func write(
-        _ method: HTTPMethod, _ path: String, _ body: JSONValue
+        _ method: HTTPMethod, _ path: String, _ body: JSONValue, _ fence: @escaping Fence
     ) async throws(AppStoreConnectError) -> JSONObject {
         guard !settings.readsOnly else { throw .readsOnly }
-        return try await send(method, settings.server + path, body, scope: nil)
+        return try await authorized(nil) { () throws(AppStoreConnectError) in
+            try await send(method, settings.server + path, body, scope: nil, fence)
+        }
+    }
+
+    /// Asks again with another token while the token is refused.
+    private func authorized(
+        _ scope: String?, _ ask: () async throws(AppStoreConnectError) -> JSONObject
+    ) async throws(AppStoreConnectError) -> JSONObject {
+        var tries = 1
+        while true {
+            do throws(AppStoreConnectError) {
+                return try await ask()
+            } catch {
+                guard case .refused(let refusal) = error, refusal.status == 401, tries < Self.maximumTries
+                else { throw error }
+                tokens.discard(scope)
+                tries += 1
+            }
+        }
     }
 
     /// Sends the part of a file to where its reservation says: no token goes there.
@@ -109,17 +122,24 @@ public final class AppStoreConnectClient: Sendable {
     // MARK: One exchange
 
     private func send(
-        _ method: HTTPMethod, _ url: String, _ body: JSONValue?, scope: String?
+        _ method: HTTPMethod, _ url: String, _ body: JSONValue?, scope: String?,
+        _ fence: @escaping Fence = {}
     ) async throws(AppStoreConnectError) -> JSONObject {
         var request = HTTPClientRequest(url: url)
         request.method = method
-        request.headers.add(name: "Authorization", value: try await tokens.authorization(for: scope))
         request.headers.add(name: "Accept", value: "application/json")
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(body.serialized())
         }
         try await paced { try await settings.pacer?.permit() }
+        do {
+            try await fence()
+        } catch {
+            throw .withdrawn("\(error)")
+        }
+        // The token is made after the wait, which may be longer than it lasts.
+        request.headers.add(name: "Authorization", value: try await tokens.authorization(for: scope))
         let answer = try await execute(request)
         let budget = RequestBudget(answer.values(of: "X-Rate-Limit"))
         if let budget { latestBudget.withLock { $0 = budget } }

@@ -6,6 +6,8 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
     case readsOnly
     /// The key's budget could not be looked after: nothing more is sent.
     case notPaced(String)
+    /// Whoever asked may not send any more, as it turned out right before it was sent: nothing was.
+    case withdrawn(String)
     /// In a few words that hold neither URL nor body.
     case noAnswer(String)
     /// The answer is not what the specification has, or too long.
@@ -22,6 +24,7 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
         case .unusableKey: "unusable_key"
         case .readsOnly: "reads_only"
         case .notPaced: "not_paced"
+        case .withdrawn: "withdrawn"
         case .noAnswer: "no_answer"
         case .unreadableAnswer: "unreadable_answer"
         case .refused: "refused"
@@ -35,7 +38,7 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
         switch self {
         case .noAnswer, .unreadableAnswer: true
         case .refused(let refusal): refusal.mayHaveHappened
-        case .unusableKey, .readsOnly, .notPaced, .unusableUpload, .partRefused: false
+        case .unusableKey, .readsOnly, .notPaced, .withdrawn, .unusableUpload, .partRefused: false
         }
     }
 
@@ -44,6 +47,7 @@ public enum AppStoreConnectError: Error, Sendable, Hashable, CustomStringConvert
         case .unusableKey: "the key is no P-256 private key in PKCS #8 with an ID"
         case .readsOnly: "this client may only read"
         case .notPaced(let reason): "the key's budget could not be looked after: \(reason)"
+        case .withdrawn(let reason): "nothing more may be sent: \(reason)"
         case .noAnswer(let reason): "App Store Connect did not answer: \(reason)"
         case .unreadableAnswer(let status, _): "App Store Connect answered \(status) with what cannot be read"
         case .refused(let refusal): "\(refusal)"

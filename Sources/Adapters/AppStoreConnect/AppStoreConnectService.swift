@@ -47,37 +47,47 @@ public struct AppStoreConnectService: ExperienceService {
         }
     }
 
+    public func domains() async throws(ServiceFailure) -> [AssociatedDomain]? {
+        try await asking { () throws(AppStoreConnectError) -> [AssociatedDomain]? in
+            guard let app = try await client.app(bundleID: appBundleID.text) else { return nil }
+            return try await client.domains(bundleID: bundleID.text, ofApp: app.id)
+        }
+    }
+
     public func exists(_ id: String) async throws(ServiceFailure) -> Bool {
         try await asking { () throws(AppStoreConnectError) in try await client.experience(id) != nil }
     }
 
     public func create(
-        at link: String, _ content: ExperienceContent, clip: String, image: String
+        at link: String, _ content: ExperienceContent, clip: String, image: String, fence: @escaping Fence
     ) async throws(ServiceFailure) -> String {
         try await asking { () throws(AppStoreConnectError) in
-            try await client.createExperience(at: link, content, clip: clip, image: image)
+            try await client.createExperience(
+                at: link, content, clip: clip, image: image, fence: fence)
         }
     }
 
     public func update(
         _ id: String, _ changes: [FieldChange], to content: ExperienceContent,
-        localizations: [CardLanguage: String], image: String?
+        localizations: [CardLanguage: String], image: String?, fence: @escaping Fence
     ) async throws(ServiceFailure) {
         try await asking { () throws(AppStoreConnectError) in
             try await client.updateExperience(
-                id, changes, to: content, localizations: localizations, image: image)
+                id, changes, to: content, localizations: localizations, image: image, fence: fence)
         }
     }
 
-    public func remove(_ id: String) async throws(ServiceFailure) {
-        try await asking { () throws(AppStoreConnectError) in try await client.removeExperience(id) }
+    public func remove(_ id: String, fence: @escaping Fence) async throws(ServiceFailure) {
+        try await asking { () throws(AppStoreConnectError) in
+            try await client.removeExperience(id, fence: fence)
+        }
     }
 
     public func reserveImage(
-        fileName: String, byteCount: Int
+        fileName: String, byteCount: Int, fence: @escaping Fence
     ) async throws(ServiceFailure) -> ImageReservation {
         try await asking { () throws(AppStoreConnectError) in
-            try await client.reserveImage(fileName: fileName, byteCount: byteCount)
+            try await client.reserveImage(fileName: fileName, byteCount: byteCount, fence: fence)
         }
     }
 
@@ -85,8 +95,12 @@ public struct AppStoreConnectService: ExperienceService {
         try await asking { () throws(AppStoreConnectError) in try await client.upload(file, operation) }
     }
 
-    public func commitImage(_ id: String, md5: String) async throws(ServiceFailure) -> ImageState {
-        try await asking { () throws(AppStoreConnectError) in try await client.commitImage(id, md5: md5) }
+    public func commitImage(
+        _ id: String, md5: String, fence: @escaping Fence
+    ) async throws(ServiceFailure) -> ImageState {
+        try await asking { () throws(AppStoreConnectError) in
+            try await client.commitImage(id, md5: md5, fence: fence)
+        }
     }
 
     public func image(_ id: String) async throws(ServiceFailure) -> ImageState? {
@@ -121,7 +135,7 @@ extension AppStoreConnectError {
                 status == 408 || status == 429 || status >= 500 ? .wait : .reject
             return ServiceFailure(verdict, code: code, description: description)
         case .unusableUpload: return ServiceFailure(.reject, code: code, description: description)
-        case .unusableKey, .readsOnly, .notPaced:
+        case .unusableKey, .readsOnly, .notPaced, .withdrawn:
             return ServiceFailure(.stop, code: code, description: description)
         }
     }

@@ -13,6 +13,7 @@ import NIOCore
 import NIOSSL
 public import Notifications
 public import RateLimiting
+public import Registration
 public import Routing
 public import ServiceLifecycle
 public import Tenancy
@@ -90,6 +91,8 @@ public struct APIServer: Service {
         public var confirmations: any ConfirmationHistory
         /// What keys read of notifications, instances and channels.
         public var history: any NotificationHistory
+        /// What keys read of what App Store Connect has.
+        public var appStore: any LatestChecks
         /// Shows people what is at a proved host; nil for a server that has no pages.
         public var landingPages: LandingPages?
         /// Metrics in Prometheus' text format.
@@ -115,7 +118,7 @@ public struct APIServer: Service {
                 @escaping @Sendable (DomainName, TenantID, _ actor: String, Date) async throws ->
                 DomainVerification.Outcome,
             diagnose: @escaping Diagnose, confirmations: any ConfirmationHistory,
-            history: any NotificationHistory, landingPages: LandingPages? = nil,
+            history: any NotificationHistory, appStore: any LatestChecks, landingPages: LandingPages? = nil,
             metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
@@ -132,6 +135,7 @@ public struct APIServer: Service {
             self.diagnose = diagnose
             self.confirmations = confirmations
             self.history = history
+            self.appStore = appStore
             self.landingPages = landingPages
             self.metrics = metrics
         }
@@ -279,6 +283,7 @@ public struct APIServer: Service {
             + ConfirmationRoutes(history: dependencies.confirmations).routes
             + AuditLogRoutes(log: dependencies.catalogue.auditLog).routes
             + DiagnosisRoutes(by: dependencies.diagnose).routes
+            + AppStoreRoutes(checks: dependencies.appStore).routes
             + SiteAssociationRoutes(table: dependencies.table).routes
             + CardImageRoutes(access, downloads).routes
             + (settings.operations == nil ? OperationsRoutes(dependencies).routes : [])

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import IPAddresses
 import Logging
 import NIOCore
 import Notifications

@@ -18,13 +18,20 @@ extension Answer {
     /// A page ends early where its items are long, so that no answer holds much memory until it is read; and it is read in
     /// parts, so that no more is read for it than a part.
     /// - Parameters:
+    ///   - head: what the answer says beside the page.
     ///   - place: where an item stands in the list.
     ///   - read: the items after a place, up to so many.
     static func page<Item, Place>(
-        after: Place?, limit: Int, _ json: (Item) -> JSONObject, place: (Item) -> Place,
+        head: JSONObject = [:], after: Place?, limit: Int, _ json: (Item) -> JSONObject,
+        place: (Item) -> Place,
         name: (Place) -> String, _ read: (Place?, Int) async throws -> [Item]
     ) async throws -> Answer {
-        var bytes = Array(#"{"data":["#.utf8)
+        var bytes = [UInt8(ascii: "{")]
+        for (name, value) in head {
+            bytes += JSONValue.string(name).serialized() + [UInt8(ascii: ":")] + value.serialized()
+            bytes.append(UInt8(ascii: ","))
+        }
+        bytes += Array(#""data":["#.utf8)
         var (count, last, hasMore) = (0, after, true)
         while hasMore, count < limit, bytes.count < pageSize {
             let room = min(limit - count, partLength)

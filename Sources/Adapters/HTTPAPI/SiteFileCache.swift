@@ -1,6 +1,6 @@
-import AppSiteAssociation
+package import AppSiteAssociation
 import Invocation
-import Routing
+package import Routing
 import Synchronization
 import Tenancy
 
@@ -30,7 +30,7 @@ final class SiteFileCache: Sendable {
 }
 
 extension SiteAssociation {
-    init(_ site: RoutingTable.Site) {
+    package init(_ site: RoutingTable.Site) {
         var ids: [String: AppID] = [:]
         let clips = site.clips.map { clip in
             let id = AppID(prefix: clip.appIDPrefix, bundleID: clip.bundleID)

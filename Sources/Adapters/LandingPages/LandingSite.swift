@@ -1,5 +1,5 @@
 public import HTTPTypes
-import Invocation
+public import Invocation
 public import Routing
 
 /// What a proved host answers to people: pages of the URLs that are in codes, from memory alone.
@@ -50,16 +50,31 @@ public struct LandingSite: Sendable {
         {
             return Self.redirect(to: target)
         }
+        guard let page = landingPage(at: url, of: host, in: table) else { return Self.notFound }
+        let written = WrittenPage(page, Self.pageFields)
+        if let key { cache.keep(written, as: key, in: state.version) }
+        return written.answer(ifNoneMatch: ifNoneMatch)
+    }
+
+    /// The page at a URL of a host at which pages are shown; nil where there is none.
+    public func page(
+        at url: InvocationURL, of host: RoutingTable.ProvedHost, in state: LiveRoutingTable.State
+    ) -> [UInt8]? {
+        guard !host.tenantIsSuspended else { return nil }
+        return landingPage(at: url, of: host, in: state.table(of: host.tenant))?.html()
+    }
+
+    private func landingPage(
+        at url: InvocationURL, of host: RoutingTable.ProvedHost, in table: TenantTable
+    ) -> LandingPage? {
         let lookup = table.lookUp(url)
-        guard let experience = lookup.experience, experience.kind != .demo else { return Self.notFound }
-        if case .rule(.coordinates) = experience.binding, lookup.location == nil { return Self.notFound }
+        guard let experience = lookup.experience, experience.kind != .demo else { return nil }
+        if case .rule(.coordinates) = experience.binding, lookup.location == nil { return nil }
         var page = LandingPage(
             url, experience, lookup.location,
             table.presentation(of: experience, at: lookup.location), at: host)
         page.drawsCode = drawsCodes
-        let written = WrittenPage(page, Self.pageFields)
-        if let key { cache.keep(written, as: key, in: state.version) }
-        return written.answer(ifNoneMatch: ifNoneMatch)
+        return page
     }
 
     /// A minute is as long as a clip may use an answer. [ours]

@@ -69,7 +69,7 @@ extension CardImage: StoredItem {
         }
     }
 
-    private static let references = [
+    fileprivate static let references = [
         Reference(relation: "clips", column: "card_image", name: "bundle_id", isCleared: true),
         Reference(relation: "locations", column: "card_image", name: "identifier", isCleared: true),
         Reference(
@@ -105,7 +105,7 @@ extension TenantTransaction {
 }
 
 /// The files of tenants' images, for keys.
-struct PostgresImageFiles: ImageFiles {
+struct PostgresImageFiles: ImageDirectory {
     let access: any CatalogueAccess
 
     /// What comes before the range is not read: the column is stored out of line and uncompressed (PostgreSQL, "TOAST").
@@ -118,6 +118,19 @@ struct PostgresImageFiles: ImageFiles {
                 WHERE tenant_id = \(tenant.uuid) AND sha256 = \(image.description)
                 """
             ).first?.decode(at: 0, as: [UInt8].self)
+        }
+    }
+
+    func referents(of image: ImageDigest, of tenant: TenantID) async throws -> [Referents] {
+        try await access.read(tenant) { transaction in
+            var referents: [Referents] = []
+            for reference in CardImage.references {
+                guard let found = try await transaction.referents(reference, to: image.description) else {
+                    continue
+                }
+                referents.append(found)
+            }
+            return referents
         }
     }
 }

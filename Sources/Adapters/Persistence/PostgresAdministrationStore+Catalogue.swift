@@ -50,7 +50,8 @@ extension PostgresAdministrationStore {
     static let relations = [
         "experiences", "short_codes", "locations", "domains", "push_tokens", "launches", "instances",
         "channels", "audience_cursors", "deliveries", "notifications", "idempotency_keys", "webhook_messages",
-        "webhooks", "app_store_connections", "app_store_experiences", "app_store_removals",
+        "webhooks", "app_store_check_rows", "app_store_checks", "app_store_connections",
+        "app_store_experiences", "app_store_removals",
         "app_store_refusals", "app_store_images", "app_store_runs", "app_store_budget", "revoked_attest_keys",
         "clips", "card_image_bytes",
         "card_images", "api_keys", "confirmations", "tenants",

@@ -61,7 +61,7 @@ extension TenantTransaction {
     }
 
     /// Nil when nothing refers to it.
-    fileprivate func referents(_ reference: Reference, to key: String) async throws -> Referents? {
+    func referents(_ reference: Reference, to key: String) async throws -> Referents? {
         let rows = try await execute(
             """
             SELECT \(unsafeSQL: reference.name) AS name, count(*) OVER ()

@@ -4,7 +4,7 @@ public import Invocation
 import PostgreSQL
 public import Tenancy
 
-extension PostgresAdministrationStore {
+extension PostgresAdministrationStore: TenantKeys {
     /// - Parameters:
     ///   - scopes: what the key may do, of what its kind may; nil for what that has where nothing is named.
     ///   - locations: what it is restricted to; nil for nothing.

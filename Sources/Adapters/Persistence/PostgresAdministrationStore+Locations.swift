@@ -140,15 +140,18 @@ extension LocationRecord: StagedItem {
 
 extension PostgresAdministrationStore {
     /// The location's changes, the newest first, up to `limit`; those of one that was deleted too.
+    /// - Parameter newest: among how many of the tenant's changes they are looked for; nil for all, which may take long.
     public func history(
-        of identifier: LocationIdentifier, of tenant: TenantID, limit: Int
+        of identifier: LocationIdentifier, of tenant: TenantID, limit: Int, among newest: Int? = nil
     ) async throws -> [AuditEntry] {
         try await read(tenant) { transaction in
+            // No index has the identifiers: each would make every import slower.
             try await transaction.execute(
                 """
-                SELECT \(unsafeSQL: AuditEntry.columns) FROM doorstep.audit_log
-                WHERE tenant_id = \(tenant.uuid) AND relation = 'locations'
-                    AND coalesce(after, before) ->> 'identifier' = \(identifier.text)
+                SELECT \(unsafeSQL: AuditEntry.columns) FROM (
+                    SELECT * FROM doorstep.audit_log WHERE tenant_id = \(tenant.uuid)
+                    ORDER BY entry_id DESC LIMIT \(newest ?? .max)) AS newest
+                WHERE relation = 'locations' AND coalesce(after, before) ->> 'identifier' = \(identifier.text)
                 ORDER BY entry_id DESC LIMIT \(limit)
                 """
             ).map { try AuditEntry(row: $0) }

@@ -187,7 +187,7 @@ extension TenantTransaction {
 
 extension PostgreSQLError {
     /// Whether a statement would have changed something in a transaction that may not.
-    fileprivate var isReadOnlyTransaction: Bool { serverError?.sqlState == "25006" }
+    var isReadOnlyTransaction: Bool { serverError?.sqlState == "25006" }
 
     /// Whether a row was refused because its tenant was deleted in the meantime.
     var isOfTenantThatIsGone: Bool {

@@ -123,6 +123,9 @@ extension PostgresAdministrationStore {
     /// Any tenant's items. Servers' lookups follow a change within a second.
     public var items: CatalogueStores { CatalogueStores(self) }
 
+    /// The files of any tenant's images.
+    public var imageFiles: any ImageDirectory { PostgresImageFiles(access: self) }
+
     /// Any tenant's audit log.
     public var auditLog: any AuditLog { PostgresAuditLog(access: self) }
 

@@ -25,12 +25,12 @@ public struct PostgresConsoleSessions: ConsoleSessions {
                 VALUES (\(link.digest), \(access.name.text), \(access.tenant?.uuid), \(access.isReadOnly), \(length),
                     \(now.addingTimeInterval(ConsoleSession.linkLifetime)))
                 """)
-            try await transaction.note("link_made", access.name)
+            try await transaction.note(.linkMade, access.name)
         }
     }
 
     public func signIn(
-        by link: ConsoleSecret, as session: ConsoleSecret, at now: Date
+        by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret?, at now: Date
     ) async throws -> ConsoleSession? {
         try await write { transaction in
             let used = try await transaction.execute(
@@ -50,7 +50,18 @@ public struct PostgresConsoleSessions: ConsoleSessions {
                 RETURNING \(unsafeSQL: ConsoleSession.columns)
                 """)
             let session = try ConsoleSession(row: rows.one())
-            try await transaction.note("signed_in", session.access.name)
+            if let earlier {
+                let ended = try await transaction.execute(
+                    "DELETE FROM doorstep.console_sessions WHERE digest = \(earlier.digest) RETURNING name")
+                if let row = ended.first {
+                    try await transaction.note(
+                        .signedOut,
+                        try PersistenceError.reading("console_sessions") {
+                            try DisplayName(try row.decode(at: 0, as: String.self))
+                        })
+                }
+            }
+            try await transaction.note(.signedIn, session.access.name)
             return session
         }
     }
@@ -92,7 +103,7 @@ public struct PostgresConsoleSessions: ConsoleSessions {
             )
             guard let row = ended.first else { return }
             let isOwn: Bool = try row.decode(at: 0)
-            try await transaction.note(isOwn ? "signed_out" : "session_ended", name)
+            try await transaction.note(isOwn ? .signedOut : .sessionEnded, name)
         }
     }
 
@@ -100,12 +111,35 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         try await write { transaction in
             try await transaction.execute("DELETE FROM doorstep.console_links")
             try await transaction.execute("DELETE FROM doorstep.console_sessions")
-            try await transaction.note("all_sessions_ended", name)
+            try await transaction.note(.allSessionsEnded, name)
         }
     }
 
     public func noteKeyShown(to name: DisplayName) async throws {
-        try await write { try await $0.note("key_shown", name) }
+        try await write { try await $0.note(.keyShown, name) }
+    }
+
+    public func noteSignIn(of name: DisplayName) async throws {
+        try await write { try await $0.note(.signedIn, name) }
+    }
+
+    public func events(before: Int?, limit: Int) async throws -> [ConsoleEvent] {
+        try await pool.withTransaction(as: .admin) { transaction in
+            try await transaction.execute(
+                """
+                SELECT event_id, at, event, name, login FROM doorstep.console_events
+                WHERE \(before)::bigint IS NULL OR event_id < \(before)
+                ORDER BY event_id DESC LIMIT \(limit)
+                """
+            ).map { row in
+                let (id, at, event, name, login) = try row.decode(
+                    Int.self, Date.self, String.self, String.self, String.self)
+                guard let kind = ConsoleEvent.Kind(rawValue: event) else {
+                    throw PersistenceError.unreadable("console_events")
+                }
+                return ConsoleEvent(id: id, at: at, kind: kind, name: name, login: login)
+            }
+        }
     }
 
     private func write<Result: Sendable>(
@@ -116,9 +150,9 @@ public struct PostgresConsoleSessions: ConsoleSessions {
 }
 
 extension Transaction {
-    fileprivate func note(_ event: String, _ name: DisplayName) async throws {
+    fileprivate func note(_ event: ConsoleEvent.Kind, _ name: DisplayName) async throws {
         try await execute(
-            "INSERT INTO doorstep.console_events (event, name) VALUES (\(event), \(name.text))")
+            "INSERT INTO doorstep.console_events (event, name) VALUES (\(event.rawValue), \(name.text))")
     }
 }
 

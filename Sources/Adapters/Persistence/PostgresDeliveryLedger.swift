@@ -1,3 +1,4 @@
+import Administration
 import Encodings
 public import Foundation
 public import Notifications
@@ -7,25 +8,30 @@ public import Tenancy
 /// All deliveries of a tenant, for who operates the server: to find dead letters, and have them tried again.
 ///
 /// In PostgreSQL, as `doorstep_admin`.
-public struct PostgresDeliveryLedger {
+public struct PostgresDeliveryLedger: DeliveryLedger {
     private let pool: ConnectionPool
+    /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
+    private let isReadOnly: Bool
 
-    public init(_ pool: ConnectionPool) {
+    public init(_ pool: ConnectionPool, isReadOnly: Bool = false) {
         self.pool = pool
+        self.isReadOnly = isReadOnly
     }
 
-    /// The newest first.
     public func deliveries(
-        _ selection: DeliverySelection, of tenant: TenantID, limit: Int
+        _ selection: DeliverySelection, of tenant: TenantID, before last: DeliveryID? = nil, limit: Int
     ) async throws -> [ListedDelivery] {
-        try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+        // An ID has the time of its notification; one that has none is of no delivery of ours.
+        let createdAt = last.map { $0.uuid.time ?? .distantPast } ?? .distantFuture
+        return try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
             try await transaction.execute(
                 """
                 SELECT d.delivery_id, d.instance_id, d.token_kind, d.token_name, d.environment, d.target, d.state, d.reason,
                     d.expires_at, d.attempt, d.due_at, d.finished_at, d.answers::text, d.warnings::text,
                     d.notification_id, d.created_at
                 FROM doorstep.deliveries d
-                WHERE d.tenant_id = \(tenant.uuid) AND \(selection)
+                WHERE d.tenant_id = \(tenant.uuid) AND d.created_at <= \(createdAt)
+                    AND (d.created_at, d.delivery_id) < (\(createdAt), \(last?.uuid ?? .lowest)) AND \(selection)
                 ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT \(limit)
                 """
             ).map { row in
@@ -37,33 +43,77 @@ public struct PostgresDeliveryLedger {
         }
     }
 
-    /// Has those tried again, with the IDs they have, that are selected, ended without APNs having certainly taken them, and
-    /// are not too late.
-    public func retry(
+    public func counts(
+        _ selection: DeliverySelection, of tenant: TenantID, limit: Int
+    ) async throws -> [DeliveryCount] {
+        let rows = try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+            try await transaction.execute(
+                """
+                SELECT state, reason, count(*) FROM (
+                    SELECT d.state, d.reason FROM doorstep.deliveries d
+                    WHERE d.tenant_id = \(tenant.uuid) AND \(selection)
+                    ORDER BY d.created_at DESC LIMIT \(limit)) AS newest
+                GROUP BY state, reason ORDER BY count(*) DESC, state, reason
+                """
+            ).map { try $0.decode(String.self, String?.self, Int.self) }
+        }
+        return try rows.map { state, reason, count in
+            guard let state = DeliveryState(rawValue: state) else {
+                throw PersistenceError.unreadable("deliveries")
+            }
+            return DeliveryCount(state: state, reason: reason, count: count)
+        }
+    }
+
+    public func retriable(
         _ selection: DeliverySelection, of tenant: TenantID, at now: Date
     ) async throws -> RetryCounts {
         let oldest = now.addingTimeInterval(-DeliveryVerdict.lifetime)
         let states = DeliveryState.retriable.map(\.rawValue)
-        return try await pool.withTenantTransaction(tenant, as: .admin) { transaction in
-            let selected: Int = try await transaction.execute(
+        let (selected, queued) = try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) {
+            try await $0.execute(
                 """
-                SELECT count(*) FROM doorstep.deliveries d
+                SELECT count(*), count(*) FILTER (WHERE CASE WHEN d.expires_at IS NULL THEN d.created_at > \(oldest)
+                    ELSE d.expires_at > \(now) END)
+                FROM doorstep.deliveries d
                 WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
                 """
-            ).one().decode(at: 0)
-            let queued = try await transaction.execute(
-                """
-                UPDATE doorstep.deliveries d
-                SET state = 'queued', due_at = now(), finished_at = NULL, lost_replies = 0
-                WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
-                    AND CASE WHEN d.expires_at IS NULL THEN d.created_at > \(oldest) ELSE d.expires_at > \(now) END
-                """
-            ).affectedRows
-            return RetryCounts(queued: queued, tooLate: max(0, selected - queued))
+            ).one().decode(Int.self, Int.self)
+        }
+        return RetryCounts(queued: queued, tooLate: selected - queued)
+    }
+
+    public func retry(
+        _ selection: DeliverySelection, of tenant: TenantID, at now: Date, expecting expected: Int? = nil
+    ) async throws -> RetryCounts {
+        let oldest = now.addingTimeInterval(-DeliveryVerdict.lifetime)
+        let states = DeliveryState.retriable.map(\.rawValue)
+        let mode = TransactionMode(isReadOnly: isReadOnly)
+        do {
+            return try await pool.withTenantTransaction(tenant, as: .admin, mode) { transaction in
+                let selected: Int = try await transaction.execute(
+                    """
+                    SELECT count(*) FROM doorstep.deliveries d
+                    WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
+                    """
+                ).one().decode(at: 0)
+                let queued = try await transaction.execute(
+                    """
+                    UPDATE doorstep.deliveries d
+                    SET state = 'queued', due_at = now(), finished_at = NULL, lost_replies = 0
+                    WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
+                        AND CASE WHEN d.expires_at IS NULL THEN d.created_at > \(oldest) ELSE d.expires_at > \(now) END
+                    """
+                ).affectedRows
+                let counts = RetryCounts(queued: queued, tooLate: max(0, selected - queued))
+                guard expected == nil || expected == queued else { throw OtherDeliveries(counts) }
+                return counts
+            }
+        } catch let error as PostgreSQLError where isReadOnly && error.isReadOnlyTransaction {
+            throw ReadOnlyAccess()
         }
     }
 
-    /// Whose delivery it is; nil when the tenant has none of this ID.
     public func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID? {
         // Both IDs have the time of the notification.
         guard let createdAt = delivery.uuid.time else { return nil }

@@ -8,18 +8,33 @@ public import PostgreSQL
 public import Registration
 public import Tenancy
 
-/// The records of one clip's registration in PostgreSQL, as `doorstep_admin`; where images are uploaded to is sealed.
+/// The records of one clip's registration in PostgreSQL, as `doorstep_admin`; where images are uploaded to is sealed. A server that only
+/// looks reads them as `doorstep_app`.
 public struct PostgresRegistrationRecords: RegistrationRecords {
     let pool: ConnectionPool
     let keys: SealingKeys
     let clip: BundleID
     let tenant: TenantID
     let actor: String
+    private let role: DatabaseRole
+
+    /// As `doorstep_app`, for who looks and applies nothing.
+    public init(serving pool: ConnectionPool, keys: SealingKeys, clip: BundleID, of tenant: TenantID) {
+        self.init(pool, keys: keys, clip: clip, of: tenant, actor: "", role: .app)
+    }
 
     /// - Parameter actor: who applies, for who comes meanwhile.
     public init(
         _ pool: ConnectionPool, keys: SealingKeys, clip: BundleID, of tenant: TenantID, actor: String
     ) {
+        self.init(pool, keys: keys, clip: clip, of: tenant, actor: actor, role: .admin)
+    }
+
+    private init(
+        _ pool: ConnectionPool, keys: SealingKeys, clip: BundleID, of tenant: TenantID, actor: String,
+        role: DatabaseRole
+    ) {
+        self.role = role
         self.pool = pool
         self.keys = keys
         self.clip = clip
@@ -34,7 +49,7 @@ public struct PostgresRegistrationRecords: RegistrationRecords {
     // MARK: Catalogue
 
     public func catalogue() async throws -> RegistrationCatalogue {
-        try await pool.withTenantTransaction(tenant, as: .admin, .snapshot) { transaction in
+        try await pool.withTenantTransaction(tenant, as: role, .snapshot) { transaction in
             guard
                 let row = try await transaction.execute(
                     """
@@ -85,7 +100,13 @@ public struct PostgresRegistrationRecords: RegistrationRecords {
     // MARK: Memory
 
     public func memory(at now: Date) async throws -> RegistrationMemory {
-        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
+        // Who sends nothing need not know where to.
+        let operations = role == .admin ? "sealed_operations" : "NULL::bytea"
+        return try await memory(at: now, operations)
+    }
+
+    private func memory(at now: Date, _ operations: String) async throws -> RegistrationMemory {
+        try await pool.withTenantTransaction(tenant, as: role, actor: actor) { transaction in
             try await transaction.execute(
                 """
                 UPDATE doorstep.app_store_experiences a
@@ -125,7 +146,8 @@ public struct PostgresRegistrationRecords: RegistrationRecords {
             }
             let images = try await transaction.execute(
                 """
-                SELECT sha256, holder, remote_id, phase, sealed_operations, reserved_at FROM doorstep.app_store_images
+                SELECT sha256, holder, remote_id, phase, \(unsafeSQL: operations), reserved_at
+                FROM doorstep.app_store_images
                 WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
                 """
             ).map { try RemoteImage(row: $0, keys.of(tenant), clip) }
@@ -138,7 +160,7 @@ public struct PostgresRegistrationRecords: RegistrationRecords {
     private func read<Result: Sendable>(
         _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await pool.withTenantTransaction(tenant, as: .admin, .readOnly, body)
+        try await pool.withTenantTransaction(tenant, as: role, .readOnly, body)
     }
 }
 

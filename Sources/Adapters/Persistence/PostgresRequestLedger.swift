@@ -8,11 +8,22 @@ public struct PostgresRequestLedger: RequestLedger {
     private let pool: ConnectionPool
     private let tenant: TenantID
     private let keyID: String
+    private let role: DatabaseRole
 
     /// What is set aside is spent within a minute, and a minute counts as a whole: so nothing is forgotten too soon.
     private static let window: TimeInterval = 3_600 + 120
 
     public init(_ pool: ConnectionPool, keyID: String, of tenant: TenantID) {
+        self.init(pool, keyID: keyID, of: tenant, as: .admin)
+    }
+
+    /// As `doorstep_app`, for a server.
+    public init(serving pool: ConnectionPool, keyID: String, of tenant: TenantID) {
+        self.init(pool, keyID: keyID, of: tenant, as: .app)
+    }
+
+    private init(_ pool: ConnectionPool, keyID: String, of tenant: TenantID, as role: DatabaseRole) {
+        self.role = role
         self.pool = pool
         self.keyID = keyID
         self.tenant = tenant
@@ -66,7 +77,7 @@ public struct PostgresRequestLedger: RequestLedger {
     private func locked<Result: Sendable>(
         _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await pool.withTenantTransaction(tenant, as: .admin) { transaction in
+        try await pool.withTenantTransaction(tenant, as: role) { transaction in
             try await transaction.execute(
                 "SELECT pg_advisory_xact_lock(hashtextextended(\("app store budget \(tenant) \(keyID)"), 0))")
             return try await body(transaction)

@@ -8,10 +8,21 @@ public import Tenancy
 public struct PostgresStoreConnections: Sendable {
     private let pool: ConnectionPool
     private let keys: SealingKeys
+    private let role: DatabaseRole
 
     public init(_ pool: ConnectionPool, keys: SealingKeys) {
+        self.init(pool, keys: keys, as: .admin)
+    }
+
+    /// As `doorstep_app`, for a server, which reads and writes none.
+    public init(serving pool: ConnectionPool, keys: SealingKeys) {
+        self.init(pool, keys: keys, as: .app)
+    }
+
+    private init(_ pool: ConnectionPool, keys: SealingKeys, as role: DatabaseRole) {
         self.pool = pool
         self.keys = keys
+        self.role = role
     }
 
     /// Connects a clip, in the place of what it was connected by.
@@ -52,20 +63,15 @@ public struct PostgresStoreConnections: Sendable {
 
     /// By clip.
     public func connections(of tenant: TenantID) async throws -> [StoreConnection] {
-        try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
-            try await transaction.execute(
-                """
-                SELECT \(unsafeSQL: StoreConnection.columns) FROM doorstep.app_store_connections
-                WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id
-                """
-            ).map { try StoreConnection(row: $0) }
+        try await pool.withTenantTransaction(tenant, as: role, .readOnly) {
+            try await $0.storeConnections()
         }
     }
 
     /// What requests about a clip are signed with.
     /// - Throws: `RegistrationError.notConnected`, and `.unreadableKey`.
     public func credentials(of clip: BundleID, of tenant: TenantID) async throws -> StoreCredentials {
-        let row = try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+        let row = try await pool.withTenantTransaction(tenant, as: role, .readOnly) { transaction in
             try await transaction.execute(
                 """
                 SELECT key_id, issuer_id, sealed_secret FROM doorstep.app_store_connections
@@ -115,12 +121,24 @@ public struct PostgresStoreConnections: Sendable {
     private func write<Result: Sendable>(
         _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor, .readWrite, body)
+        try await pool.withTenantTransaction(tenant, as: role, actor: actor, .readWrite, body)
     }
 
     /// A key that was copied to another row does not open there.
     private static func place(_ clip: BundleID, _ keyID: String) -> [String] {
         ["app_store_connections", clip.text, keyID]
+    }
+}
+
+extension TenantTransaction {
+    /// By clip, without their keys.
+    func storeConnections() async throws -> [StoreConnection] {
+        try await execute(
+            """
+            SELECT \(unsafeSQL: StoreConnection.columns) FROM doorstep.app_store_connections
+            WHERE tenant_id = \(tenant.uuid) ORDER BY bundle_id
+            """
+        ).map { try StoreConnection(row: $0) }
     }
 }
 

@@ -1,3 +1,4 @@
+import Administration
 import Encodings
 public import Foundation
 import JSON
@@ -10,20 +11,23 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     private let pool: ConnectionPool
     private let keys: SealingKeys
     private let role: DatabaseRole
+    /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
+    private let isReadOnly: Bool
 
-    public init(_ pool: ConnectionPool, keys: SealingKeys) {
-        self.init(pool, keys, as: .admin)
+    public init(_ pool: ConnectionPool, keys: SealingKeys, isReadOnly: Bool = false) {
+        self.init(pool, keys, as: .admin, isReadOnly: isReadOnly)
     }
 
     /// As `doorstep_manager`, for requests.
     public init(managing pool: ConnectionPool, keys: SealingKeys) {
-        self.init(pool, keys, as: .manager)
+        self.init(pool, keys, as: .manager, isReadOnly: false)
     }
 
-    private init(_ pool: ConnectionPool, _ keys: SealingKeys, as role: DatabaseRole) {
+    private init(_ pool: ConnectionPool, _ keys: SealingKeys, as role: DatabaseRole, isReadOnly: Bool) {
         self.pool = pool
         self.keys = keys
         self.role = role
+        self.isReadOnly = isReadOnly
     }
 
     // MARK: Webhooks
@@ -271,11 +275,16 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     private func write<Result: Sendable>(
         _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
-        let mode = TransactionMode(statementTimeout: Self.timeout)
+        let mode = TransactionMode(isReadOnly: isReadOnly, statementTimeout: Self.timeout)
         return try await reportingUnavailability {
-            try await pool.withTenantTransaction(tenant, as: role, actor: actor, mode) { transaction in
-                try await transaction.limitLockWaits()
-                return try await body(transaction)
+            do {
+                return try await pool.withTenantTransaction(tenant, as: role, actor: actor, mode) {
+                    transaction in
+                    try await transaction.limitLockWaits()
+                    return try await body(transaction)
+                }
+            } catch let error as PostgreSQLError where isReadOnly && error.isReadOnlyTransaction {
+                throw ReadOnlyAccess()
             }
         }
     }

@@ -26,6 +26,8 @@ public enum Schema {
             sql: text(PackageResources._012_attestation_upkeep_sql)),
         Migration(version: 13, name: "app_store", sql: text(PackageResources._013_app_store_sql)),
         Migration(version: 14, name: "console", sql: text(PackageResources._014_console_sql)),
+        Migration(
+            version: 15, name: "app_store_checks", sql: text(PackageResources._015_app_store_checks_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

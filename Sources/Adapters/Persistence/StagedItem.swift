@@ -132,6 +132,7 @@ extension StagedItem {
             "CASE WHEN \(differs($0.column)) THEN '\($0.field)' END"
         }.joined(separator: ", ")
         let isChanged = changeableColumns.map { "(\(differs($0.column)))" }.joined(separator: " OR ")
+        // Where nothing is removed, what is not staged need not be read.
         return """
             WITH compared AS (
                 SELECT ARRAY[\(unsafeSQL: keyList())]::text[] AS key,
@@ -139,7 +140,7 @@ extension StagedItem {
                         WHEN t.tenant_id IS NULL THEN 'added'
                         WHEN \(unsafeSQL: isChanged) THEN 'changed' END AS action,
                     array_remove(ARRAY[\(unsafeSQL: fields)], NULL) AS fields
-                FROM pg_temp.staged s FULL JOIN (
+                FROM pg_temp.staged s \(unsafeSQL: prunes ? "FULL" : "LEFT") JOIN (
                     SELECT tenant_id, \(unsafeSQL: columnList) FROM doorstep.\(identifier: relation)
                     WHERE tenant_id = \(tenant.uuid)
                 ) t USING (\(unsafeSQL: keyList()))

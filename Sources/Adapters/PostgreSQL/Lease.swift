@@ -19,7 +19,7 @@ final class Lease: Sendable {
         id = worker.beginLease()
     }
 
-    /// A statement that writes was told that the server is read-only: it is no longer the primary.
+    /// A statement that writes, or a BEGIN that is to, was told that the server is read-only: it is not the primary.
     var isDemoted: Bool { state.withLock(\.isDemoted) }
 
     /// The connection may carry settings of its session, and is not lent again.
@@ -104,7 +104,7 @@ final class Lease: Sendable {
                 lease: id, deadline: deadline, timeout: mode?.statementTimeout, endsLease: endsLease,
                 isCancellable: isCancellable, work)
         } catch {
-            if error.sqlState == "25006", mode?.isReadOnly != true {
+            if error.serverError?.isOfStandby == true, mode?.isReadOnly != true {
                 state.withLock { $0.isDemoted = true }
             }
             throw error

@@ -2,8 +2,9 @@ import struct Foundation.Date
 
 /// Brings a database's schema up to date.
 ///
-/// All pending migrations are applied in one transaction under an advisory lock: another process that migrates
-/// at the same moment waits and then finds nothing to do, and a migration that fails leaves nothing behind.
+/// Each pending migration is applied in a transaction of its own under an advisory lock: another process that migrates at the
+/// same moment waits and goes on with the next one, and a migration that fails leaves nothing behind. Under load one transaction
+/// for all of them would want so many locks that it hardly gets them, and others would wait for each that it has.
 public struct MigrationRunner: Sendable {
     private let migrations: [Migration]
     private let schema: String
@@ -22,7 +23,7 @@ public struct MigrationRunner: Sendable {
     ///   - prelude: statements run before everything else, each time, without that role.
     ///   - statementTimeout: for each migration, and for the wait for another process.
     ///   - lockTimeout: for each lock on what is migrated: whoever comes later queues behind a migration that waits.
-    ///   - attempts: how often it is tried where a lock is not to be had, or two wait for each other.
+    ///   - attempts: how often each is tried where a lock is not to be had, or two wait for each other.
     public init(
         _ migrations: [Migration], schema: String, lockKey: Int64, role: String? = nil,
         prelude: String? = nil, statementTimeout: Duration = .seconds(600),
@@ -46,20 +47,26 @@ public struct MigrationRunner: Sendable {
     /// the list's is up to date where each of them is compatible with it, as it says itself.
     @discardableResult
     public func migrate(on pool: ConnectionPool) async throws -> [Migration] {
+        var applied: [Migration] = []
+        while let migration = try await applyNext(on: pool) { applied.append(migration) }
+        return applied
+    }
+
+    private func applyNext(on pool: ConnectionPool) async throws -> Migration? {
         for _ in 1..<max(1, attempts) {
             do {
-                return try await migrateOnce(on: pool)
+                return try await applyNextOnce(on: pool)
             } catch let error as PostgreSQLError where error.isLackOfALock {
                 // Others have what it wants, and go on meanwhile.
                 try await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
             }
         }
-        return try await migrateOnce(on: pool)
+        return try await applyNextOnce(on: pool)
     }
 
     private static let pause = Duration.milliseconds(200)
 
-    private func migrateOnce(on pool: ConnectionPool) async throws -> [Migration] {
+    private func applyNextOnce(on pool: ConnectionPool) async throws -> Migration? {
         try await pool.withTransaction(TransactionMode(statementTimeout: statementTimeout)) { transaction in
             // A migration may leave settings of its session behind.
             transaction.lease.spend()
@@ -69,11 +76,9 @@ public struct MigrationRunner: Sendable {
             if let prelude { try await transaction.execute(script: prelude) }
             if let role { try await transaction.execute("SET LOCAL ROLE \(identifier: role)") }
             try await createTable(transaction)
-            let pending = try await status(transaction).pending
-            for migration in pending {
-                try await apply(migration, transaction)
-            }
-            return pending
+            guard let migration = try await status(transaction).pending.first else { return nil }
+            try await apply(migration, transaction)
+            return migration
         }
     }
 
@@ -91,6 +96,7 @@ public struct MigrationRunner: Sendable {
     private func apply(_ migration: Migration, _ transaction: Transaction) async throws {
         try await transaction.execute(script: "SAVEPOINT migration_script")
         do throws(PostgreSQLError) {
+            try await lockTables(of: migration, transaction)
             try await transaction.execute(script: migration.sql)
         } catch .server(let error) {
             try await requireSavepoint("ROLLBACK TO SAVEPOINT", transaction)
@@ -104,6 +110,26 @@ public struct MigrationRunner: Sendable {
             VALUES (\(migration.version), \(migration.name), encode(sha256(\(Array(migration.sql.utf8))), 'hex'),
                 \(migration.compatibleFrom))
             """)
+    }
+
+    /// Locks the tables that a migration names, before it changes any of them, always in the same order.
+    ///
+    /// A statement that builds an index lets others read, and the next one may not: who reads and then wants to write would
+    /// wait for the migration, and it for them, whenever anybody writes at all.
+    private func lockTables(of migration: Migration, _ transaction: Transaction) async throws(PostgreSQLError)
+    {
+        let tables = try await transaction.execute(
+            """
+            SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+            WHERE nspname = \(schema) AND relkind IN ('r', 'p') AND NOT relispartition
+                AND strpos(\(migration.sql), nspname::text || '.' || relname::text) > 0
+            ORDER BY relname
+            """
+        ).map { row throws(PostgreSQLError) in try row.decode(at: 0, as: String.self) }
+        for table in tables {
+            try await transaction.execute(
+                "LOCK TABLE \(identifier: schema).\(identifier: table) IN ACCESS EXCLUSIVE MODE")
+        }
     }
 
     /// The savepoint is gone exactly when the script has ended our transaction, even if it began another one.

@@ -49,7 +49,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case migrationChanged(version: Int)
     /// A later migration was applied, this one was not.
     case migrationGap(version: Int)
-    /// A migration failed; nothing of this run was kept.
+    /// A migration failed, and nothing of it was kept; those before it stay.
     case migrationFailed(version: Int, name: String, error: ServerError)
 
     /// What a deadline was for.
@@ -121,7 +121,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .migrationChanged(let version): "Migration \(version) differs from the one that was applied"
         case .migrationGap(let version): "Migration \(version) was never applied, but a later one was"
         case .migrationFailed(let version, let name, let error):
-            "Migration \(version) (\(name)) failed and nothing was changed: \(error)"
+            "Migration \(version) (\(name)) failed and was undone: \(error)"
         }
     }
 
@@ -168,12 +168,18 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension ServerError {
-    /// Serialization failure, deadlock, a demoted primary, a server going down or coming up, too many
+    /// Serialization failure, deadlock, a demoted primary, a server going down or coming up, a full disk, too many
     /// connections, a prepared statement that a pooler or a schema change took away.
     var isTransient: Bool {
-        ["40001", "40P01", "25006", "57P01", "57P02", "57P03", "53300"].contains(sqlState)
-            || isMissingStatement || isStalePlan
+        ["40001", "40P01", "57P01", "57P02", "57P03", "53100", "53300"].contains(sqlState)
+            || isMissingStatement || isStalePlan || isOfStandby
     }
+
+    /// Whether what was to write has come to a server that does not: one that is no longer the primary, or not yet.
+    var isOfStandby: Bool { sqlState == "25006" || isRefusedBegin }
+
+    /// "cannot set transaction read-write mode during recovery": BEGIN READ WRITE at a standby, known by the function.
+    private var isRefusedBegin: Bool { sqlState == "0A000" && sourceFunction == "call_bool_check_hook" }
 
     /// "prepared statement … does not exist": a pooler has given the transaction another session of the server.
     var isMissingStatement: Bool { sqlState == "26000" }

@@ -76,6 +76,24 @@ struct DocumentWriter {
                     "name": .string(app.name), "bundleId": .string(app.bundleID),
                     "sku": .string(app.bundleID), "primaryLocale": .string(app.primaryLocale),
                 ], related: [:])
+        case "builds":
+            guard let app = account.apps.first(where: { SimulatedAccount.build(ofApp: $0.id) == id }) else {
+                return nil
+            }
+            return Stored(
+                attributes: ["version": "1", "uploadedDate": JSONValue(now)],
+                related: [
+                    "app": [app.id], "buildBundles": app.clips.map { SimulatedAccount.bundle(ofClip: $0.id) },
+                ])
+        case "buildBundles":
+            guard let (clip, _) = SimulatedAccount.clip(ofBundle: id).flatMap(account.clip) else {
+                return nil
+            }
+            return Stored(
+                attributes: ["bundleId": .string(clip.bundleID), "bundleType": "APP_CLIP"], related: [:])
+        case "appClipDomainStatuses":
+            guard let clip = SimulatedAccount.clip(ofBundle: id) else { return nil }
+            return Stored(attributes: account.domainStatus(ofClip: clip, at: now), related: [:])
         case "appClips":
             guard let (clip, app) = account.clip(id) else { return nil }
             return Stored(attributes: ["bundleId": .string(clip.bundleID)], related: ["app": [app.id]])

@@ -80,6 +80,7 @@ extension Knobs {
     ]
 
     private static let names: [(String, Path<Set<String>>)] = [
-        ("unmatchedNames", \.unmatchedNames), ("refusedParameters", \.refusedParameters),
+        ("unmatchedNames", \.unmatchedNames), ("unreachableDomains", \.unreachableDomains),
+        ("refusedParameters", \.refusedParameters),
     ]
 }

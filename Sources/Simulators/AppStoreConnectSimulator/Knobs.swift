@@ -28,6 +28,8 @@ public struct Knobs: Sendable, Hashable {
     public var unmatchedNames: Set<String> = []
     /// Whether Maps' own spelling and identifier of a matched place is read back, and not what was written.
     public var correctsPlaces = false
+    /// Hosts whose association files Apple could not fetch.
+    public var unreachableDomains: Set<String> = []
 
     // MARK: Images
 

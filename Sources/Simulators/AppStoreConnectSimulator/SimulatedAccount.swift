@@ -125,6 +125,31 @@ struct SimulatedAccount: Sendable {
         return attributes
     }
 
+    // MARK: Builds
+
+    /// Each app has one build, which has all its clips.
+    static func build(ofApp id: String) -> String { "build-\(id)" }
+    static func bundle(ofClip id: String) -> String { "bundle-\(id)" }
+    static func clip(ofBundle id: String) -> String? {
+        id.hasPrefix("bundle-") ? String(id.dropFirst("bundle-".count)) : nil
+    }
+
+    /// What Apple's cache has of the hosts that the clip's entitlement names; where that is not known, of its links'.
+    func domainStatus(ofClip id: String, at now: Date) -> JSONObject {
+        let links = order.compactMap { experiences[$0] }.filter { $0.clipID == id }.compactMap {
+            URL(string: $0.link)?.host?.lowercased()
+        }
+        let domains = (clip(id)?.clip.domains ?? Set(links)).sorted().map { host in
+            var domain: JSONObject = [
+                "domain": .string(host), "isValid": .bool(!knobs.unreachableDomains.contains(host)),
+                "lastUpdatedDate": JSONValue(now),
+            ]
+            if knobs.unreachableDomains.contains(host) { domain["errorCode"] = "CANNOT_REACH_AASA_FILE" }
+            return JSONValue.object(domain)
+        }
+        return ["domains": .array(domains), "lastUpdatedDate": JSONValue(now)]
+    }
+
     // MARK: Images
 
     mutating func store(_ image: SimulatedImage) {

@@ -163,6 +163,18 @@ struct StoreSimulation: Sendable {
                     query.filters["bundleId"]?.contains($0.bundleID) != false
                 }
                 .map(\.id), isLinkage: operation.type == nil, fault: exchange.fault?.effect)
+        case "GET /v1/builds":
+            listing = DocumentWriter.Listing(
+                path: path, type: "builds",
+                ids: account.apps.filter {
+                    key.reaches($0.id) && query.filters["app"]?.contains($0.id) != false
+                }.map { SimulatedAccount.build(ofApp: $0.id) }, fault: exchange.fault?.effect)
+        case "GET /v1/buildBundles/{id}/appClipDomainCacheStatus":
+            guard let clip = SimulatedAccount.clip(ofBundle: id) else {
+                throw ErrorDocument(.notFound("buildBundles", id))
+            }
+            try checkClip(clip, key)
+            return read("appClipDomainStatuses", id, query, exchange)
         case "GET /v1/appClips/{id}":
             try checkClip(id, key)
             return read("appClips", id, query, exchange)

@@ -95,6 +95,12 @@ public protocol ImageFiles: Sendable {
     func bytes(_ range: Range<Int>, of image: ImageDigest, of tenant: TenantID) async throws -> [UInt8]?
 }
 
+/// The files of tenants' images, and what they are for.
+public protocol ImageDirectory: ImageFiles {
+    /// What has a card that names the image: clips, locations and experiences.
+    func referents(of image: ImageDigest, of tenant: TenantID) async throws -> [Referents]
+}
+
 /// What became of an item.
 public struct CatalogueChange<Item: CatalogueItem>: Sendable {
     /// Nil for one that is new.

@@ -17,6 +17,17 @@ public struct ConsoleSession: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
+    /// Whom a proxy has signed in, which says so of every request: no row, no secret and no end of its own.
+    public static func byProxy(_ access: ConsoleAccess, at now: Date) -> ConsoleSession {
+        ConsoleSession(
+            id: proxyID, access: access, createdAt: now, seenAt: now,
+            expiresAt: now.addingTimeInterval(maximumLength))
+    }
+
+    public var isByProxy: Bool { id == Self.proxyID }
+
+    private static let proxyID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
     /// How long a link is good for, in seconds. [ours]
     public static let linkLifetime: TimeInterval = 600
     /// How long a session may last at most, in seconds. [ours]
@@ -32,9 +43,10 @@ public protocol ConsoleSessions: Sendable {
     func add(_ link: ConsoleSecret, for access: ConsoleAccess, lasting length: Int, at now: Date) async throws
 
     /// Uses a link up, and begins its session.
-    /// - Returns: Nil for a link that was used, has expired, or never was.
+    /// - Parameter earlier: of a session that the new one takes the place of, and which ends; nil for none.
+    /// - Returns: Nil for a link that was used, has expired, or never was; the earlier session goes on then.
     func signIn(
-        by link: ConsoleSecret, as session: ConsoleSecret, at now: Date
+        by link: ConsoleSecret, as session: ConsoleSecret, insteadOf earlier: ConsoleSecret?, at now: Date
     ) async throws -> ConsoleSession?
 
     /// The session, noting that it is in use; nil for one that is over.
@@ -50,6 +62,20 @@ public protocol ConsoleSessions: Sendable {
     /// Ends all of them, and makes links that were not used useless.
     func endAll(by name: DisplayName) async throws
 
-    /// Writes down that a key was shown.
+    /// Writes down that a key, or the secret of a webhook, was shown.
     func noteKeyShown(to name: DisplayName) async throws
+
+    /// Writes down that a proxy has signed somebody in.
+    func noteSignIn(of name: DisplayName) async throws
+
+    /// What happened, the newest first, from before one on, up to `limit`.
+    func events(before: Int?, limit: Int) async throws -> [ConsoleEvent]
+}
+
+extension ConsoleSessions {
+    public func signIn(
+        by link: ConsoleSecret, as session: ConsoleSecret, at now: Date
+    ) async throws -> ConsoleSession? {
+        try await signIn(by: link, as: session, insteadOf: nil, at: now)
+    }
 }

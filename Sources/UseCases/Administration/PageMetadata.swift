@@ -1,13 +1,13 @@
 /// What the `meta` elements of a page say that banners and previews are made from.
 ///
 /// Comments, scripts and styles are passed over. Each byte is looked at a fixed number of times, whatever the page.
-struct PageMetadata {
+public struct PageMetadata: Sendable {
     /// The first one; nil where there is none.
-    private(set) var banner: SmartAppBanner?
+    public private(set) var banner: SmartAppBanner?
     /// Of Open Graph, by their names such as `og:title`; of two alike the first.
-    private(set) var properties: [String: String] = [:]
+    public private(set) var properties: [String: String] = [:]
 
-    init(ofPage page: [UInt8]) {
+    public init(ofPage page: [UInt8]) {
         var scanner = TagScanner(page)
         while let attributes = scanner.nextMeta() {
             let content = attributes["content"] ?? ""

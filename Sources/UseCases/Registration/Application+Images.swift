@@ -74,7 +74,7 @@ struct ImageUpload: Sendable {
         var image = known
         for _ in 1...Self.maximumReservations {
             var current: RemoteImage
-            if let image, !isOutdated(image) {
+            if let image, isUsable(image) {
                 current = image
             } else {
                 current = try await reserve(byteCount: file.count)
@@ -102,16 +102,25 @@ struct ImageUpload: Sendable {
             .wait, code: "image_unfinished", description: "the image could not be brought to Apple")
     }
 
-    private func isOutdated(_ image: RemoteImage) -> Bool {
-        guard case .reserved = image.phase else { return false }
-        return registrar.clock.now().timeIntervalSince(image.reservedAt) > Self.reservationAge
+    /// Not where a reservation is old, nor where its parts are not known: they are sealed, and no secret may open them any more.
+    private func isUsable(_ image: RemoteImage) -> Bool {
+        guard case .reserved(let operations) = image.phase else { return true }
+        return !operations.isEmpty
+            && registrar.clock.now().timeIntervalSince(image.reservedAt) <= Self.reservationAge
+    }
+
+    /// Whether the run may still send.
+    private var fence: Fence {
+        let run = run
+        return { try await run.write([]) }
     }
 
     /// One whose answer is lost stays at Apple unused: nothing lists them.
     private func reserve(byteCount: Int) async throws -> RemoteImage {
         let name = "\(key.digest.description.prefix(16))"
         let reservation = try await registrar.patiently { () throws(ServiceFailure) in
-            try await registrar.service.reserveImage(fileName: name, byteCount: byteCount)
+            try await registrar.service.reserveImage(
+                fileName: name, byteCount: byteCount, fence: fence)
         }
         let image = RemoteImage(
             key.digest, holder: key.holder, id: reservation.id, .reserved(reservation.operations),
@@ -132,7 +141,7 @@ struct ImageUpload: Sendable {
                 }
             }
             return try await registrar.patiently { () throws(ServiceFailure) in
-                try await registrar.service.commitImage(id, md5: md5)
+                try await registrar.service.commitImage(id, md5: md5, fence: fence)
             }.phase
         } catch let failure as ServiceFailure where failure.verdict != .stop && failure.verdict != .wait {
             // It may have been committed before, and its answer lost.

@@ -9,6 +9,8 @@ struct Application {
     let registrar: Registrar
     let run: any RegistrationRun
     private let wishes: Registrar.Wishes
+    /// What alone may be done; nil for all that there is to do.
+    private let saved: SavedPlan?
     private let progress: @Sendable (RegistrationProgress) -> Void
     private var outcome = RegistrationOutcome()
     /// As they are at Apple; those that could not be brought there are in the other.
@@ -38,12 +40,13 @@ struct Application {
     private static let maximumTries = 5
 
     init(
-        _ registrar: Registrar, _ run: any RegistrationRun, _ wishes: Registrar.Wishes,
+        _ registrar: Registrar, _ run: any RegistrationRun, _ wishes: Registrar.Wishes, _ saved: SavedPlan?,
         _ progress: @escaping @Sendable (RegistrationProgress) -> Void
     ) {
         self.registrar = registrar
         self.run = run
         self.wishes = wishes
+        self.saved = saved
         self.progress = progress
     }
 
@@ -56,6 +59,8 @@ struct Application {
                 outcome.stopped = failure
                 return outcome
             }
+            // Later on what has become another is left as it is.
+            if round == 1 { try saved?.check(survey.plan) }
             outcome.survey = survey
             known = Dictionary(survey.memory.applied.map { ($0.url.canonical, $0) }) { first, _ in first }
             try await refresh(survey)
@@ -71,6 +76,8 @@ struct Application {
                 try await perform(next, survey)
             } catch let failure as ServiceFailure {
                 outcome.stopped = failure
+                // A run that may send no more ends as such, and not by what one of its requests says.
+                try await run.write([])
             }
             if outcome.stopped != nil { break }
         }
@@ -88,7 +95,7 @@ struct Application {
     /// What is to be done now: removals only when nothing else is, and so after a listing that has all the rest.
     private func rows(of survey: RegistrationSurvey) -> [Row] {
         let open = survey.plan.rows.filter { row in
-            row.step.isChange && !finished.contains(row.url)
+            row.step.isChange && !finished.contains(row.url) && saved?.has(row) != false
                 && !(outcome.createsNoMore != nil && row.step.isCreation)
         }
         let changes = open.filter { !$0.step.isRemoval }
@@ -144,16 +151,13 @@ struct Application {
     private mutating func perform(chunk: [Row], _ survey: RegistrationSurvey) async throws -> [Row] {
         try await prepareImages(of: chunk)
         let calls = chunk.compactMap { call(for: $0, survey) }
-        let ahead = calls.filter(\.isCreation).map {
-            RecordChange.applied($0.applied(.creating(missingListings: 0)))
-        }
-        // Nothing to write also asks whether the run may still send.
-        try await run.write(ahead)
+        let fences = calls.map { fence(of: $0) }
         let service = registrar.service
         let clip = survey.clip.id
         let results = await withTaskGroup(of: (Int, Result<String, ServiceFailure>).self) { group in
             for (index, call) in calls.enumerated() {
-                group.addTask { (index, await call.send(service, clip: clip)) }
+                let fence = fences[index]
+                group.addTask { (index, await call.send(service, clip: clip, fence: fence)) }
             }
             var results: [(Int, Result<String, ServiceFailure>)] = []
             for await result in group { results.append(result) }
@@ -169,20 +173,32 @@ struct Application {
                 changes +=
                     call.kind == .remove
                     ? [.removed(url: call.row.url, id: id, at: registrar.clock.now())]
-                    : [.applied(call.applied(.created(id: id))), .taken(url: call.row.url)]
+                    : [
+                        .applied(call.applied(.created(id: id), at: registrar.clock.now())),
+                        .taken(url: call.row.url),
+                    ]
             case .failure(let failure):
                 if take(failure, of: call, &changes) { again.append(call.row) }
             }
         }
-        if !changes.isEmpty { try await run.write(changes) }
+        // As above: to write nothing asks whether the run may still send.
+        if !changes.isEmpty || outcome.stopped != nil { try await run.write(changes) }
         return again
+    }
+
+    /// Writes a creation down as sent; to write nothing also asks whether the run may still send.
+    private func fence(of call: Call) -> Fence {
+        let (run, clock) = (run, registrar.clock)
+        return {
+            try await run.write(
+                call.isCreation
+                    ? [.applied(call.applied(.creating(missingListings: 0), at: clock.now()))] : [])
+        }
     }
 
     /// What a row asks of the service; nil where its image cannot be had, which is the row's failure then.
     private mutating func call(for row: Row, _ survey: RegistrationSurvey) -> Call? {
-        guard var call = Call(row, survey, known: known[row.url], now: registrar.clock.now()) else {
-            return nil
-        }
+        guard var call = Call(row, survey, known: known[row.url]) else { return nil }
         guard let digest = call.neededImage else { return call }
         let key = ImageKey(digest: digest, holder: sharesImages ? nil : row.url)
         guard let image = images[key], image.phase == .complete else {
@@ -209,10 +225,9 @@ struct Application {
             // What may have happened stays written down as sent, and so does what an attempt before this one may have made.
             if failure.mayHaveHappened || failure.verdict == .settle && call.wasSentBefore {
                 unanswered.insert(url)
-                // From now on it is waited for: it may have been sent long after it was written down.
-                var row = call.applied(.creating(missingListings: 0))
-                row.sentAt = registrar.clock.now()
-                changes.append(.applied(row))
+                // From now on it is waited for: its answer may have been waited for long.
+                changes.append(
+                    .applied(call.applied(.creating(missingListings: 0), at: registrar.clock.now())))
                 if !isWorthwhile { finish(url, failure) }
                 return false
             }

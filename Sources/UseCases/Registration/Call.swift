@@ -21,7 +21,6 @@ struct Call: Sendable {
     /// Whether other experiences may use the image too.
     var usesSharedImage = false
     private let url: URLPrefix
-    private let now: Date
 
     enum Kind: Sendable, Hashable {
         case create
@@ -32,7 +31,7 @@ struct Call: Sendable {
 
     /// Nil for a row that asks nothing.
     init?(
-        _ row: RegistrationPlan.Row, _ survey: RegistrationSurvey, known: AppliedExperience?, now: Date
+        _ row: RegistrationPlan.Row, _ survey: RegistrationSurvey, known: AppliedExperience?
     ) {
         switch row.step {
         case .create(let content), .replace(_, _, let content):
@@ -48,7 +47,6 @@ struct Call: Sendable {
         guard let url = survey.desired[row.url]?.url ?? known?.url else { return nil }
         self.row = row
         self.url = url
-        self.now = now
         localizations = id.flatMap { survey.listing.localizationIDs[$0] } ?? [:]
         desired = survey.desired[row.url]?.content
         wasSentBefore = known != nil && known?.id == nil
@@ -60,26 +58,29 @@ struct Call: Sendable {
     var neededImage: ImageDigest? { row.step.neededImage }
 
     /// As it is to be remembered.
-    func applied(_ phase: AppliedExperience.Phase) -> AppliedExperience {
+    func applied(_ phase: AppliedExperience.Phase, at now: Date) -> AppliedExperience {
         AppliedExperience(url, content ?? ExperienceContent(Card()), phase, sentAt: now)
     }
 
     /// - Returns: the identifier at Apple.
-    func send(_ service: any ExperienceService, clip: String) async -> Result<String, ServiceFailure> {
+    func send(
+        _ service: any ExperienceService, clip: String, fence: @escaping Fence
+    ) async -> Result<String, ServiceFailure> {
         do throws(ServiceFailure) {
             switch (kind, id, content) {
             case (.remove, let id?, _):
-                try await service.remove(id)
+                try await service.remove(id, fence: fence)
                 return .success(id)
             case (.update, let id?, let content?), (.adopt, let id?, let content?):
                 if !changes.isEmpty {
                     try await service.update(
-                        id, changes, to: content, localizations: localizations, image: image)
+                        id, changes, to: content, localizations: localizations, image: image, fence: fence)
                 }
                 return .success(id)
             case (_, _, let content?):
                 return .success(
-                    try await service.create(at: row.url, content, clip: clip, image: image ?? ""))
+                    try await service.create(
+                        at: row.url, content, clip: clip, image: image ?? "", fence: fence))
             default:
                 throw ServiceFailure(
                     .reject, code: "nothing_to_send", description: "there is nothing to send")

@@ -1,7 +1,9 @@
 public import Cards
 
 /// App Store Connect, about the experiences of one clip; each function is one request but for listings, which are one for each
-/// page, and none is sent twice by itself but for reads whose token was refused.
+/// page, and none is sent twice by itself but for those whose token was refused.
+///
+/// A write may have to wait for its turn, for an hour perhaps: its fence is asked after that, right before it is sent.
 public protocol ExperienceService: Sendable {
     /// - Throws: with the verdict `.stop` where the key reaches no such app, or no build with the clip was uploaded yet.
     func clip() async throws(ServiceFailure) -> RegisteredClip
@@ -9,25 +11,34 @@ public protocol ExperienceService: Sendable {
     func listing(
         ofClip clip: String, images: [String: ImageDigest]
     ) async throws(ServiceFailure) -> ExperienceListing
+    /// What Apple's cache has of the association files of the sites that the newest build's clip names; nil without a build.
+    func domains() async throws(ServiceFailure) -> [AssociatedDomain]?
     /// Whether there is an experience, in whatever state.
     func exists(_ id: String) async throws(ServiceFailure) -> Bool
 
     /// - Returns: the identifier of the new experience.
     func create(
-        at link: String, _ content: ExperienceContent, clip: String, image: String
+        at link: String, _ content: ExperienceContent, clip: String, image: String, fence: @escaping Fence
     ) async throws(ServiceFailure) -> String
     func update(
         _ id: String, _ changes: [FieldChange], to content: ExperienceContent,
-        localizations: [CardLanguage: String], image: String?
+        localizations: [CardLanguage: String], image: String?, fence: @escaping Fence
     ) async throws(ServiceFailure)
-    func remove(_ id: String) async throws(ServiceFailure)
+    func remove(_ id: String, fence: @escaping Fence) async throws(ServiceFailure)
 
-    func reserveImage(fileName: String, byteCount: Int) async throws(ServiceFailure) -> ImageReservation
+    func reserveImage(
+        fileName: String, byteCount: Int, fence: @escaping Fence
+    ) async throws(ServiceFailure) -> ImageReservation
     func upload(_ file: [UInt8], _ operation: UploadOperation) async throws(ServiceFailure)
-    func commitImage(_ id: String, md5: String) async throws(ServiceFailure) -> ImageState
+    func commitImage(
+        _ id: String, md5: String, fence: @escaping Fence
+    ) async throws(ServiceFailure) -> ImageState
     /// Nil where there is none.
     func image(_ id: String) async throws(ServiceFailure) -> ImageState?
 }
+
+/// Whether a write may be sent now, and what is to be written down before: what it throws ends the write, and nothing is sent.
+public typealias Fence = @Sendable () async throws -> Void
 
 /// A clip as App Store Connect has it.
 public struct RegisteredClip: Sendable, Hashable {

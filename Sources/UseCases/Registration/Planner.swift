@@ -63,7 +63,9 @@ struct Planner {
             let remote = owned[id]
             let current = remote?.content ?? row.content
             let content = desired.content.inheriting(current)
-            let changes = desired.content.changes(applied: row.content, remote: current)
+            let changes = desired.content.changes(applied: row.content, remote: current).filter {
+                !isByMaps($0, remote)
+            }
             if remote?.status == .deactivated { return .blocked([.deactivated]) }
             if changes.isEmpty { return .inStep }
             let blocks = blocks(desired, content, remote)
@@ -83,6 +85,15 @@ struct Planner {
         let changes = desired.content.changes(applied: row?.content, remote: candidate.content)
         let blocks = blocks(desired, content, candidate)
         return blocks.isEmpty ? .adopt(id: candidate.id, changes, content) : .blocked(blocks)
+    }
+
+    /// Whether Maps has put its own words in the place of ours, which would come back as often as ours were sent: what we send
+    /// of a place serves to find it, and one that was found is Maps' own. [ours]
+    ///
+    /// What the app does there, and for whom, is no matter of Maps.
+    private func isByMaps(_ change: FieldChange, _ remote: RemoteExperience?) -> Bool {
+        remote?.placeStatus == .matched && change.cause == .drift && change.path.hasPrefix("place.")
+            && !["place.mapAction", "place.relationship"].contains(change.path)
     }
 
     /// What stands in the way of writing an experience.
@@ -198,7 +209,13 @@ struct Planner {
         switch remote?.placeStatus {
         case .noMatch: findings.append(.placeNotMatched)
         case .pending: findings.append(.placePending)
-        case .matched, nil: break
+        case .matched:
+            if let row = applied[url], let content = desired[url]?.content, let remote {
+                let changes = content.changes(applied: row.content, remote: remote.content)
+                let paths = changes.filter { isByMaps($0, remote) }.map(\.path)
+                if !paths.isEmpty { findings.append(.placeRewritten(paths: paths)) }
+            }
+        case nil: break
         }
         if let content = desired[url]?.content {
             let texts = (remote.map { content.inheriting($0.content) } ?? content).card.texts

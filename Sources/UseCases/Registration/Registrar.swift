@@ -24,7 +24,7 @@ public struct Registrar: Sendable {
     }
 
     /// What an operator wants of a plan or a run.
-    public struct Wishes: Sendable {
+    public struct Wishes: Sendable, Hashable {
         public var adopts = false
         public var allowedRemovals = 0
         public var allowedMassRemoval: Int?
@@ -57,13 +57,48 @@ public struct Registrar: Sendable {
         try await survey(wishes, nil)
     }
 
+    /// Looks at all there is, for who wants to know what somebody has changed at Apple.
+    public func look() async throws -> (survey: RegistrationSurvey, check: RegistrationCheck) {
+        let survey = try await plan(Wishes())
+        var domains: [AssociatedDomain]?
+        do {
+            domains = try await patiently { () throws(ServiceFailure) in try await service.domains() }
+        } catch is ServiceFailure {
+            // The sites are told of beside, and a key may reach experiences and no builds: a plan without them is one all the same.
+        }
+        return (survey, RegistrationCheck(survey, domains: domains, of: clip, at: clock.now()))
+    }
+
+    /// Looks whether a plan that was looked at is still the one there is; changes nothing at Apple.
+    /// - Throws: `RegistrationError.stalePlan` where it is another.
+    public func plan(_ saved: SavedPlan) async throws -> RegistrationSurvey {
+        let survey = try await survey(saved.wishes, nil)
+        try saved.check(survey.plan)
+        return survey
+    }
+
     /// Does what there is to do.
     /// - Parameter progress: told after each step.
     public func apply(
         _ wishes: Wishes, progress: @escaping @Sendable (RegistrationProgress) -> Void = { _ in }
     ) async throws -> RegistrationOutcome {
         try await records.withRun(at: clock.now()) { run in
-            var application = Application(self, run, wishes, progress)
+            var application = Application(self, run, wishes, nil, progress)
+            return try await application.apply()
+        }
+    }
+
+    /// Does what a plan says that was looked at, and nothing else.
+    /// - Parameter limit: the most changes; nil for all.
+    /// - Throws: `RegistrationError.stalePlan` where there is another plan now: then nothing is done.
+    public func apply(
+        _ saved: SavedPlan, limit: Int? = nil,
+        progress: @escaping @Sendable (RegistrationProgress) -> Void = { _ in }
+    ) async throws -> RegistrationOutcome {
+        var wishes = saved.wishes
+        wishes.limit = limit
+        return try await records.withRun(at: clock.now()) { [wishes] run in
+            var application = Application(self, run, wishes, saved, progress)
             return try await application.apply()
         }
     }

@@ -21,6 +21,10 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
     case tooManyRefusals
     /// Neither a registered URL nor the identifier of a location that one is bound to.
     case unknownTarget(String)
+    /// A plan that was looked at is not the one there is now: of so many URLs, and how of the first.
+    case stalePlan(url: String, String, count: Int)
+    /// What was to be a plan is none, for the reason given.
+    case notAPlan(String)
 
     /// A name that stays the same across versions.
     public var code: String {
@@ -34,6 +38,8 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
         case .superseded: "superseded"
         case .tooManyRefusals: "too_many_refusals"
         case .unknownTarget: "unknown_target"
+        case .stalePlan: "stale_plan"
+        case .notAPlan: "not_a_plan"
         }
     }
 
@@ -51,6 +57,10 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
         case .tooManyRefusals:
             "App Store Connect said twenty times in a row that there were too many requests"
         case .unknownTarget(let target): "no experience of the clip has the URL or the location \(target)"
+        case .stalePlan(let url, let difference, let count):
+            "the plan is stale (stale_plan), nothing was done: \(difference), of \(url)"
+                + (count > 1 ? " and \(count - 1) more" : "")
+        case .notAPlan(let reason): "this is no plan that 'doorstep appstore plan' has written: \(reason)"
         }
     }
 }

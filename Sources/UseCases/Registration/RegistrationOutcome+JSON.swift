@@ -7,6 +7,7 @@ extension RegistrationOutcome {
             "removed": JSONValue(removed),
             "failures": .array(failures.map { .object($0.json) }),
             "inStep": .bool(stopped == nil && survey?.isInStep == true),
+            "target": survey?.target.map(JSONValue.string) ?? .null,
         ]
         json["stopped"] = (stopped ?? createsNoMore).map {
             ["code": .string($0.code), "detail": .string("\($0)")]
@@ -27,10 +28,15 @@ extension RegistrationOutcome {
             let blocked = survey.plan.rows.count { if case .blocked = $0.step { true } else { false } }
             let left = survey.plan.rows.count(where: \.step.isChange)
             if survey.isInStep {
-                lines.append("App Store Connect is in step with the catalogue")
-            } else {
                 lines.append(
-                    "\(left) changes are left, \(blocked) blocked: 'doorstep appstore plan' shows them")
+                    survey.target.map {
+                        "\($0) is in step with the catalogue; nothing else was looked at"
+                    } ?? "App Store Connect is in step with the catalogue")
+            } else {
+                let place = survey.target.map { " of \($0), which alone was looked at" } ?? ""
+                lines.append(
+                    "\(left) changes are left\(place), \(blocked) blocked: 'doorstep appstore plan' shows them"
+                )
             }
         }
         return lines.joined(separator: "\n")

@@ -45,6 +45,8 @@ public struct RegistrationPlan: Sendable, Hashable {
         case placeNotMatched
         /// Apple is still looking for the place. [Apple]
         case placePending
+        /// Maps says otherwise what was sent of the place, by its paths; it is not sent again before it changes.
+        case placeRewritten(paths: [String])
         /// The app has the language, the card has not.
         case languageMissing(String)
     }

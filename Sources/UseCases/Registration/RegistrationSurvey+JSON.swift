@@ -8,21 +8,22 @@ extension RegistrationSurvey {
     /// The plan for scripts.
     /// - Parameter showsUnmanaged: whether experiences are listed that Doorstep did not make; they are counted anyway.
     public func json(showsUnmanaged: Bool = false) -> JSONObject {
-        let rows = plan.rows.filter { row in
-            switch row.step {
-            case .unmanaged: showsUnmanaged
-            case .inStep: !row.findings.isEmpty
-            default: true
-            }
-        }
-        return [
+        var json = summary
+        json["rows"] = .array(shownRows(withUnmanaged: showsUnmanaged).map { .object($0.json) })
+        return json
+    }
+
+    /// The plan without its rows.
+    var summary: JSONObject {
+        [
             "version": JSONValue(Self.formatVersion), "inStep": .bool(isInStep),
+            "target": target.map(JSONValue.string) ?? .null,
             "listing": [
                 "experiences": JSONValue(listing.listing.experiences.count),
                 "isComplete": .bool(listing.listing.isComplete),
             ],
-            "counts": .object(
-                counts.reduce(into: [:]) { $0[$1.name] = JSONValue($1.count) }),
+            "counts": Self.json(counts), "places": Self.json(placeCounts),
+            "findings": Self.json(findingCounts),
             "missing": .array(missing.map(JSONValue.string)),
             "forecast": [
                 "requests": JSONValue(forecast.requests), "requestsPerHour": JSONValue(allowance),
@@ -31,9 +32,38 @@ extension RegistrationSurvey {
                 "images": JSONValue(forecast.images), "imageBytes": JSONValue(forecast.imageBytes),
             ],
             "defaultExperiences": .array(defaultExperiences.map(JSONValue.string)),
-            "rows": .array(rows.map { .object($0.json) }),
         ]
     }
+
+    /// Counts by their names.
+    static func json(_ counts: [(name: String, count: Int)]) -> JSONValue {
+        var json: JSONObject = [:]
+        for (name, count) in counts { json[name] = JSONValue(count) }
+        return .object(json)
+    }
+
+    /// Those of which there is something to say.
+    func shownRows(withUnmanaged showsUnmanaged: Bool) -> [RegistrationPlan.Row] {
+        plan.rows.filter { row in
+            switch row.step {
+            case .unmanaged: showsUnmanaged
+            case .inStep: !row.findings.isEmpty
+            default: true
+            }
+        }
+    }
+
+    /// How many places of Doorstep's experiences Maps has found, looks for and has not.
+    var placeCounts: [(name: String, count: Int)] {
+        let own = Set(memory.applied.compactMap(\.id))
+        let states = Dictionary(
+            grouping: listing.listing.experiences.filter { own.contains($0.id) }.compactMap(\.placeStatus)
+        ) { $0 }.mapValues(\.count)
+        return RemoteExperience.PlaceStatus.allCases.map { ($0.rawValue.lowercased(), states[$0] ?? 0) }
+    }
+
+    /// The identifier of the location that an experience is bound to.
+    func location(of url: String) -> String? { desired[url]?.location }
 
     /// How many rows there are of each step, none left out.
     public var counts: [(name: String, count: Int)] {
@@ -122,6 +152,7 @@ extension RegistrationPlan.Finding {
         case .unlisted: "unlisted"
         case .placeNotMatched: "place_not_matched"
         case .placePending: "place_pending"
+        case .placeRewritten: "place_rewritten"
         case .languageMissing: "language_missing"
         }
     }
@@ -131,6 +162,7 @@ extension RegistrationPlan.Finding {
         case .duplicate(let ids): ids.joined(separator: ", ")
         case .unlisted(let id): id
         case .languageMissing(let language): language
+        case .placeRewritten(let paths): paths.joined(separator: ", ")
         case .placeNotMatched, .placePending: nil
         }
     }

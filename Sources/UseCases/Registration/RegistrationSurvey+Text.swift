@@ -22,7 +22,7 @@ extension RegistrationSurvey {
             "Gone from App Store Connect, though nobody here removed it: \($0)"
         }
         lines.append(
-            "Plan: "
+            (target.map { "Plan of \($0) alone: " } ?? "Plan: ")
                 + counts.map { "\($0.count) \($0.name.replacing("_", with: " "))" }.joined(separator: ", "))
         lines += findingLines
         if !listing.listing.isComplete {
@@ -56,18 +56,21 @@ extension RegistrationSurvey {
             "version": JSONValue(Self.formatVersion), "drifted": .bool(!drifted.isEmpty),
             "missing": .array(missing.map(JSONValue.string)),
             "unmanaged": JSONValue(counts.first { $0.name == "unmanaged" }?.count ?? 0),
-            "findings": .object(findingCounts.reduce(into: [:]) { $0[$1.code] = JSONValue($1.count) }),
+            "places": Self.json(placeCounts), "findings": Self.json(findingCounts),
             "rows": .array(drifted.map { .object($0.json) }),
         ]
     }
 
-    private var findingCounts: [(code: String, count: Int)] {
+    var findingCounts: [(name: String, count: Int)] {
         let codes = plan.rows.flatMap { row in Set(row.findings.map(\.code)) }
         return Dictionary(grouping: codes) { $0 }.map { ($0.key, $0.value.count) }.sorted { $0.0 < $1.0 }
     }
 
     private var findingLines: [String] {
-        findingCounts.map { "Found with \($0.count): \($0.code)" }
+        let found = findingCounts.map { "Found with \($0.count): \($0.name)" }
+        guard placeCounts.contains(where: { $0.count > 0 }) else { return found }
+        let places = placeCounts.map { "\($0.count) \($0.name.replacing("_", with: " "))" }
+        return found + ["Places in Maps: " + places.joined(separator: ", ")]
     }
 
     private var costLine: String {

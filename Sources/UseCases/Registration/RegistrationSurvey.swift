@@ -5,6 +5,8 @@ import Invocation
 /// What is desired of a clip's experiences, what was applied and what App Store Connect has, and what follows from it.
 public struct RegistrationSurvey: Sendable {
     public let clip: RegisteredClip
+    /// The one experience or location that was looked at; nil for all.
+    public let target: String?
     public let plan: RegistrationPlan
     public let forecast: RegistrationForecast
     /// Requests of an hour that may be sent.
@@ -78,7 +80,7 @@ extension Registrar {
         let narrowed = try plan.narrowed(to: wishes.target, byURL)
         let complete = memory.images.filter { $0.phase == .complete && $0.holder == nil }
         return RegistrationSurvey(
-            clip: registered, plan: narrowed,
+            clip: registered, target: wishes.target, plan: narrowed,
             forecast: RegistrationForecast(
                 narrowed, sizes: catalogue.imageSizes, uploaded: Set(complete.map(\.digest)),
                 sharesImages: memory.sharesImages, listed: listing.listing.experiences.count),

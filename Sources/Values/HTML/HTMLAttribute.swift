@@ -49,6 +49,7 @@ public struct HTMLAttribute: Sendable {
     public static func autocomplete(_ value: String) -> HTMLAttribute { .init("autocomplete", value) }
     public static func inputmode(_ value: String) -> HTMLAttribute { .init("inputmode", value) }
     public static func maxlength(_ value: Int) -> HTMLAttribute { .init("maxlength", "\(value)") }
+    public static func accept(_ value: String) -> HTMLAttribute { .init("accept", value) }
     public static func rows(_ value: Int) -> HTMLAttribute { .init("rows", "\(value)") }
     public static func spellcheck(_ value: Bool) -> HTMLAttribute { .init("spellcheck", "\(value)") }
     public static let required = HTMLAttribute("required", nil)

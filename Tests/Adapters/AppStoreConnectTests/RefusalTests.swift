@@ -3,6 +3,7 @@ import Cards
 import JSON
 import Registration
 import StoreSupport
+import Synchronization
 import Testing
 
 @testable import AppStoreConnect
@@ -54,7 +55,8 @@ import Testing
                 #expect(error?.mayHaveHappened == false)
                 #expect("\(refusal)".hasPrefix("App Store Connect answered \(status): \(text) (request "))
             }
-            #expect(store.simulator.counters.statuses == [status: 2])
+            // With a token that is refused, each is sent thrice.
+            #expect(store.simulator.counters.statuses == [status: status == 401 ? 6 : 2])
         }
     }
 
@@ -148,6 +150,46 @@ import Testing
                 return
             }
             #expect(refusal.verdict == .settle)
+        }
+    }
+
+    /// Nothing was done by what was refused so: it may be sent again, a creation too.
+    @Test func writesAreRepeatedForAnotherTokenAlone() async throws {
+        try await Store.lend { store in
+            let image = try await store.image()
+            let asked = Mutex(0)
+            func create(_ name: String) async throws {
+                _ = try await store.client.createExperience(
+                    at: "https://example.com/\(name)", ExperienceContent(Store.card(name, image: nil)),
+                    clip: StoreFixture.clipID, image: image.id
+                ) { asked.withLock { $0 += 1 } }
+            }
+            let refused = Fault.Effect.answer(status: 401, code: "NOT_AUTHORIZED", retryAfter: nil)
+            store.simulator.faults = [Fault(refused, times: 1, method: "POST")]
+            try await create("a")
+            #expect(store.simulator.counters.creations == ["https://example.com/a": 1])
+            // Each time it is asked whether it may be sent.
+            #expect(asked.withLock { $0 } == 2)
+            store.simulator.faults = [Fault(refused, method: "POST")]
+            await #expect(throws: AppStoreConnectError.self) { try await create("b") }
+            #expect(asked.withLock { $0 } == 5)
+            store.simulator.faults = [
+                Fault(.answer(status: 503, code: "", retryAfter: nil), times: 1, method: "POST")
+            ]
+            await #expect(throws: AppStoreConnectError.self) { try await create("c") }
+            #expect(asked.withLock { $0 } == 6)
+        }
+    }
+
+    /// What its fence refuses is not sent.
+    @Test func whatMayNotBeSentIsNotSent() async throws {
+        struct Ended: Error {}
+        try await Store.lend { store in
+            let error = await #expect(throws: AppStoreConnectError.self) {
+                try await store.client.removeExperience("1") { throw Ended() }
+            }
+            #expect(error?.code == "withdrawn" && error?.mayHaveHappened == false)
+            #expect(store.simulator.counters.statuses.isEmpty)
         }
     }
 

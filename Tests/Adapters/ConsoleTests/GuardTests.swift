@@ -10,6 +10,9 @@ import Testing
         arguments: [
             ([.secFetchSite: "same-origin"], true),
             ([.secFetchSite: "same-origin", .origin: "null"], true),
+            ([.secFetchSite: "same-origin", .origin: "http://localhost"], true),
+            // A proxy stands between that does not pass Host on.
+            ([.secFetchSite: "same-origin", .origin: "https://console.example.com"], false),
             ([.secFetchSite: "same-site"], false),
             ([.secFetchSite: "same-site", .origin: "http://localhost"], false),
             ([.secFetchSite: "cross-site"], false),
@@ -29,19 +32,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        HTTPField.Name.forwarded, .forwardedFor, .forwardedHost, .forwardedProto, .via,
+    ])
+    func behindAProxyThatIsNotNamedNobodyIsAnswered(_ field: HTTPField.Name) async throws {
+        try await TestConsole.withConsole { console in
+            #expect(try await console.get("/login").status == .ok)
+            #expect(try await console.get("/login", nil, [field: "x"]).status == .misdirectedRequest)
+        }
+    }
+
+    @Test func whereAnOriginIsNamedNoOtherNameCounts() throws {
+        let names = ConsoleNames(origins: [try #require(ConsoleOrigin("https://console.example.com"))])
+        for isForwarded in [false, true] {
+            let origin = names.origin(of: "console.example.com", isForwarded: isForwarded)
+            #expect(origin?.text == "https://console.example.com" && origin?.isSecure == true)
+            // As a proxy asks that does not pass Host on.
+            #expect(names.origin(of: "127.0.0.1:8081", isForwarded: isForwarded) == nil)
+            #expect(names.origin(of: "localhost", isForwarded: isForwarded) == nil)
+        }
+    }
+
     @Test(
         arguments: [
             ("127.0.0.1", "http://127.0.0.1"), ("127.0.0.1:8081", "http://127.0.0.1:8081"),
             ("LOCALHOST:8081", "http://localhost:8081"), ("[::1]:8081", "http://[::1]:8081"),
-            ("console.example.com", "https://console.example.com"), ("console.example.com:8081", nil),
+            ("console.example.com", nil), ("console.example.com:8081", nil),
             ("evil.example.com", nil), ("127.0.0.1.evil.example.com", nil),
             ("127.0.0.1:8081@evil.example.com", nil),
             ("localhost:", nil), ("localhost:99999", nil), ("localhost.", nil), ("192.0.2.1", nil), ("", nil),
             (nil, nil),
         ] as [(String?, String?)])
-    func theConsoleGoesByItsOwnNamesAlone(_ authority: String?, origin: String?) throws {
-        let names = ConsoleNames(origins: [try #require(ConsoleOrigin("https://console.example.com"))])
-        #expect(names.origin(of: authority)?.text == origin)
+    func theConsoleGoesByItsOwnNamesAlone(_ authority: String?, origin: String?) {
+        let found = ConsoleNames(origins: []).origin(of: authority, isForwarded: false)
+        #expect(found?.text == origin && found?.isSecure != true)
     }
 
     @Test(arguments: [

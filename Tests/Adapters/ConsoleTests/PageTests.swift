@@ -6,6 +6,7 @@ import HummingbirdTesting
 import Invocation
 import JSON
 import NIOCore
+import Notifications
 import Persistence
 import Tenancy
 import Testing
@@ -17,22 +18,133 @@ import Testing
     static let paths = [
         "", "/find?q=door", "/places", "/places.cells?bbox=-180,-85,180,85&z=2", "/places/door",
         "/places/door/edit",
-        "/diagnose", "/problems", "/audit", "/confirmations",
+        "/diagnose", "/problems", "/audit", "/confirmations", "/deliveries", "/retry?state=refused",
+        "/images", "/import", "/appstore", "/urls", "/urls?at=example.com",
+        "/urls/\(experience)", "/domains", "/domains/example.com", "/domains/example.com?check=1", "/keys",
+        "/keys/\(key)", "/webhooks", "/webhooks/\(webhook)",
     ]
+    /// What changes something, or begins to, whatever its form says.
+    static let simpleChanges = [
+        "/places/door/try", "/places/door/edit", "/retry", "/import",
+        "/deliveries/019a0000-0000-7000-8000-000000000000/retry",
+        "/import/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ]
+    static let uploads = [("/images", "image/png"), ("/import.csv", "text/csv")]
+
+    /// Of `acme`, which is given these.
+    private static let experience = "exp_YWV4YW1wbGUuY29tL2Rvb3I"
+    private static let (key, webhook) = ("KEY", "WEBHOOK")
+
+    /// Every change of what is a tenant's, with a form that would be taken.
+    static func changes() -> [(path: String, form: [String: String])] {
+        func form(_ fields: [String: String] = [:]) -> [String: String] {
+            fields.merging(["form": UUID().uuidString]) { $1 }
+        }
+        return [
+            ("/keys", form(["kind": "secret"])), ("/keys/\(key)/rotate", form(["overlap": "1"])),
+            ("/keys/\(key)/revoke", ["hint": "HINT"]), ("/domains", ["host": "new.example.com"]),
+            ("/domains/example.com/verify", [:]), ("/domains/example.com/pages", ["pages": "on"]),
+            ("/webhooks", form(["url": "https://hooks.example.com", "event.key.revoked": "1"])),
+            ("/webhooks/\(webhook)/change", ["state": "off"]),
+            ("/webhooks/\(webhook)/change", ["event.key.revoked": "1"]),
+            ("/webhooks/\(webhook)/rotate", form()), ("/webhooks/\(webhook)/test", [:]),
+            ("/webhooks/\(webhook)/replay", ["hours": "1"]),
+        ]
+    }
+
+    /// What stands for something of a tenant's in a path or a form.
+    struct Owned {
+        let key: KeyRecord
+        let webhook: WebhookID
+
+        init(_ console: TestConsole, _ tenant: Tenant) async throws {
+            var generator = SystemRandomNumberGenerator()
+            key = try await console.store.createKey(
+                APIKey.generate(.secret, using: &generator), scopes: nil, locations: nil, expiresAt: nil,
+                of: tenant.id)
+            webhook = try await console.webhooks.create(
+                Webhook(
+                    url: WebhookURL("https://hooks.example.com/\(tenant.slug)"),
+                    secret: WebhookSecret(using: &generator)),
+                events: WebhookEvent.usual, of: tenant.id, by: "operator:test"
+            ).id
+            _ = try await TenantItems(console.store.items.domains, of: tenant.id, by: "operator:test").claim(
+                DomainRecord(
+                    name: DomainName("example.com"), challenge: "c\(tenant.slug)", claimedAt: Date()))
+        }
+
+        func put(in text: String) -> String {
+            text.replacing(PageTests.key, with: key.id.description)
+                .replacing(PageTests.webhook, with: webhook.description)
+                .replacing("HINT", with: key.hint)
+        }
+    }
 
     @Test func aSessionOfOneTenantSeesNoOther() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn(tenant: console.acme.id)
+            let own = try await Owned(console, console.acme)
+            let others = try await Owned(console, console.other)
             for path in Self.paths {
-                #expect(try await console.get("/t/other\(path)", cookie).status == .notFound, "\(path)")
-                #expect(try await console.get("/t/acme\(path)", cookie).status != .notFound, "\(path)")
+                let (ownPath, othersPath) = (own.put(in: path), others.put(in: path))
+                #expect(try await console.get("/t/acme\(ownPath)", cookie).status != .notFound, "\(path)")
+                #expect(try await console.get("/t/other\(othersPath)", cookie).status == .notFound, "\(path)")
+                // What is another's, by the own tenant's path.
+                guard othersPath != path else { continue }
+                #expect(try await console.get("/t/acme\(othersPath)", cookie).status == .notFound, "\(path)")
             }
+            for path in Self.simpleChanges {
+                #expect(
+                    try await console.post("/t/other\(path)", ["name": "x", "state": "refused"], cookie)
+                        .status
+                        == .notFound, "\(path)")
+            }
+            for (path, type) in Self.uploads {
+                let answer = try await console.send(Array("x".utf8), as: type, "/t/other\(path)", cookie)
+                #expect(answer.status == .notFound, "\(path)")
+            }
+            for (path, form) in Self.changes() {
+                let form = form.mapValues { others.put(in: $0) }
+                let path = others.put(in: path)
+                #expect(
+                    try await console.post("/t/other\(path)", form, cookie).status == .notFound, "\(path)")
+                guard path.contains(others.key.id.description) || path.contains(others.webhook.description)
+                else { continue }
+                #expect(
+                    try await console.post("/t/acme\(path)", form, cookie).status == .notFound, "\(path)")
+            }
+            for path in ["/tenants", "/tenants/acme", "/tenants/other", "/status"] {
+                #expect(try await console.get(path, cookie).status == .notFound, "\(path)")
+            }
+            for path in ["/tenants/acme/limits", "/tenants/acme/suspension"] {
+                let form = ["key": "1", "state": "suspended", "slug": "acme"]
+                #expect(try await console.post(path, form, cookie).status == .notFound, "\(path)")
+            }
+            #expect(try await console.store.tenant(TenantSlug("acme")) == console.acme)
             #expect(try await console.post("/t/other/places/door/try", [:], cookie).status == .notFound)
             #expect(
                 try await console.post("/t/other/places/door/edit", ["name": "x"], cookie).status == .notFound
             )
             let index = try await console.get("/", cookie).text
             #expect(index.contains("Acme") && !index.contains("Other"))
+        }
+    }
+
+    @Test func whatNoPageOfTheConsoleSentChangesNothing() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            for fields in [[.secFetchSite: "same-site"], [.origin: "https://evil.example.com"], [:]]
+                as [HTTPFields]
+            {
+                for path in Self.simpleChanges {
+                    let answer = try await console.post("/t/acme\(path)", [:], cookie, fields)
+                    #expect(answer.status == .forbidden, "\(path) \(fields)")
+                }
+                for (path, type) in Self.uploads {
+                    let answer = try await console.send([], as: type, "/t/acme\(path)", cookie, fields)
+                    #expect(answer.status == .forbidden, "\(path) \(fields)")
+                }
+            }
         }
     }
 
@@ -162,9 +274,60 @@ import Testing
             ]
             let answer = try await console.post(path, form, cookie)
             #expect(answer.status == .forbidden && answer.text.contains("Nothing was changed"))
+            let own = try await Owned(console, console.acme)
+            for (path, form) in Self.changes() {
+                let answer = try await console.post(
+                    "/t/acme\(own.put(in: path))", form.mapValues { own.put(in: $0) }, cookie)
+                #expect(answer.status == .forbidden, "\(path)")
+                #expect(answer.text.contains("Nothing was changed"), "\(path)")
+            }
+            for (path, form) in [
+                ("limits", ["key": "1"]), ("suspension", ["state": "suspended", "slug": "acme"]),
+            ] {
+                #expect(try await console.post("/tenants/acme/\(path)", form, cookie).status == .forbidden)
+            }
+            #expect(try await console.store.key(own.key.id, of: console.acme.id) == own.key)
+            #expect(try await console.store.keys(of: console.acme.id).count == 1)
+            #expect(try await console.store.tenant(TenantSlug("acme")) == console.acme)
             #expect(
                 try await console.store.items.locations.item(LocationIdentifier("door"), of: console.acme.id)
                     == .door)
+        }
+    }
+
+    @Test func nothingChangesThatNoPageHasSent() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let own = try await Owned(console, console.acme)
+            let paths = Self.changes().map { "/t/acme\(own.put(in: $0.path))" }
+            for path in paths + ["/tenants/acme/limits", "/tenants/acme/suspension"] {
+                for fields in [[.secFetchSite: "same-site"], [.secFetchSite: "cross-site"], [:]]
+                    as [HTTPFields]
+                {
+                    let answer = try await console.post(path, ["key": "1"], cookie, fields)
+                    #expect(
+                        answer.status == .forbidden && answer.text.contains("not sent by a page"), "\(path)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [".", "..", "~", "~.", "~..", "a/b", "%2e"])
+    func everyIdentifierHasAPageOfItsOwn(_ identifier: String) async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let door = try LocationRecord.door
+            try await TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test")
+                .create(
+                    LocationRecord(
+                        identifier: LocationIdentifier(identifier), name: DisplayName("Named so"),
+                        region: door.region, metadata: [:]))
+            let list = try await console.get("/t/acme/places?q=named", cookie).text
+            let link = try #require(list.firstMatch(of: /<a class="row" href="([^"]+)"/)).1
+            let steps = link.split(separator: "/")
+            #expect(!steps.contains { [".", "..", "%2e", "%2E"].contains(String($0)) }, "\(link)")
+            let page = try await console.get(String(link), cookie)
+            #expect(page.status == .ok && page.text.contains("Named so"), "\(link)")
         }
     }
 
@@ -172,7 +335,9 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let items = TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test")
+            var places = [("door", "The door", 52.0, 13.0)]
             for number in 100..<205 {
+                places.append(("p\(number)", "Place \(number)", 0, 0))
                 try await items.create(
                     LocationRecord(
                         identifier: LocationIdentifier("p\(number)"), name: DisplayName("Place \(number)"),
@@ -180,6 +345,7 @@ import Testing
                             center: Coordinate(latitude: 0, longitude: 0), radius: Distance(meters: 100)),
                         metadata: [:]))
             }
+            try console.follow(places)
             let first = try await console.get("/t/acme/places", cookie).text
             #expect(first.contains("100 of 106 places") && first.contains("at 0, 0"))
             let next = try #require(first.firstMatch(of: /href="([^"]+after=[^"]+)"/)).1

@@ -66,6 +66,31 @@ import Testing
         }
     }
 
+    @Test func signingInAgainEndsTheSessionThatTheBrowserHad() async throws {
+        try await TestConsole.withConsole { console in
+            let first = try await console.signIn("ada")
+            // A link that does not hold ends nothing.
+            _ = try await console.post("/login", ["token": "x"], first)
+            #expect(try await console.get("/", first).status == .ok)
+            let link = try await console.link("bob")
+            #expect(try await console.post("/login", ["token": link.text], first).status == .seeOther)
+            #expect(try await console.get("/", first).status == .seeOther)
+            let events = try await console.sessions.events(before: nil, limit: 3)
+            #expect(events.map(\.kind) == [.signedIn, .signedOut, .linkMade])
+            #expect(events.map(\.name) == ["bob", "ada", "bob"])
+        }
+    }
+
+    @Test func whatHappenedIsShownToWhoSeesAllTenants() async throws {
+        try await TestConsole.withConsole { console in
+            let bob = try await console.signIn("bob")
+            let page = try await console.get("/sessions", bob).text
+            #expect(page.contains("a link was made") && page.contains("signed in"))
+            let eve = try await console.signIn("eve", tenant: console.acme.id)
+            #expect(try await !console.get("/sessions", eve).text.contains("a link was made"))
+        }
+    }
+
     @Test func oneAddressTriesNoMoreThanSomeLinks() async throws {
         try await TestConsole.withConsole { console in
             var last = HTTPResponse.Status.ok

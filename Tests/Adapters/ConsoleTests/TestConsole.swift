@@ -1,19 +1,26 @@
 import Administration
+import AppSiteAssociation
+import Encodings
 import Foundation
 import Geodesy
+import HTTPAPI
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Invocation
 import JSON
+import LandingPages
 import Logging
 import NIOCore
+import Notifications
 import Persistence
 import PostgreSQL
 import Routing
 import RoutingSupport
+import Synchronization
 import Tenancy
 import TestSupport
+import Testing
 
 @testable import Console
 
@@ -22,16 +29,27 @@ struct TestConsole {
     let client: any TestClientProtocol
     let sessions: PostgresConsoleSessions
     let store: PostgresAdministrationStore
+    let table: LiveRoutingTable
+    let database: MigratedDatabase
+    let webhooks: PostgresWebhookRegistry
     let acme: Tenant
     let other: Tenant
+    /// What the DNS has of TXT records.
+    let records: TestRecords
 
     static let doorURL = "https://example.com/door"
 
     static func withConsole(
-        _ body: @escaping @Sendable (TestConsole) async throws -> Void
+        _ settings: ConsoleServer.Settings = ConsoleServer.Settings(), tiles: TileSource? = nil,
+        over setup: TestingSetup = .router, _ body: @escaping @Sendable (TestConsole) async throws -> Void
     ) async throws {
+        var settings = settings
+        // A machine that has much else to do is slow: what a page shows does not depend on it here.
+        settings.patience = .seconds(60)
+        settings.tiles = tiles ?? settings.tiles
+        let chosen = settings
         try await MigratedDatabase.withDatabase { database in
-            try await database.withPool(as: .admin) { pool in
+            try await database.withPools { appPool, pool in
                 let store = PostgresAdministrationStore(pool, actor: "operator:test")
                 let acme = try await store.createTenant(slug: TenantSlug("acme"), name: DisplayName("Acme"))
                 let other = try await store.createTenant(
@@ -51,19 +69,33 @@ struct TestConsole {
                 try rows.set(.clips, .clip(acme.id, "com.example.MyApp.Clip", isMultiBusiness: false))
                 try rows.set(.locations, .location(acme.id, "door", name: "The door"))
                 try rows.set(.experiences, .experience(acme.id, "advanced", doorURL, location: "door"))
+                try rows.set(.tenants, .tenant(other.id, name: "Other tenant"))
+                try rows.set(.clips, .clip(other.id, "com.example.MyApp.Clip", isMultiBusiness: false))
+                try rows.set(.domains, .domain(other.id, "proved.example.com", pages: .on))
+                try rows.set(
+                    .experiences, .experience(other.id, "advanced", "https://proved.example.com/hall"))
                 let table = LiveRoutingTable()
                 table.replace(by: rows, from: .database, asOf: Date())
+                let records = TestRecords()
+                let landing = LandingSite()
+                let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
                 let sessions = PostgresConsoleSessions(pool)
                 let server = ConsoleServer(
-                    ConsoleServer.Settings(),
+                    chosen,
                     ConsoleServer.Dependencies(
                         sessions: sessions,
                         stores: { access in
                             let store = PostgresAdministrationStore(
                                 pool, actor: access.actor, isReadOnly: access.isReadOnly)
+                            let ledger = PostgresDeliveryLedger(pool, isReadOnly: access.isReadOnly)
                             return ConsoleStores(
                                 tenants: store, items: store.items, places: store,
-                                confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog)
+                                confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
+                                images: store.imageFiles, deliveries: ledger,
+                                traces: NotificationTracer(ledger, PostgresNotificationStore(appPool)),
+                                registrations: PostgresRegistrationOverview(pool), keys: store,
+                                webhooks: PostgresWebhookRegistry(
+                                    pool, keys: keys, isReadOnly: access.isReadOnly))
                         }, table: table,
                         findings: { tenant in
                             try await store.withCatalogue(of: tenant.slug) { catalogue in
@@ -77,14 +109,79 @@ struct TestConsole {
                                 "url": .string(url), "ok": true,
                                 "checks": [["check": "url", "status": "ok", "detail": .string(url)]],
                             ]
+                        },
+                        sites: ConsoleServer.Sites(
+                            association: { SiteAssociation($0).serialized() },
+                            page: { landing.page(at: $0, of: $1, in: $2) },
+                            prove: { name, tenant, access, now in
+                                try await DomainVerification(
+                                    store: PostgresAdministrationStore(
+                                        pool, actor: access.actor, isReadOnly: access.isReadOnly),
+                                    resolver: records, fetcher: NoPages()
+                                ).verify(name, of: tenant, at: now)
+                            },
+                            check: { await SiteCheck.run(SiteCheck.url(of: $0), clip: nil, NoPages()) }),
+                        status: {
+                            InstallationStatus(
+                                databaseRelease: "15", schemaVersion: 1, knownSchemaVersion: 2,
+                                connections: [.init(login: "door<b>", program: "doorstep", count: 3)],
+                                queues: [.init(kind: .deliveries, count: 7, firstDueAt: nil)])
                         }), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-                try await server.application().test(.router) { client in
+                try await server.application().test(setup) { client in
                     try await body(
                         TestConsole(
-                            client: client, sessions: sessions, store: store, acme: acme, other: other))
+                            client: client, sessions: sessions, store: store,
+                            table: table, database: database,
+                            webhooks: PostgresWebhookRegistry(pool, keys: keys), acme: acme, other: other,
+                            records: records))
                 }
             }
         }
+    }
+
+    /// Has the routing table have places of `acme`, as it has those of a database that it follows.
+    func follow(_ places: [(String, String, Double, Double)]) throws {
+        var rows = try #require(table.current?.table)
+        for (identifier, name, latitude, longitude) in places {
+            try rows.set(
+                .locations,
+                .location(acme.id, identifier, name: name, latitude: latitude, longitude: longitude))
+        }
+        table.replace(by: rows, from: .database, asOf: Date())
+    }
+
+    /// Adds a notification with deliveries, one of each state and reason that is given, in that order.
+    func addDeliveries(
+        _ states: [(state: String, reason: String?)], of tenant: Tenant, goodUntil: Date? = nil
+    ) async throws -> (notification: UUID, deliveries: [UUID]) {
+        let createdAt = Date(
+            timeIntervalSince1970: (Date().timeIntervalSince1970 * 1_000).rounded(.down) / 1_000)
+        let ids = UUID.timeOrdered(states.count + 1, at: createdAt)
+        let notification = try #require(ids.first)
+        try await database.withSuperuser { pool in
+            try await pool.withTransaction { transaction in
+                try await transaction.execute(
+                    """
+                    INSERT INTO doorstep.notifications (tenant_id, created_at, notification_id, bundle_id, url,
+                        experience_url, location_identifier, audience, push_type, priority, payload)
+                    VALUES (\(tenant.id.uuid), \(createdAt), \(notification), 'com.example.MyApp.Clip',
+                        'https://example.com/door', 'https://example.com/door', 'door', '{"business": true}', 'alert',
+                        10, convert_to('{"aps":{"alert":"<b>Ready</b>"}}', 'UTF8'))
+                    """)
+                for (id, (state, reason)) in zip(ids.dropFirst(), states) {
+                    let isDone = state != "queued"
+                    try await transaction.execute(
+                        """
+                        INSERT INTO doorstep.deliveries (tenant_id, created_at, notification_id, delivery_id,
+                            instance_id, token_kind, environment, state, reason, due_at, attempt, finished_at, expires_at)
+                        VALUES (\(tenant.id.uuid), \(createdAt), \(notification), \(id), gen_random_uuid(), 'device',
+                            'production', \(state), \(reason), CASE WHEN \(isDone) THEN NULL ELSE now() END,
+                            CASE WHEN \(isDone) THEN 1 ELSE 0 END, CASE WHEN \(isDone) THEN now() END, \(goodUntil))
+                        """)
+                }
+            }
+        }
+        return (notification, Array(ids.dropFirst()))
     }
 
     // MARK: Requests
@@ -109,10 +206,24 @@ struct TestConsole {
         return secret
     }
 
-    func get(_ path: String, _ cookie: String? = nil) async throws -> TestResponse {
-        var headers = HTTPFields()
-        headers[.cookie] = cookie
+    func get(
+        _ path: String, _ cookie: String? = nil, _ further: HTTPFields = [:]
+    ) async throws -> TestResponse {
+        var headers = further
+        if let cookie { headers[.cookie] = cookie }
         return try await client.execute(uri: path, method: .get, headers: headers, body: nil)
+    }
+
+    /// Sends a file as it is.
+    func send(
+        _ file: [UInt8], as type: String, _ path: String, _ cookie: String? = nil,
+        _ further: HTTPFields = [.secFetchSite: "same-origin"]
+    ) async throws -> TestResponse {
+        var headers = further
+        headers[.contentType] = type
+        headers[.cookie] = cookie
+        return try await client.execute(
+            uri: path, method: .post, headers: headers, body: ByteBuffer(bytes: file))
     }
 
     func post(
@@ -127,6 +238,24 @@ struct TestConsole {
         }.joined(separator: "&")
         return try await client.execute(
             uri: path, method: .post, headers: headers, body: ByteBuffer(string: text))
+    }
+}
+
+/// A DNS that has what tests put there.
+final class TestRecords: TextRecordResolver {
+    private let texts = Mutex<[String: String]>([:])
+
+    func publish(_ record: DomainRecord) { texts.withLock { $0[record.recordName] = record.recordValue } }
+
+    func textRecords(of name: String) async throws(NoAnswer) -> [String] {
+        texts.withLock { $0[name] }.map { [$0] } ?? []
+    }
+}
+
+/// A web in which nobody answers.
+struct NoPages: PageFetcher {
+    func fetch(_ url: String, limit: Int) async throws(NoAnswer) -> Administration.Page {
+        throw NoAnswer("nobody answers")
     }
 }
 
@@ -154,6 +283,15 @@ extension ExperienceRecord {
                     url: URLPrefix(TestConsole.doorURL), kind: .advanced,
                     clip: BundleID("com.example.MyApp.Clip"),
                     binding: .location(LocationIdentifier("door"))))
+        }
+    }
+}
+
+extension MigratedDatabase {
+    /// Pools of a server's login and of an administrator's.
+    fileprivate func withPools(_ body: (_ app: ConnectionPool, _ admin: ConnectionPool) async throws -> Void) async throws {
+        try await withPool(as: .app) { app in
+            try await withPool(as: .admin) { admin in try await body(app, admin) }
         }
     }
 }

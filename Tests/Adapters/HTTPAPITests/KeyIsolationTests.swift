@@ -12,6 +12,7 @@ import Locations
 import NIOCore
 import Notifications
 import Receipts
+import Registration
 import Routing
 import RoutingSupport
 import StoreSupport
@@ -193,6 +194,14 @@ import Testing
                         record: ConfirmationRecord(
                             location: try LocationIdentifier(place.identifier), outcome: .inRegion,
                             source: .nfc, minute: Date(timeIntervalSince1970: 0))), of: tenant)
+                let url = "\(site)/\(place.experience)"
+                api.appStore.add(
+                    RegistrationCheck.Row(
+                        url: url, location: place.identifier,
+                        json: ["url": .string(url), "step": "create"]), of: try BundleID(clip), of: tenant,
+                    summary: [
+                        "missing": .array(places.filter { $0.tenant == tenant }.map { .string($0.name) })
+                    ])
                 api.keys.add(
                     Self.record(
                         place.key, scopes: Scopes(.lookUp),
@@ -363,6 +372,11 @@ import Testing
         probes["PATCH /v1/tenant"] = { _, _ in [Request(path: "/v1/tenant", body: ["name": "Another"])] }
         for path in ["/v1/audit-log", "/v1/tenant"] {
             probes["GET \(path)"] = { _, _ in [Request(path: path)] }
+        }
+        probes["GET /v1/app-store/plan"] = { ids, own in
+            ["", "?clip=\(own.clip)", "?clip=com.\(ids.place).Clip"].map {
+                Request(path: "/v1/app-store/plan\($0)")
+            }
         }
         let listed = [
             "/v1/confirmations", "/v1/confirmations/summary", "/v1/notifications", "/v1/instances",
@@ -703,6 +717,11 @@ import Testing
                 ], key)
             #expect(channel.status == 422 && channel.code == "wrong_audience", "\(channel.text)")
             #expect(channel["detail"]?.stringValue?.contains("restricted") == true)
+            // Of what App Store Connect has, its own rows, and not what is counted of all.
+            for answer in try await ask("GET /v1/app-store/plan", own.ids).prefix(2) {
+                #expect(answer["summary"] == .null, "\(answer.text)")
+                #expect(answer["data"]?.arrayValue?.count == 1 && answer.text.contains(own.experience))
+            }
             // What is for all that a tenant has says so.
             for path in ["/v1/audit-log", "/v1/locations", "/v1/channels", "/v1/clips"] {
                 let answer = try await client.send(.get, path, key: key)

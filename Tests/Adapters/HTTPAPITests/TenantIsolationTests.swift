@@ -295,7 +295,8 @@ import Testing
                     .union(ImageRouteTests.operations).union(TenantRouteTests.operations).union(
                         DiagnosisRouteTests.operations
                     )
-                    .union(NotificationHistoryRouteTests.operations).union(AttestationRouteTests.operations))
+                    .union(NotificationHistoryRouteTests.operations).union(AttestationRouteTests.operations)
+                    .union(AppStoreRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }
     }

@@ -68,6 +68,7 @@ struct TestAPI: Sendable {
     let auditLog = MemoryAuditLog()
     let diagnoses = ScriptedDiagnoses()
     let confirmations = MemoryConfirmationHistory()
+    let appStore = MemoryLatestChecks()
     let history: MemoryNotificationHistory
     /// May manage keys, and look up.
     let keyManager = Self.key(.secret)
@@ -178,7 +179,8 @@ struct TestAPI: Sendable {
                 ).verify(name, of: tenant, at: now)
             },
             diagnose: { [diagnoses] in try await diagnoses.diagnose($0, $1, asksSite: $2) },
-            confirmations: confirmations, history: history, landingPages: LandingSite().answer,
+            confirmations: confirmations, history: history, appStore: appStore,
+            landingPages: LandingSite().answer,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }
 

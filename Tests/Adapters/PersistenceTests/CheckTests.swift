@@ -83,6 +83,21 @@ import Testing
             "app_store_connections",
             ["sha256('')", "convert_to(repeat('a', 4097), 'UTF8')"].map { ["sealed_secret": $0] }
         ),
+        "app_store_checks_found": (
+            "app_store_checks", ["checked_at", "counts", "summary", "findings_digest"].map { [$0: "NULL"] }
+        ),
+        "app_store_checks_summary_length": (
+            "app_store_checks", [["summary": "jsonb_build_object('a', repeat('x', 4194304))"]]
+        ),
+        "app_store_checks_findings_digest_length": (
+            "app_store_checks", [["findings_digest": "''"], ["findings_digest": "sha512('f')"]]
+        ),
+        "app_store_checks_failure_length": (
+            "app_store_checks", ["''", "repeat('a', 129)"].map { ["failure": $0] }
+        ),
+        "app_store_check_rows_row_json_length": (
+            "app_store_check_rows", [["row_json": "jsonb_build_object('a', repeat('x', 1048576))"]]
+        ),
         "app_store_experiences_phase": (
             "app_store_experiences", [["phase": "'removed'", "remote_id": "NULL"]]
         ),

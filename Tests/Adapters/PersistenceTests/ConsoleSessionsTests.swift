@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Notifications
 import Persistence
 import PostgreSQL
 import Tenancy
@@ -108,6 +109,45 @@ import Testing
         }
     }
 
+    @Test func signingInAgainEndsTheEarlierSessionAndALinkThatDoesNotHoldEndsNone() async throws {
+        try await withLink(ada()) { sessions, link, _ in
+            let (first, second) = (secret(), secret())
+            _ = try await sessions.signIn(by: link, as: first, at: start)
+            let used = try await sessions.signIn(by: link, as: second, insteadOf: first, at: start)
+            #expect(used == nil)
+            #expect(try await sessions.session(first, at: start) != nil)
+            let other = secret()
+            let bob = ConsoleAccess(name: try DisplayName("bob"))
+            try await sessions.add(other, for: bob, lasting: 3_600, at: start)
+            let next = try await sessions.signIn(by: other, as: second, insteadOf: first, at: start)
+            #expect(next?.access == bob)
+            #expect(try await sessions.session(first, at: start) == nil)
+            #expect(try await sessions.session(second, at: start) == next)
+            // A cookie of no session is nothing that ends.
+            let third = secret()
+            try await sessions.add(third, for: bob, lasting: 3_600, at: start)
+            #expect(try await sessions.signIn(by: third, as: secret(), insteadOf: first, at: start) != nil)
+            let events = try await sessions.events(before: nil, limit: 10)
+            #expect(
+                events.map { "\($0.kind.rawValue) \($0.name)" } == [
+                    "signed_in bob", "link_made bob", "signed_in bob", "signed_out ada", "link_made bob",
+                    "signed_in ada", "link_made ada",
+                ])
+        }
+    }
+
+    @Test func eventsComeByThePage() async throws {
+        try await withLink(ada()) { sessions, _, _ in
+            for name in ["bob", "cay"] { try await sessions.noteSignIn(of: DisplayName(name)) }
+            try await sessions.noteKeyShown(to: DisplayName("bob"))
+            let first = try await sessions.events(before: nil, limit: 2)
+            #expect(first.map(\.kind) == [.keyShown, .signedIn] && first.map(\.name) == ["bob", "cay"])
+            #expect(first.allSatisfy { $0.login == "doorstep_test_admin" })
+            let rest = try await sessions.events(before: first.last?.id, limit: 10)
+            #expect(rest.map(\.kind) == [.signedIn, .linkMade])
+        }
+    }
+
     @Test func whatHappensIsWrittenDownAndNoSecretIs() async throws {
         try await withLink(ada()) { sessions, link, stores in
             let cookie = secret()
@@ -207,6 +247,68 @@ import Testing
                 try await store.createTenant(slug: TenantSlug("new"), name: DisplayName("New"))
             }
             #expect(try await items.show(key) == sample)
+            var generator = SystemRandomNumberGenerator()
+            let made = APIKey.generate(.secret, using: &generator)
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await store.createKey(made, scopes: nil, expiresAt: nil, of: tenant)
+            }
+        }
+    }
+
+    @Test func aRegistryThatMayOnlyReadIsRefusedByTheDatabase() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
+            var generator = SystemRandomNumberGenerator()
+            let hook = try Webhook(
+                url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret(using: &generator))
+            let webhook = try await PostgresWebhookRegistry(stores.adminPool, keys: keys).create(
+                hook, events: WebhookEvent.usual, of: tenant, by: "operator:test")
+            let reference = WebhookReference(webhook.id, of: tenant)
+            let registry = PostgresWebhookRegistry(stores.adminPool, keys: keys, isReadOnly: true)
+            #expect(try await registry.webhook(reference) == webhook)
+            let message = WebhookMessage(WebhookEvent.test, [:], at: start)
+            await #expect(throws: ReadOnlyAccess.self) { try await registry.add(message, to: reference) }
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await registry.create(hook, events: WebhookEvent.usual, of: tenant, by: "console:ada")
+            }
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await registry.change(reference, WebhookChange(isEnabled: false), by: "console:ada")
+            }
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await registry.replaceSecret(of: reference, by: hook.secret, actor: "console:ada")
+            }
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await registry.replay(.since(start, includesTaken: true), of: reference)
+            }
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await registry.delete(reference, by: "console:ada")
+            }
+            #expect(try await registry.webhook(reference) == webhook)
+        }
+    }
+
+    @Test func anInstallationTellsOfItsSchemaItsConnectionsAndWhatWaits() async throws {
+        try await Stores.withTenant { stores, tenant in
+            let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
+            var generator = SystemRandomNumberGenerator()
+            let registry = PostgresWebhookRegistry(stores.adminPool, keys: keys)
+            let webhook = try await registry.create(
+                Webhook(
+                    url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret(using: &generator)),
+                events: WebhookEvent.usual, of: tenant, by: "operator:test")
+            let installation = PostgresInstallation(stores.routerPool)
+            let empty = try await installation.status()
+            #expect(empty.schemaVersion == Schema.migrations.count)
+            #expect(empty.knownSchemaVersion == Schema.migrations.count)
+            #expect(empty.queues.map(\.count) == [0, 0] && empty.queues.allSatisfy { $0.firstDueAt == nil })
+            #expect(empty.connections.contains { $0.login == "doorstep_test_router" && $0.count >= 1 })
+            for _ in 0..<2 {
+                try await registry.add(
+                    WebhookMessage(WebhookEvent.test, [:], at: start),
+                    to: WebhookReference(webhook.id, of: tenant))
+            }
+            let full = try await installation.status()
+            #expect(full.queues.map(\.count) == [0, 2] && full.queues[1].firstDueAt != nil)
         }
     }
 }

@@ -6,6 +6,8 @@ enum Grants {
     static let expected = """
         doorstep_admin DELETE api_keys
         doorstep_admin DELETE app_store_budget
+        doorstep_admin DELETE app_store_check_rows
+        doorstep_admin DELETE app_store_checks
         doorstep_admin DELETE app_store_connections
         doorstep_admin DELETE app_store_experiences
         doorstep_admin DELETE app_store_images
@@ -38,6 +40,8 @@ enum Grants {
         doorstep_admin DELETE webhooks
         doorstep_admin INSERT api_keys
         doorstep_admin INSERT app_store_budget
+        doorstep_admin INSERT app_store_check_rows
+        doorstep_admin INSERT app_store_checks
         doorstep_admin INSERT app_store_connections
         doorstep_admin INSERT app_store_experiences
         doorstep_admin INSERT app_store_images
@@ -56,9 +60,12 @@ enum Grants {
         doorstep_admin INSERT revoked_attest_keys
         doorstep_admin INSERT short_codes
         doorstep_admin INSERT tenants
+        doorstep_admin INSERT webhook_messages
         doorstep_admin INSERT webhooks
         doorstep_admin SELECT api_keys
         doorstep_admin SELECT app_store_budget
+        doorstep_admin SELECT app_store_check_rows
+        doorstep_admin SELECT app_store_checks
         doorstep_admin SELECT app_store_connections
         doorstep_admin SELECT app_store_experiences
         doorstep_admin SELECT app_store_images
@@ -94,6 +101,7 @@ enum Grants {
         doorstep_admin SELECT webhooks
         doorstep_admin UPDATE api_keys (expires_at, revoked_at, successor_id)
         doorstep_admin UPDATE app_store_budget (spent)
+        doorstep_admin UPDATE app_store_checks (checked_at, counts, due_at, failure, findings_digest, summary)
         doorstep_admin UPDATE app_store_connections (connected_at, issuer_id, key_id, sealed_secret)
         doorstep_admin UPDATE app_store_experiences (content, missing_listings, phase, remote_id, sent_at, undesired_since)
         doorstep_admin UPDATE app_store_images (phase, remote_id, reserved_at, sealed_operations)
@@ -110,6 +118,8 @@ enum Grants {
         doorstep_admin UPDATE webhook_messages (attempt, due_at, queued_at, state)
         doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, sealed_secret, secret_changed_at, url)
         doorstep_admin USAGE doorstep
+        doorstep_app DELETE app_store_budget
+        doorstep_app DELETE app_store_check_rows
         doorstep_app DELETE attest_keys
         doorstep_app DELETE attestation_days
         doorstep_app DELETE audience_cursors
@@ -120,6 +130,9 @@ enum Grants {
         doorstep_app DELETE push_tokens
         doorstep_app DELETE revoked_attest_keys
         doorstep_app DELETE webhook_messages
+        doorstep_app INSERT app_store_budget
+        doorstep_app INSERT app_store_check_rows
+        doorstep_app INSERT app_store_checks
         doorstep_app INSERT attest_keys
         doorstep_app INSERT attestation_days
         doorstep_app INSERT audience_cursors
@@ -133,9 +146,18 @@ enum Grants {
         doorstep_app INSERT push_tokens
         doorstep_app INSERT webhook_messages
         doorstep_app SELECT api_keys (key_id, last_used_on, tenant_id)
+        doorstep_app SELECT app_store_budget
+        doorstep_app SELECT app_store_check_rows
+        doorstep_app SELECT app_store_checks
+        doorstep_app SELECT app_store_connections
+        doorstep_app SELECT app_store_experiences
+        doorstep_app SELECT app_store_images (bundle_id, holder, phase, remote_id, reserved_at, sha256, tenant_id)
+        doorstep_app SELECT app_store_refusals
+        doorstep_app SELECT app_store_removals
         doorstep_app SELECT attest_keys
         doorstep_app SELECT attestation_days
         doorstep_app SELECT audience_cursors
+        doorstep_app SELECT card_images (byte_count, sha256, tenant_id)
         doorstep_app SELECT channels
         doorstep_app SELECT clips
         doorstep_app SELECT deliveries
@@ -154,6 +176,9 @@ enum Grants {
         doorstep_app SELECT webhook_messages
         doorstep_app SELECT webhooks
         doorstep_app UPDATE api_keys (last_used_on)
+        doorstep_app UPDATE app_store_budget (spent)
+        doorstep_app UPDATE app_store_checks (checked_at, counts, due_at, failure, findings_digest, summary)
+        doorstep_app UPDATE app_store_experiences (undesired_since)
         doorstep_app UPDATE attest_keys (counter, last_used_on)
         doorstep_app UPDATE attestation_days (by_token, not_attested, signed)
         doorstep_app UPDATE audience_cursors (delivery_count, due_at, instance_id, launched_at, url)
@@ -189,6 +214,8 @@ enum Grants {
         doorstep_manager INSERT webhook_messages
         doorstep_manager INSERT webhooks
         doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, locations, revoked_at, scopes, successor_id, tenant_id)
+        doorstep_manager SELECT app_store_check_rows
+        doorstep_manager SELECT app_store_checks
         doorstep_manager SELECT app_store_connections (bundle_id, key_id, tenant_id)
         doorstep_manager SELECT attest_keys (attested_on, bundle_id, bundle_version, category, environment, key_id, last_used_on, tenant_id)
         doorstep_manager SELECT attestation_days
@@ -229,6 +256,8 @@ enum Grants {
         doorstep_router EXECUTE prune_audit_log(integer)
         doorstep_router EXECUTE prune_changes()
         doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, locations, revoked_at, scopes, tenant_id)
+        doorstep_router SELECT app_store_checks (bundle_id, checked_at, counts, due_at, failure, tenant_id)
+        doorstep_router SELECT app_store_connections (bundle_id, tenant_id)
         doorstep_router SELECT attest_keys (last_used_on, tenant_id)
         doorstep_router SELECT attestation_days (day, tenant_id)
         doorstep_router SELECT audience_cursors (due_at, tenant_id)

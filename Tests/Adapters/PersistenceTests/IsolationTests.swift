@@ -102,13 +102,14 @@ import Testing
             let tables: [TestLogin: [String]] = [
                 .app: SampleRows.tables.map(\.name).filter {
                     ![
-                        "card_images", "card_image_bytes", "confirmations", "audit_log", "changes",
-                    ].contains($0) && !$0.hasPrefix("app_store_")
+                        "card_image_bytes", "confirmations", "audit_log", "changes", "app_store_runs",
+                    ].contains($0)
                 },
                 .admin: SampleRows.tables.map(\.name).filter { $0 != "changes" },
                 .manager: SampleRows.tables.map(\.name).filter {
                     !["audience_cursors", "idempotency_keys", "changes"].contains($0)
-                        && (!$0.hasPrefix("app_store_") || $0 == "app_store_connections")
+                        && (!$0.hasPrefix("app_store_") || $0 == "app_store_connections"
+                            || $0.hasPrefix("app_store_check"))
                 },
                 .migrate: SampleRows.tables.map(\.name),
             ]
@@ -285,6 +286,10 @@ import Testing
                 "title", "subtitle", "card", "card_image",
             ],
             "short_codes": ["tenant_id", "code", "url"],
+            "app_store_connections": ["tenant_id", "bundle_id"],
+            "app_store_checks": [
+                "tenant_id", "bundle_id", "due_at", "checked_at", "counts", "failure",
+            ],
             "api_keys": [
                 "tenant_id", "key_id", "kind", "digest", "expires_at", "revoked_at", "scopes", "locations",
             ],

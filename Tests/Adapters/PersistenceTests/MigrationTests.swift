@@ -28,7 +28,7 @@ import Testing
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(applied.sorted() == [0, Schema.migrations.count])
+            #expect(applied.reduce(0, +) == Schema.migrations.count)
         }
     }
 

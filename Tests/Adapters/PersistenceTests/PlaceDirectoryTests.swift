@@ -4,7 +4,9 @@ import Geodesy
 import Invocation
 import JSON
 import Persistence
+import PostgreSQL
 import Tenancy
+import TestSupport
 import Testing
 
 @Suite struct PlaceDirectoryTests {
@@ -33,16 +35,13 @@ import Testing
         }
     }
 
-    @Test func findsByWhatAnIdentifierBeginsWithAndANameHolds() async throws {
+    @Test func listsPlacesByTheirIdentifiersAndByWhetherAnybodyWasThere() async throws {
         try await withPlaces { store, tenant in
+            let some = try ["b_%", "a2", "none"].map { try LocationIdentifier($0) }
             let expected: [(PlaceSelection, [String])] = [
                 (PlaceSelection(), ["a1", "a2", "b2", "b_%", "c"]),
-                (PlaceSelection(text: "tea"), ["a1", "a2"]),
-                (PlaceSelection(text: "b_"), ["b_%"]), (PlaceSelection(text: "%"), []),
-                (PlaceSelection(text: "A1"), []), (PlaceSelection(text: "CAFÉ"), ["b_%"]),
-                (
-                    PlaceSelection(text: "tea", identifiers: [try LocationIdentifier("a2")]), ["a2"]
-                ), (PlaceSelection(identifiers: []), []),
+                (PlaceSelection(identifiers: some), ["a2", "b_%"]),
+                (PlaceSelection(identifiers: []), []),
                 (PlaceSelection(unusedSince: .distantPast), ["a1", "a2", "b2", "b_%", "c"]),
             ]
             for (selection, identifiers) in expected {
@@ -59,33 +58,31 @@ import Testing
         }
     }
 
-    @Test func putsTogetherWhatIsNearOnTheMapAndNothingFarAway() async throws {
-        try await withPlaces { store, tenant in
-            let world = try #require(MapGrid(south: -85, west: -180, north: 90, east: 180, zoom: 1))
-            let cells = try await store.cells(PlaceSelection(), of: tenant, in: world)
-            #expect(cells.reduce(0) { $0 + $1.count } == 5)
-            let pair = try #require(cells.first { $0.count == 2 })
-            #expect(pair.place == nil && abs(pair.center.latitude - 52.000005) < 1e-9)
-            #expect(cells.count { $0.place != nil } == 3)
-            // Beyond the antimeridian the map goes on.
-            let fiji = try #require(MapGrid(south: -20, west: 178, north: -10, east: 182, zoom: 8))
-            let both = try await store.cells(PlaceSelection(), of: tenant, in: fiji)
-            #expect(Set(both.compactMap(\.place?.identifier.text)) == ["b_%", "b2"])
-            // So near nothing is put together.
-            let door = try #require(MapGrid(south: 51.9, west: 12.9, north: 52.1, east: 13.1, zoom: 18))
-            #expect(try await store.cells(PlaceSelection(), of: tenant, in: door).count == 2)
-            #expect(try await store.cells(PlaceSelection(text: "room"), of: tenant, in: door).count == 1)
+    @Test func tellsOnWhichDaySomebodyWasLastConfirmed() async throws {
+        try await Stores.withTenant { stores, tenant in
+            try await stores.importLocations([place("a", "A", 1, 1), place("b", "B", 1, 2)], of: tenant)
+            try await stores.database.withSuperuser { pool in
+                try await pool.withTransaction { transaction in
+                    try await transaction.execute(
+                        """
+                        INSERT INTO doorstep.confirmations
+                            (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
+                        SELECT \(tenant.uuid), gen_random_uuid(), 'a', 'inRegion', 'nfc', minute::timestamptz
+                        FROM unnest('{2026-01-02T23:59Z,2026-01-05T00:00Z}'::text[]) AS minute
+                        """)
+                }
+            }
+            for (start, day) in [(Date.distantPast, "2026-01-05"), (.distantFuture, nil)] as [(Date, String?)]
+            {
+                let found = try await stores.administration.places(
+                    PlaceSelection(), of: tenant, after: nil, limit: 9, confirmedSince: start)
+                #expect(found.map(\.lastConfirmedOn) == [day, nil])
+            }
+            let unused = try await stores.administration.places(
+                PlaceSelection(unusedSince: .distantPast), of: tenant, after: nil, limit: 9,
+                confirmedSince: .distantPast)
+            #expect(unused.map(\.identifier.text) == ["b"])
         }
-    }
-
-    @Test(arguments: [
-        (1.0, 0.0, 0.0, 1.0, 3), (0, 0, 1, 1, 19), (0, 0, 1, 1, -1), (-91, 0, 1, 1, 3), (0, -541, 1, 1, 3),
-        (0, 1, 1, 1, 3), (.nan, 0, 1, 1, 3),
-    ])
-    func whatIsNoBoxOfTheMapIsRefused(
-        south: Double, west: Double, north: Double, east: Double, zoom: Int
-    ) {
-        #expect(MapGrid(south: south, west: west, north: north, east: east, zoom: zoom) == nil)
     }
 
     @Test func listsWhatURLsToAPlaceAreMadeOf() async throws {

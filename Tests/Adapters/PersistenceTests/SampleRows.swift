@@ -46,6 +46,19 @@ enum SampleRows {
             ],
             change: "key_id = 'FGHIJ67890'", key: "bundle_id = 'com.example.App.Clip'"),
         Table(
+            name: "app_store_checks", login: .app,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "due_at": "now()", "checked_at": "now()",
+                "counts": "'{}'", "summary": "'{}'", "findings_digest": "sha256('f')",
+            ],
+            change: "due_at = now() + interval '1 day'", key: "bundle_id = 'com.example.App.Clip'"),
+        Table(
+            name: "app_store_check_rows", login: .app,
+            row: [
+                "bundle_id": "'com.example.App.Clip'", "url": "'https://example.com/a'", "row_json": "'{}'",
+            ],
+            change: nil, key: "url = 'https://example.com/a'"),
+        Table(
             name: "app_store_experiences", login: .admin,
             row: [
                 "bundle_id": "'com.example.App.Clip'", "url": "'https://example.com/a'",

@@ -104,6 +104,8 @@ struct SchemaWalker {
                     ('locations', 'router_reads', '{doorstep_router}'),
                     ('experiences', 'router_reads', '{doorstep_router}'),
                     ('short_codes', 'router_reads', '{doorstep_router}'),
+                    ('app_store_connections', 'router_reads', '{doorstep_router}'),
+                    ('app_store_checks', 'router_reads', '{doorstep_router}'),
                     ('api_keys', 'router_reads', '{doorstep_router}'),
                     ('revoked_attest_keys', 'router_reads', '{doorstep_router}'),
                     ('attest_keys', 'router_reads', '{doorstep_router}'),

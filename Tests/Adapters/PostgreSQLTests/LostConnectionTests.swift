@@ -90,6 +90,33 @@ import Testing
         await pool.close()
     }
 
+    /// As behind a proxy that leads to a node before it has become the primary.
+    @Test func aTransactionThatIsToWriteIsRetryableAtAStandby() async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("doorstep-\(UUID())")
+            .path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let primary = try await PrivateServer.startOrJoin(directory: directory)
+        let data = try await ConnectionPool.withPool(.forBusyMachines(conninfo: primary.conninfo)) { pool in
+            try await pool.withConnection {
+                try await $0.execute("SHOW data_directory").one().decode(at: 0, as: String.self)
+            }
+        }
+        try primary.leave()
+        #expect(FileManager.default.createFile(atPath: "\(data)/standby.signal", contents: nil))
+        let standby = try await PrivateServer.startOrJoin(directory: directory)
+        defer { try? standby.leave() }
+        try await ConnectionPool.withPool(.forBusyMachines(conninfo: standby.conninfo)) { pool in
+            let error = await #expect(throws: PostgreSQLError.self) {
+                try await pool.withTransaction { try await $0.execute("CREATE TABLE t ()") }
+            }
+            #expect(error?.sqlState == "0A000" && error?.isRetryable == true)
+            let isStandby = try await pool.withTransaction(.readOnly) {
+                try await $0.execute("SELECT pg_is_in_recovery()").one().decode(at: 0, as: Bool.self)
+            }
+            #expect(isStandby)
+        }
+    }
+
     @Test func aCommitTheServerRefusesIsRolledBack() async throws {
         try await withPool { pool in
             try await pool.withConnection { connection in

@@ -289,6 +289,21 @@ struct Refusal: Error, Equatable {}
         }
     }
 
+    /// By its own code: the condition's name is PostgreSQL's.
+    @Test func whatAFullDiskRefusedIsRetryable() async throws {
+        try await withTable { pool in
+            let error = await #expect(throws: PostgreSQLError.self) {
+                try await pool.withTransaction { transaction in
+                    try await transaction.execute("INSERT INTO t VALUES (1)")
+                    try await transaction.execute("DO 'BEGIN RAISE disk_full; END'")
+                }
+            }
+            #expect(error?.sqlState == "53100" && error?.isRetryable == true)
+            let result = try await count(pool)
+            #expect(result == 0)
+        }
+    }
+
     @Test func preparedStatementsOutliveASchemaChange() async throws {
         try await withPool({ $0.maximumConnections = 1 }) { pool in
             try await pool.withConnection { connection in

@@ -1,4 +1,4 @@
-// Keys and copying. Every page works without this.
+// Keys, copying, and files that are sent. Every page says what to do without this.
 const isWriting = (element) => element.closest("input, textarea, select, [contenteditable]") !== null;
 const areKeysOff = () => localStorage.getItem("keys") === "off";
 
@@ -58,5 +58,32 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = "Copied";
+  });
+}
+
+// A file is sent as it is, and its answer says where to go on or why not.
+for (const form of document.querySelectorAll("[data-upload]")) {
+  const file = form.querySelector('[type="file"]');
+  const status = form.querySelector('[role="status"]');
+  const { upload, types } = form.dataset;
+  form.hidden = false;
+  form.previousElementSibling.hidden = true;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const known = types.split(" ");
+    // What a system calls a file of rows is not the same everywhere.
+    const type = known.length === 1 ? known[0] : file.files[0].type;
+    const fields = [...new FormData(form)].filter(([, value]) => typeof value === "string" && value !== "");
+    status.textContent = "Sending…";
+    try {
+      const answer = await fetch(`${upload}?${new URLSearchParams(fields)}`, {
+        method: "POST", headers: { "Content-Type": type }, body: file.files[0],
+      });
+      const told = await answer.json();
+      status.textContent = told.error ?? "";
+      if (answer.ok) location.href = told.next;
+    } catch {
+      status.textContent = "It could not be sent. Sign in again, or try it later.";
+    }
   });
 }

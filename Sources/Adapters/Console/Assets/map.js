@@ -16,13 +16,23 @@ async function draw() {
     fadeAnimation: !quick, zoomAnimation: !quick, markerZoomAnimation: !quick,
   });
   map.attributionControl.setPrefix(false);
-  map.attributionControl.addAttribution("Natural Earth");
   L.control.scale({ imperial: false }).addTo(map);
   map.setView([20, 10], 2);
-  await world(L, map);
+  const tiles = content("tiles");
+  if (tiles) {
+    L.tileLayer(tiles, { maxZoom: 18 }).addTo(map);
+    // Leaflet takes a string for markup.
+    map.attributionControl.addAttribution(text(content("tiles-attribution")).innerHTML);
+  } else {
+    map.attributionControl.addAttribution("Natural Earth");
+  }
+  const ground = tiles ? null : world(L, map);
   if (element.dataset.map === "cells") await cells(L, map);
   else place(L, map);
+  await ground;
 }
+
+const content = (name) => document.querySelector(`meta[name="${name}"]`)?.content;
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -41,14 +51,16 @@ async function world(L, map) {
     }
     return points;
   });
-  const renderer = L.canvas({ padding: 0.5 });
+  // Under all else, whichever is there first.
+  const pane = "land";
+  map.createPane(pane).style.zIndex = 250;
+  const renderer = L.canvas({ padding: 0.5, pane });
   const land = L.polygon(lines(data.land).map((ring) => [ring]), {
-    renderer, interactive: false, color: colour("--coast"), weight: 1, fillColor: colour("--land"), fillOpacity: 1,
+    pane, renderer, interactive: false, color: colour("--coast"), weight: 1, fillColor: colour("--land"), fillOpacity: 1,
   }).addTo(map);
   const borders = L.polyline(lines(data.borders), {
-    renderer, interactive: false, color: colour("--coast"), weight: 0.6,
+    pane, renderer, interactive: false, color: colour("--coast"), weight: 0.6,
   }).addTo(map);
-  land.bringToBack();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     land.setStyle({ color: colour("--coast"), fillColor: colour("--land") });
     borders.setStyle({ color: colour("--coast") });

@@ -13,13 +13,17 @@ struct FindPage: Sendable {
 
     @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenants = try await request.tenants()
-        guard let text = request.query["q"] else { return .page(page(tenants, text: nil, hits: [])) }
+        // Who comes from a page of one tenant goes to the same of another.
+        let section = request.query["section"].flatMap(Page.Section.init(rawValue:)) ?? .places
+        guard let text = request.query["q"] else {
+            return .page(page(tenants, section: section, text: nil, hits: []))
+        }
         if let slug = try? TenantSlug(text), let tenant = tenants.first(where: { $0.slug == slug }) {
             return .seeOther(HTMLLink(.places, of: tenant))
         }
         let hits = tenants.prefix(Self.maximumTenants).compactMap { hit(text, in: $0) }
         if hits.count == 1, let hit = hits.first { return .seeOther(hit.link) }
-        return .page(page(tenants, text: text, hits: hits))
+        return .page(page(tenants, section: section, text: text, hits: hits))
     }
 
     /// Of one tenant there is always an answer: what is no identifier and no URL is part of a name.
@@ -60,7 +64,7 @@ struct FindPage: Sendable {
 
     private static func isURL(_ text: String) -> Bool { text.contains("://") }
 
-    private func page(_ tenants: [Tenant], text: String?, hits: [Hit]) -> Page {
+    private func page(_ tenants: [Tenant], section: Page.Section, text: String?, hits: [Hit]) -> Page {
         Page(title: text == nil ? "Tenants" : "Found", commands: ["doorstep tenant list"]) { main in
             if let text {
                 if hits.isEmpty {
@@ -90,7 +94,7 @@ struct FindPage: Sendable {
                 for tenant in tenants {
                     rows.element(.tr) { row in
                         row.element(.th, .scope("row")) { th in
-                            th.element(.a, .href(HTMLLink(.places, of: tenant))) { $0.name(tenant.name.text) }
+                            th.element(.a, .href(HTMLLink(section, of: tenant))) { $0.name(tenant.name.text) }
                             if tenant.suspendedAt != nil { th.badge("suspended", "warning") }
                         }
                         row.element(.td) { $0.element(.code, text: tenant.slug.text) }
@@ -111,8 +115,9 @@ extension HTMLLink {
     init(place: LocationIdentifier, of tenant: Tenant, _ further: String..., query: [(String, String?)] = [])
     {
         switch further.first {
-        case let last?: self = HTMLLink(to: "t", tenant.slug.text, "places", place.text, last, query: query)
-        case nil: self = HTMLLink(to: "t", tenant.slug.text, "places", place.text, query: query)
+        case let last?:
+            self = HTMLLink(to: "t", tenant.slug.text, "places", place.pathComponent, last, query: query)
+        case nil: self = HTMLLink(to: "t", tenant.slug.text, "places", place.pathComponent, query: query)
         }
     }
 }

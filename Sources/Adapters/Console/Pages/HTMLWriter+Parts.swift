@@ -54,6 +54,49 @@ extension HTMLWriter {
         }
     }
 
+    /// Names and what there is to say of each.
+    mutating func facts(_ facts: [(String, (inout HTMLWriter) -> Void)]) {
+        element(.dl, .class("facts")) { list in
+            for (name, body) in facts {
+                list.element(.dt, text: name)
+                list.element(.dd) { body(&$0) }
+            }
+        }
+    }
+
+    /// A box to tick, with its label behind it.
+    mutating func tick(_ label: String, name: String, isOn: Bool = false) {
+        element(.label, .class("check")) { tick in
+            tick.void(.input, .type("checkbox"), .name(name), .value("1"), isOn ? .checked : nil)
+            tick.text(label)
+        }
+    }
+
+    /// A text in one line, with a button that copies it where scripts run.
+    mutating func copyable(_ text: String) {
+        element(.div, .class("command")) { div in
+            div.element(.code) { $0.name(text) }
+            div.element(
+                .button, .class("plain copy"), .type("button"), .data("copy", text), .hidden, text: "Copy")
+        }
+    }
+
+    /// What is shown this once.
+    mutating func secret(_ text: String, _ explanation: String) {
+        element(.section, .class("commands"), .ariaLabel("Shown this once")) { box in
+            box.copyable(text)
+            box.element(.p, .class("hint"), text: explanation)
+        }
+    }
+
+    /// Has the form taken once alone.
+    mutating func formNumber() { hiddenField(SubmittedForms.field, UUID().uuidString) }
+
+    /// In the place of forms, for who may read and change nothing.
+    mutating func readOnlyHint() {
+        element(.p, .class("hint"), text: "This session may read, and change nothing.")
+    }
+
     mutating func hiddenField(_ name: String, _ value: String) {
         void(.input, .type("hidden"), .name(name), .value(value))
     }

@@ -18,11 +18,11 @@ enum HelpPage {
                         """)
                 main.element(.h2, text: "Keys")
                 main.table("Keys, where no field has the focus", columns: ["Key", "What it does"]) { rows in
-                    let keys = [
-                        ("/", "to the box that finds"), ("g p", "places"), ("g d", "diagnose"),
-                        ("g l", "problems"), ("g c", "confirmations"), ("g a", "audit log"),
-                        ("j k", "down and up a list"), ("e", "edit the place"), ("?", "this page"),
-                    ]
+                    let keys =
+                        [("/", "to the box that finds")]
+                        + Page.Section.allCases.map { ("g \($0.key)", $0.title) } + [
+                            ("j k", "down and up a list"), ("e", "edit the place"), ("?", "this page"),
+                        ]
                     for (key, text) in keys {
                         rows.element(.tr) { row in
                             row.element(.th, .scope("row")) { $0.element(.kbd, text: key) }

@@ -5,9 +5,12 @@ import Tenancy
 /// What stands around every page: where one is, where else one can go, and how to do the same by command.
 struct Layout: Sendable {
     private let assets: Assets
+    private let apnsDetours: [String]
 
-    init(_ assets: Assets) {
+    /// - Parameter apnsDetours: where notifications go instead of to Apple, which every page says.
+    init(_ assets: Assets, apnsDetours: [String]) {
         self.assets = assets
+        self.apnsDetours = apnsDetours
     }
 
     /// - Parameter session: nil for whoever has not signed in.
@@ -17,17 +20,20 @@ struct Layout: Sendable {
             head.void(.meta, .name("color-scheme"), .content("light dark"))
             let parts = [page.title, page.tenant?.name.text, "Doorstep"].compactMap(\.self)
             head.element(.title, text: parts.joined(separator: " – "))
-            head.void(.link, .rel("icon"), .type("image/svg+xml"), .href(assets.link(to: "icon.svg")))
+            head.void(.link, .rel("icon"), .type("image/svg+xml"), .href(Self.icon))
             // Its colours come first, so that the console's hold.
             if page.hasMap { head.void(.link, .rel("stylesheet"), .href(assets.link(to: "leaflet.css"))) }
             head.void(.link, .rel("stylesheet"), .href(assets.link(to: "console.css")))
             head.module(assets.link(to: session == nil ? "login.js" : "console.js"))
-            if page.hasMap { head.module(assets.link(to: "map.js")) }
+            if page.hasMap, let tiles = assets.tiles {
+                head.void(.meta, .name("tiles"), .content(tiles.template))
+                head.void(.meta, .name("tiles-attribution"), .content(tiles.attribution))
+            }
         } body: { body in
             body.element(.a, .class("skip"), .href(HTMLLink("#main")), text: "Skip to what the page is about")
             body.element(.header, .class("top")) { header(page, session, &$0) }
             if let tenant = page.tenant {
-                body.element(.nav, .ariaLabel("Tenant")) { nav(page, tenant, &$0) }
+                body.element(.nav, .ariaLabel("Tenant")) { nav(page, tenant, session, &$0) }
             }
             body.element(.main, .id("main"), .tabindex(-1)) { main in
                 main.element(.h1) { $0.element(.bdi, text: page.title) }
@@ -41,9 +47,17 @@ struct Layout: Sendable {
         }
     }
 
+    /// In the page: a request more would take longer.
+    private static let icon = HTMLLink(
+        """
+        data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' \
+        fill='%230d6b58'/%3E%3Cpath d='M10 26V9.5C10 7.6 11.6 6 13.5 6h5C20.4 6 22 7.6 22 9.5V26h-3V10a1 1 0 0 0-1-1h-4a1 1 0 \
+        0 0-1 1v16z' fill='%23fff'/%3E%3Cpath d='M6 25h20v2.5H6z' fill='%239ee0cd'/%3E%3C/svg%3E
+        """)
+
     private func header(_ page: Page, _ session: ConsoleSession?, _ html: inout HTMLWriter) {
         html.element(.a, .class("brand"), .href(.home)) { brand in
-            brand.void(.img, .src(assets.link(to: "icon.svg")), .alt(""), .width(22), .height(22))
+            brand.void(.img, .src(Self.icon), .alt(""), .width(22), .height(22))
             brand.text("Doorstep")
         }
         guard let session else { return }
@@ -55,16 +69,20 @@ struct Layout: Sendable {
                 .maxlength(2_048), .placeholder("Find a place, or paste a URL"))
             form.element(.button, text: "Find")
         }
+        for detour in apnsDetours { html.badge(detour, "warning") }
         html.element(.form, .class("person"), .post, .action(HTMLLink("/logout"))) { form in
             form.element(.span) { span in
                 span.element(.bdi, text: session.access.name.text)
                 if session.access.isReadOnly { span.element(.span, .class("badge"), text: "may only read") }
             }
-            form.element(.button, .class("plain"), text: "Sign out")
+            // Whom a proxy has signed in, it signs out.
+            if !session.isByProxy { form.element(.button, .class("plain"), text: "Sign out") }
         }
     }
 
-    private func nav(_ page: Page, _ tenant: Tenant, _ html: inout HTMLWriter) {
+    private func nav(
+        _ page: Page, _ tenant: Tenant, _ session: ConsoleSession?, _ html: inout HTMLWriter
+    ) {
         html.element(.a, .class("tenant"), .href(HTMLLink(.places, of: tenant))) { a in
             a.element(.bdi, text: tenant.name.text)
             if tenant.suspendedAt != nil { a.element(.span, .class("badge warning"), text: "suspended") }
@@ -77,6 +95,14 @@ struct Layout: Sendable {
                         section == page.section ? .ariaCurrent("page") : nil, text: section.title)
                 }
             }
+            if session?.access.tenant == nil {
+                list.element(.li) { item in
+                    let section = page.section ?? .places
+                    item.element(
+                        .a, .href(HTMLLink(to: "", query: [("section", section.rawValue)])),
+                        text: "Other tenants")
+                }
+            }
         }
     }
 
@@ -84,12 +110,7 @@ struct Layout: Sendable {
         html.element(.section, .class("commands"), .ariaLabelledby("commands")) { box in
             box.element(.h2, .id("commands"), text: "The same by command")
             for line in lines {
-                box.element(.div, .class("command")) { div in
-                    div.element(.code, text: line)
-                    div.element(
-                        .button, .class("plain copy"), .type("button"), .data("copy", line), .hidden,
-                        text: "Copy")
-                }
+                box.copyable(line)
             }
         }
     }
@@ -101,6 +122,12 @@ struct Layout: Sendable {
                 p.text(" · ")
                 p.element(.a, .href(HTMLLink("/sessions")), text: "Sessions")
                 p.text(" · ")
+                if session?.access.tenant == nil {
+                    p.element(.a, .href(HTMLLink("/tenants")), text: "Tenants and limits")
+                    p.text(" · ")
+                    p.element(.a, .href(HTMLLink("/status")), text: "Status")
+                    p.text(" · ")
+                }
             }
             p.text("Times are UTC.")
         }

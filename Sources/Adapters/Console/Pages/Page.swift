@@ -39,7 +39,15 @@ struct Page {
         case places
         case diagnose
         case problems
+        case urls
+        case domains
+        case keys
+        case webhooks
         case confirmations
+        case deliveries
+        case images
+        case `import`
+        case appstore
         case audit
 
         var title: String {
@@ -47,7 +55,15 @@ struct Page {
             case .places: "Places"
             case .diagnose: "Diagnose"
             case .problems: "Problems"
+            case .urls: "URLs"
+            case .domains: "Domains"
+            case .keys: "Keys"
+            case .webhooks: "Webhooks"
             case .confirmations: "Confirmations"
+            case .deliveries: "Deliveries"
+            case .images: "Images"
+            case .import: "Import"
+            case .appstore: "App Store"
             case .audit: "Audit log"
             }
         }
@@ -58,7 +74,15 @@ struct Page {
             case .places: "p"
             case .diagnose: "d"
             case .problems: "l"
+            case .urls: "u"
+            case .domains: "o"
+            case .keys: "k"
+            case .webhooks: "w"
             case .confirmations: "c"
+            case .deliveries: "s"
+            case .images: "i"
+            case .import: "m"
+            case .appstore: "t"
             case .audit: "a"
             }
         }
@@ -67,8 +91,4 @@ struct Page {
 
 extension HTMLLink {
     static let home = HTMLLink("/")
-
-    init(_ section: Page.Section, of tenant: Tenant, query: [(String, String?)] = []) {
-        self = HTMLLink(to: "t", tenant.slug.text, section.rawValue, query: query)
-    }
 }

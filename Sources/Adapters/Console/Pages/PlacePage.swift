@@ -15,8 +15,9 @@ struct PlacePage: Sendable {
     private let table: LiveRoutingTable
     private let hasMap: Bool
 
-    /// How many changes are shown. [ours]
+    /// How many changes are shown, and among how many of the tenant's they are looked for. [ours]
     private static let historyLength = 20
+    private static let historyReach = 10_000
 
     init(_ findings: FindingsCache, table: LiveRoutingTable, hasMap: Bool) {
         self.findings = findings
@@ -101,7 +102,7 @@ struct PlacePage: Sendable {
             of: location.identifier, request, tenant.id, in: table.current?.table(of: tenant.id))
         let chart = try await ConfirmationChart(request, of: tenant, at: location.identifier)
         let history = try await request.stores.places.history(
-            of: location.identifier, of: tenant.id, limit: Self.historyLength)
+            of: location.identifier, of: tenant.id, limit: Self.historyLength, among: Self.historyReach)
         let quoted = location.identifier.text.shellQuoted
         return Page(
             title: location.name.text, tenant: tenant, section: .places,
@@ -113,7 +114,8 @@ struct PlacePage: Sendable {
         ) { main in
             main.element(.div, .class("beside place")) { div in
                 div.element(.div) { facts in
-                    self.facts(tenant, location, found.byLocation[location.identifier] ?? [], &facts)
+                    self.facts(tenant, location, found?.byLocation[location.identifier] ?? [], &facts)
+                    if found == nil { facts.findingsToCome() }
                 }
                 if self.hasMap { Self.map(location, isTrial: true, &div) }
             }
@@ -125,7 +127,11 @@ struct PlacePage: Sendable {
             Self.trial(trial, tenant, location, &main)
             main.element(.h2, text: "History")
             if history.isEmpty {
-                main.element(.p, text: "The audit log has no change of it.")
+                main.element(
+                    .p,
+                    text:
+                        "Among the tenant's newest \(Self.historyReach.grouped) changes there is none of it; the command looks through all."
+                )
             } else {
                 main.entries(history, caption: "Its changes, the newest first")
             }

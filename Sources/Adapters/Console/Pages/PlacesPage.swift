@@ -4,72 +4,41 @@ import Geodesy
 import HTML
 import Invocation
 import JSON
+import Routing
 import Tenancy
 
 /// A tenant's places: a list, and beside it a map of the same.
 struct PlacesPage: Sendable {
     private let findings: FindingsCache
+    private let live: LiveRoutingTable
     private let hasMap: Bool
 
-    init(_ findings: FindingsCache, hasMap: Bool) {
+    init(_ findings: FindingsCache, table: LiveRoutingTable, hasMap: Bool) {
         self.findings = findings
+        live = table
         self.hasMap = hasMap
     }
 
     /// How many a page has. [ours]
     static let pageLength = 100
-    /// Up to how many are counted. [ours]
-    static let maximumCount = 100_000
     /// For how many days confirmations are looked for. [ours]
     static let days = 30
 
-    /// What is filtered by, as it stands in the URL.
-    struct Filter: Sendable {
-        let text: String?
-        /// The code of a finding.
-        let problem: String?
-        let isUnused: Bool
-
-        init(_ query: FormFields) {
-            text = query["q"]
-            problem = query["problem"].flatMap { CatalogueFinding.Code(rawValue: $0)?.rawValue }
-            isUnused = query["unused"] == "1"
-        }
-
-        var query: [(String, String?)] {
-            [("q", text), ("problem", problem), ("unused", isUnused ? "1" : nil)]
-        }
-
-        var isEmpty: Bool { text == nil && problem == nil && !isUnused }
-    }
-
     @Sendable func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        let filter = Filter(request.query)
-        let found = try await findings.findings(of: tenant, at: request.now)
-        let selection = selection(filter, found, at: request.now)
+        let filtered = try await filtered(request, tenant)
         let after = try cursor(request.query)
-        let places = try await request.stores.places.places(
-            selection, of: tenant.id, after: after, limit: Self.pageLength + 1,
-            confirmedSince: request.now.addingTimeInterval(-Double(Self.days) * 86_400))
-        let count = try await request.stores.places.count(
-            selection, of: tenant.id, upTo: Self.maximumCount + 1)
-        return .page(
-            page(
-                tenant, filter, places: Array(places.prefix(Self.pageLength)),
-                hasMore: places.count > Self.pageLength, isFirst: after == nil, count: count, found))
+        let part = try await filtered.part(after: after, limit: Self.pageLength + 1)
+        return .page(page(tenant, filtered, part, isFirst: after == nil))
     }
 
-    private func selection(_ filter: Filter, _ found: FindingsCache.Found, at now: Date) -> PlaceSelection {
-        var selection = PlaceSelection(text: filter.text)
-        if let problem = filter.problem {
-            let identifiers = found.byLocation.filter { $0.value.contains { $0.code == problem } }.keys
-            selection.identifiers = Array(identifiers.prefix(Self.maximumCount))
-        }
-        if filter.isUnused {
-            selection.unusedSince = now.addingTimeInterval(-Double(Self.days) * 86_400)
-        }
-        return selection
+    private func filtered(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> FilteredPlaces {
+        let filter = PlaceFilter(request.query)
+        return FilteredPlaces(
+            filter: filter, table: try request.table(live, of: tenant),
+            found: try await findings.findings(
+                of: tenant, at: request.now, isAbout: filter.problem != nil),
+            request: request, tenant: tenant.id)
     }
 
     private func cursor(_ query: FormFields) throws -> LocationIdentifier? {
@@ -83,28 +52,33 @@ struct PlacesPage: Sendable {
     // MARK: The list
 
     private func page(
-        _ tenant: Tenant, _ filter: Filter, places: [ListedPlace], hasMore: Bool, isFirst: Bool, count: Int,
-        _ found: FindingsCache.Found
+        _ tenant: Tenant, _ filtered: FilteredPlaces, _ part: FilteredPlaces.Part, isFirst: Bool
     ) -> Page {
-        Page(
+        let filter = filtered.filter
+        let places = Array(part.places.prefix(Self.pageLength))
+        return Page(
             title: "Places", tenant: tenant, section: .places,
             commands: [
                 "doorstep location list --tenant \(tenant.slug)",
                 "doorstep location export --tenant \(tenant.slug) --output places.csv",
-            ], hasMap: hasMap && count > 0
+            ], hasMap: hasMap && part.count > 0
         ) { main in
-            guard count > 0 || !filter.isEmpty else { return Self.empty(tenant, &main) }
+            guard part.count > 0 || !filter.isEmpty else { return Self.empty(tenant, &main) }
             self.form(tenant, filter, &main)
             main.element(.div, .class(self.hasMap ? "beside" : "alone")) { div in
                 div.element(.div) { list in
+                    if filtered.found == nil { list.findingsToCome() }
                     guard !places.isEmpty else {
                         return list.element(
                             .p, text: "No place is like that. Search for less, or for another word.")
                     }
-                    self.table(tenant, places, isFirst: isFirst, count: count, found, &list)
-                    self.paging(tenant, filter, places, hasMore: hasMore, isFirst: isFirst, &list)
+                    self.table(tenant, places, part, isFirst: isFirst, filtered.found, &list)
+                    self.paging(
+                        tenant, filter, places, hasMore: part.places.count > Self.pageLength,
+                        isFirst: isFirst,
+                        &list)
                 }
-                guard self.hasMap, count > 0 else { return }
+                guard self.hasMap, part.count > 0 else { return }
                 div.element(.section, .class("map-box"), .ariaLabel("Map of these places")) { section in
                     section.element(
                         .div, .class("map"), .data("map", "cells"), .hidden,
@@ -118,7 +92,7 @@ struct PlacesPage: Sendable {
         }
     }
 
-    private func form(_ tenant: Tenant, _ filter: Filter, _ html: inout HTMLWriter) {
+    private func form(_ tenant: Tenant, _ filter: PlaceFilter, _ html: inout HTMLWriter) {
         html.element(.form, .class("filter"), .action(HTMLLink(.places, of: tenant))) { form in
             form.element(.div, .class("field")) { div in
                 div.element(.label, .for("q"), text: "Identifier or name")
@@ -150,10 +124,11 @@ struct PlacesPage: Sendable {
     }
 
     private func table(
-        _ tenant: Tenant, _ places: [ListedPlace], isFirst: Bool, count: Int, _ found: FindingsCache.Found,
-        _ html: inout HTMLWriter
+        _ tenant: Tenant, _ places: [ListedPlace], _ part: FilteredPlaces.Part, isFirst: Bool,
+        _ found: FindingsCache.Found?, _ html: inout HTMLWriter
     ) {
-        let all = count > Self.maximumCount ? "more than \(Self.maximumCount.grouped)" : count.grouped
+        let count = part.count
+        let all = part.isCut ? "more than \(count.grouped)" : count.grouped
         let caption =
             isFirst && places.count == count
             ? (count == 1 ? "1 place" : "\(all) places") : "\(places.count.grouped) of \(all) places"
@@ -164,7 +139,7 @@ struct PlacesPage: Sendable {
                         th.element(.a, .class("row"), .href(HTMLLink(place: place.identifier, of: tenant))) {
                             $0.name(place.name.text)
                         }
-                        for code in Set((found.byLocation[place.identifier] ?? []).map(\.code)).sorted() {
+                        for code in Set((found?.byLocation[place.identifier] ?? []).map(\.code)).sorted() {
                             th.badge(Problem.title(of: code), "warning")
                         }
                     }
@@ -183,7 +158,7 @@ struct PlacesPage: Sendable {
     }
 
     private func paging(
-        _ tenant: Tenant, _ filter: Filter, _ places: [ListedPlace], hasMore: Bool, isFirst: Bool,
+        _ tenant: Tenant, _ filter: PlaceFilter, _ places: [ListedPlace], hasMore: Bool, isFirst: Bool,
         _ html: inout HTMLWriter
     ) {
         guard hasMore || !isFirst else { return }
@@ -202,9 +177,14 @@ struct PlacesPage: Sendable {
 
     private static func empty(_ tenant: Tenant, _ html: inout HTMLWriter) {
         html.element(.p, text: "There is no place yet. A file of them begins with a line like this:")
-        html.element(.pre) { $0.element(.code, text: "identifier,name,latitude,longitude,radius") }
-        html.element(.p, text: "And a command imports it, all rows or none:")
-        html.element(.pre) { pre in
+        html.element(.pre, .tabindex(0)) {
+            $0.element(.code, text: "identifier,name,latitude,longitude,radius")
+        }
+        html.element(.p) { p in
+            p.element(.a, .href(HTMLLink(.import, of: tenant)), text: "Import such a file")
+            p.text(" here, or by a command, all rows or none:")
+        }
+        html.element(.pre, .tabindex(0)) { pre in
             pre.element(.code, text: "doorstep location import --tenant \(tenant.slug) places.csv")
         }
     }
@@ -230,21 +210,19 @@ struct PlacesPage: Sendable {
             throw ConsoleRefusal.malformed(
                 "bbox is west,south,east,north in degrees, and z a zoom from 0 to 18.")
         }
-        let filter = Filter(request.query)
-        let found = try await findings.findings(of: tenant, at: request.now)
-        let cells = try await request.stores.places.cells(
-            selection(filter, found, at: request.now), of: tenant.id, in: grid)
+        let (cells, isComplete) = try await filtered(request, tenant).cells(in: grid)
         let json: JSONObject = [
             "cells": .array(cells.map { Self.json($0) }),
             "places": JSONValue(cells.reduce(0) { $0 + $1.count }),
-            "complete": .bool(cells.count < MapGrid.maximumCells),
+            "complete": .bool(isComplete),
         ]
         return .json(JSONValue.object(json).serialized())
     }
 
     private static func json(_ cell: MapCell) -> JSONValue {
         let center: [JSONValue] = [
-            JSONValue(finite: cell.center.latitude), JSONValue(finite: cell.center.longitude),
+            JSONValue(finite: degrees(cell.center.latitude)),
+            JSONValue(finite: degrees(cell.center.longitude)),
             JSONValue(cell.count),
         ]
         guard let place = cell.place else { return .array(center) }
@@ -253,5 +231,17 @@ struct PlacesPage: Sendable {
                 .string(place.identifier.text), .string(place.name.text),
                 JSONValue(finite: place.region.radius.meters),
             ])
+    }
+
+    /// To a tenth of a metre.
+    private static func degrees(_ value: Double) -> Double { (value * 1e6).rounded() / 1e6 }
+}
+
+extension HTMLWriter {
+    /// That the warnings are not known yet.
+    mutating func findingsToCome() {
+        element(
+            .p, .class("hint"), .role("status"),
+            text: "Problems are being looked for: open the page again in a moment to see them.")
     }
 }

@@ -14,13 +14,15 @@ struct ProblemsPage: Sendable {
 
     @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        let found = try await findings.findings(of: tenant, at: request.now)
+        let found = try await findings.findings(
+            of: tenant, at: request.now, isAbout: true)
         let chosen = request.query["code"].flatMap { code in Problem.all.first { $0.code == code } }
         return .page(
             Page(
                 title: "Problems", tenant: tenant, section: .problems,
                 commands: ["doorstep experience lint --tenant \(tenant.slug)"]
             ) { main in
+                guard let found else { return main.findingsToCome() }
                 main.element(.p, .class("hint")) { p in
                     p.text("Warnings about what is registered, as of ")
                     p.time(found.at)
@@ -36,10 +38,9 @@ struct ProblemsPage: Sendable {
     }
 
     private static func counts(_ tenant: Tenant, _ found: FindingsCache.Found, _ html: inout HTMLWriter) {
-        let counts = Dictionary(found.all.map { ($0.code, 1) }, uniquingKeysWith: +)
         html.table("Problems by kind", columns: ["Problem", "How many", "What to do"]) { rows in
             for problem in Problem.all {
-                guard let count = counts[problem.code] else { continue }
+                guard let count = found.counts[problem.code] else { continue }
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
                         let link =

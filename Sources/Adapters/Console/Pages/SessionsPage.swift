@@ -14,6 +14,10 @@ struct SessionsPage: Sendable {
         let own = request.session
         // Somebody who sees one tenant, or may only read, has to do with their own session alone.
         let all = own.access.mayEndOthers ? try await sessions.sessions(at: request.now) : [own]
+        let before = request.query["before"].flatMap { Int($0) }
+        let events =
+            own.access.tenant == nil
+            ? try await sessions.events(before: before, limit: Self.eventCount + 1) : []
         return .page(
             Page(
                 title: "Sessions", commands: ["doorstep console sessions", "doorstep console end --all"],
@@ -32,6 +36,7 @@ struct SessionsPage: Sendable {
                             row.element(.td) { $0.time(session.expiresAt) }
                             row.element(.td, text: session.access.rights)
                             row.element(.td) { td in
+                                if session.isByProxy { return td.text("at the proxy") }
                                 td.element(.form, .post, .action(HTMLLink("/sessions/end"))) { form in
                                     form.hiddenField("id", session.id.uuidString)
                                     form.element(
@@ -42,12 +47,41 @@ struct SessionsPage: Sendable {
                         }
                     }
                 }
-                guard own.access.mayEndOthers else { return }
-                main.element(.form, .post, .action(HTMLLink("/sessions/end"))) { form in
-                    form.hiddenField("all", "1")
-                    form.element(.button, .class("danger"), text: "End all sessions, this one too")
+                if own.access.mayEndOthers {
+                    main.element(.form, .post, .action(HTMLLink("/sessions/end"))) { form in
+                        form.hiddenField("all", "1")
+                        form.element(.button, .class("danger"), text: "End all sessions, this one too")
+                    }
                 }
+                if own.access.tenant == nil { Self.write(events, isFirst: before == nil, &main) }
             })
+    }
+
+    /// How many events a page has. [ours]
+    private static let eventCount = 50
+
+    private static func write(_ events: [ConsoleEvent], isFirst: Bool, _ html: inout HTMLWriter) {
+        html.element(.h2, text: "What happened")
+        guard !events.isEmpty else { return html.element(.p, text: "Nothing that is still kept.") }
+        html.table("Events, the newest first", columns: ["When", "Who", "What"]) { rows in
+            for event in events.prefix(eventCount) {
+                rows.element(.tr) { row in
+                    row.element(.td) { $0.time(event.at) }
+                    row.element(.td) { td in
+                        td.name(event.name)
+                        td.element(.small, .class("quiet-text"), text: " login \(event.login)")
+                    }
+                    row.element(.td, text: event.kind.title)
+                }
+            }
+        }
+        html.element(.p, .class("paging")) { p in
+            if !isFirst { p.element(.a, .href(HTMLLink("/sessions")), text: "Newest") }
+            if events.count > eventCount, let last = events.dropLast().last {
+                p.element(
+                    .a, .href(HTMLLink(to: "sessions", query: [("before", "\(last.id)")])), text: "Older")
+            }
+        }
     }
 
     @Sendable func end(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
@@ -55,7 +89,7 @@ struct SessionsPage: Sendable {
         if request.form["all"] == "1" {
             guard own.access.mayEndOthers else { throw ReadOnlyAccess() }
             try await sessions.endAll(by: own.access.name)
-            return .seeOther(HTMLLink("/login"))
+            return .seeOther(own.isByProxy ? HTMLLink("/sessions?ended=1") : HTMLLink("/login"))
         }
         guard let id = request.form["id"].flatMap({ UUID(uuidString: $0) }) else {
             throw ConsoleRefusal.notFound
@@ -63,6 +97,19 @@ struct SessionsPage: Sendable {
         guard id == own.id || own.access.mayEndOthers else { throw ReadOnlyAccess() }
         try await sessions.end(id, by: own.access.name)
         return .seeOther(id == own.id ? HTMLLink("/login") : HTMLLink("/sessions?ended=1"))
+    }
+}
+
+extension ConsoleEvent.Kind {
+    fileprivate var title: String {
+        switch self {
+        case .linkMade: "a link was made"
+        case .signedIn: "signed in"
+        case .signedOut: "signed out"
+        case .sessionEnded: "ended somebody's session"
+        case .allSessionsEnded: "ended all sessions"
+        case .keyShown: "was shown a key or a secret"
+        }
     }
 }
 

@@ -21,15 +21,18 @@ struct Assets: Sendable {
     private let bundle: String
     /// Where Leaflet's module is; nil without its files.
     let leaflet: HTMLLink?
+    /// What maps are drawn on in the place of the console's own.
+    let tiles: TileSource?
 
     /// - Parameter folder: with Leaflet's files, of which a fixed list is read.
-    init(leaflet folder: String?) {
+    init(leaflet folder: String?, tiles: TileSource? = nil) {
+        self.tiles = tiles
         var files: [String: File] = [
             "console.css": File(type: "text/css", plain: PackageResources.console_css),
-            "console.js": File(type: "text/javascript", plain: PackageResources.console_js),
+            // One module on every page: what draws a map does nothing where there is none.
+            "console.js": File(
+                type: "text/javascript", plain: PackageResources.console_js + PackageResources.map_js),
             "login.js": File(type: "text/javascript", plain: PackageResources.login_js),
-            "map.js": File(type: "text/javascript", plain: PackageResources.map_js),
-            "icon.svg": File(type: "image/svg+xml", plain: PackageResources.icon_svg),
             "world.json": File(
                 type: "application/json", plain: [], encoded: ["gzip": PackageResources.world_json_gz]),
         ]

@@ -28,12 +28,15 @@ struct ConsoleNames: Sendable {
     let origins: [ConsoleOrigin]
 
     /// The origin of what a request with this `Host` asks for; nil for a name that is not the console's.
-    func origin(of authority: String?) -> (text: String, isSecure: Bool)? {
+    ///
+    /// A proxy that does not pass `Host` on asks for this machine, whose rules are others: its cookies would go without TLS. So
+    /// where an origin is named, no other name counts; and where none is, what a proxy has forwarded is for no name of ours.
+    func origin(of authority: String?, isForwarded: Bool) -> (text: String, isSecure: Bool)? {
         guard let authority = authority?.lowercased() else { return nil }
         if let origin = origins.first(where: { $0.authority == authority }) {
             return (origin.description, true)
         }
-        guard Self.isLoopback(authority) else { return nil }
+        guard origins.isEmpty, !isForwarded, Self.isLoopback(authority) else { return nil }
         return ("http://\(authority)", false)
     }
 

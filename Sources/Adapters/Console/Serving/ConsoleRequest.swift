@@ -12,9 +12,26 @@ struct ConsoleRequest {
     let query: FormFields
     /// Empty for GET.
     let form: FormFields
+    /// A file that was sent as it is; empty for all else.
+    var file: [UInt8] = []
     let session: ConsoleSession
     let stores: ConsoleStores
     let now: Date
+
+    /// Whether there are forms to show that change something; the database refuses what others ask for all the same.
+    var mayChange: Bool { !session.access.isReadOnly }
+
+    /// For what is to be refused before anything is done outside the database.
+    /// - Throws: `ReadOnlyAccess`.
+    func requireChange() throws {
+        guard mayChange else { throw ReadOnlyAccess() }
+    }
+
+    /// What is of no tenant is like what is not there for who sees one alone.
+    /// - Throws: ``ConsoleRefusal/notFound``.
+    func requireAllTenants() throws {
+        guard session.access.tenant == nil else { throw ConsoleRefusal.notFound }
+    }
 
     /// The tenant of the path. One that the session is not for is like one that is not there.
     /// - Throws: ``ConsoleRefusal/notFound``.
@@ -29,7 +46,7 @@ struct ConsoleRequest {
     /// The location of the path.
     /// - Throws: ``ConsoleRefusal/notFound``.
     func location(of tenant: Tenant) async throws -> LocationRecord {
-        guard let identifier = path["id"].flatMap({ try? LocationIdentifier($0) }),
+        guard let identifier = path["id"].flatMap(LocationIdentifier.init(pathComponent:)),
             let location = try await stores.items.locations.item(identifier, of: tenant.id)
         else { throw ConsoleRefusal.notFound }
         return location
@@ -46,5 +63,18 @@ struct ConsoleRequest {
         } catch let error as AdministrationError where error.code == "unknown_tenant" {
             return nil
         }
+    }
+}
+
+extension LocationIdentifier {
+    /// As a component of a path. Browsers take `.` and `..` for steps (URL Standard §4.4), however they are encoded: these stand
+    /// behind a tilde, and so does what begins with one itself.
+    var pathComponent: String { [".", ".."].contains(text) || text.hasPrefix("~") ? "~" + text : text }
+
+    /// Nil for what is no identifier.
+    init?(pathComponent: String) {
+        let text = pathComponent.hasPrefix("~") ? String(pathComponent.dropFirst()) : pathComponent
+        guard let identifier = try? LocationIdentifier(text) else { return nil }
+        self = identifier
     }
 }

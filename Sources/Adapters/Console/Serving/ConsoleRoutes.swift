@@ -1,8 +1,11 @@
 import Administration
+import Cards
 import Foundation
 import HTML
 import HTTPTypes
 import Hummingbird
+import IPAddresses
+import JSON
 import Logging
 import NIOCore
 import Tenancy
@@ -12,16 +15,21 @@ struct ConsoleRoutes: Sendable {
     let settings: ConsoleServer.Settings
     let dependencies: ConsoleServer.Dependencies
     let assets: Assets
+    let layout: Layout
     let findings: FindingsCache
     let entrance: Entrance
+    let held = HeldFiles()
+    let people = ProxyPeople()
+    let forms = SubmittedForms()
     let logger: Logger
 
     init(_ settings: ConsoleServer.Settings, _ dependencies: ConsoleServer.Dependencies, logger: Logger) {
         self.settings = settings
         self.dependencies = dependencies
         self.logger = logger
-        assets = Assets(leaflet: settings.leaflet)
-        findings = FindingsCache(dependencies.findings)
+        assets = Assets(leaflet: settings.leaflet, tiles: settings.tiles)
+        layout = Layout(assets, apnsDetours: settings.apnsDetours)
+        findings = FindingsCache(dependencies.findings, patience: settings.patience)
         entrance = Entrance(dependencies.sessions)
     }
 
@@ -29,8 +37,12 @@ struct ConsoleRoutes: Sendable {
 
     func router() -> Router<ConsoleContext> {
         let router = Router(context: ConsoleContext.self, options: [.autoGenerateHeadEndpoints])
-        router.add(middleware: GuardMiddleware(names: ConsoleNames(origins: settings.origins)))
-        router.add(middleware: FailureMiddleware(layout: Layout(assets), logger: logger))
+        router.add(
+            middleware: GuardMiddleware(
+                names: ConsoleNames(origins: settings.origins),
+                proxies: TrustedProxies(settings.trustedProxies),
+                proxySignIn: settings.proxySignIn))
+        router.add(middleware: FailureMiddleware(layout: layout, logger: logger))
         router.get("/assets/:bundle/:name") { request, context in
             try assets.answer(context.parameters, acceptEncoding: request.headers[.acceptEncoding])
         }
@@ -44,9 +56,15 @@ struct ConsoleRoutes: Sendable {
         get("/help", router, HelpPage.answer)
         get("/sessions", router, SessionsPage(dependencies.sessions).index)
         post("/sessions/end", router, SessionsPage(dependencies.sessions).end)
+        get("/tenants", router, TenantsPage.index)
+        get("/tenants/:slug", router, TenantPage.show)
+        post("/tenants/:slug/limits", router, TenantPage.setLimits)
+        post("/tenants/:slug/suspension", router, TenantPage.setSuspended)
+        get("/status", router, StatusPage(dependencies, detours: settings.apnsDetours).answer)
         get("/t/:slug", router) { .seeOther(HTMLLink(to: "t", try await $0.tenant().slug.text, "places")) }
         get("/t/:slug/find", router, find.withinTenant)
-        let places = PlacesPage(findings, hasMap: assets.leaflet != nil)
+        let places = PlacesPage(
+            findings, table: dependencies.table, hasMap: assets.leaflet != nil)
         get("/t/:slug/places", router, places.list)
         get("/t/:slug/places.cells", router, places.cells)
         let place = PlacePage(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
@@ -57,8 +75,51 @@ struct ConsoleRoutes: Sendable {
         post("/t/:slug/places/:id/edit", router, edit.save)
         get("/t/:slug/diagnose", router, DiagnosePage(dependencies).answer)
         get("/t/:slug/problems", router, ProblemsPage(findings).answer)
+        let webhooks = WebhooksPage(dependencies.sessions, forms)
+        get("/t/:slug/webhooks", router, webhooks.index)
+        post("/t/:slug/webhooks", router, webhooks.create)
+        let webhook = WebhookPage(webhooks, forms)
+        get("/t/:slug/webhooks/:id", router, webhook.show)
+        post("/t/:slug/webhooks/:id/change", router, webhook.change)
+        post("/t/:slug/webhooks/:id/rotate", router, webhook.rotate)
+        post("/t/:slug/webhooks/:id/test", router, webhook.test)
+        post("/t/:slug/webhooks/:id/replay", router, webhook.replay)
+        let keys = KeysPage(dependencies.sessions, forms)
+        get("/t/:slug/keys", router, keys.index)
+        post("/t/:slug/keys", router, keys.create)
+        let key = KeyPage(keys, forms)
+        get("/t/:slug/keys/:id", router, key.show)
+        post("/t/:slug/keys/:id/rotate", router, key.rotate)
+        post("/t/:slug/keys/:id/revoke", router, key.revoke)
+        get("/t/:slug/urls", router, URLsPage(findings, table: dependencies.table).answer)
+        get(
+            "/t/:slug/urls/:id", router,
+            ExperiencePage(dependencies.sites, table: dependencies.table).answer)
+        get("/t/:slug/domains", router, DomainsPage.index)
+        post("/t/:slug/domains", router, DomainsPage.claim)
+        let domain = DomainPage(dependencies.sites, table: dependencies.table)
+        get("/t/:slug/domains/:host", router, domain.show)
+        post("/t/:slug/domains/:host/verify", router, domain.verify)
+        post("/t/:slug/domains/:host/pages", router, domain.setPages)
         get("/t/:slug/audit", router, AuditPage.answer)
         get("/t/:slug/confirmations", router, ConfirmationsPage.answer)
+        get("/t/:slug/deliveries", router, DeliveriesPage.list)
+        get("/t/:slug/deliveries/:id", router, DeliveryTracePage.show)
+        post("/t/:slug/deliveries/:id/retry", router, DeliveryTracePage.retry)
+        get("/t/:slug/retry", router, RetryPage.review)
+        post("/t/:slug/retry", router, RetryPage.retry)
+        get("/t/:slug/images", router, ImagesPage.list)
+        get("/t/:slug/images/:sha256", router, ImagesPage.show)
+        get("/t/:slug/images/:sha256/file", router, ImagesPage.file)
+        upload(
+            "/t/:slug/images", ImagesPage.types, router, limit: HeaderImage.maximumByteCount, ImagesPage.add)
+        let imports = ImportPage(held, findings, table: dependencies.table)
+        get("/t/:slug/import", router, imports.form)
+        post("/t/:slug/import", router, imports.paste)
+        upload("/t/:slug/import.csv", ["text/csv"], router, limit: HeldFiles.maximumLength, imports.upload)
+        get("/t/:slug/import/:sha256", router, imports.show)
+        post("/t/:slug/import/:sha256", router, imports.apply)
+        get("/t/:slug/appstore", router, AppStorePage.answer)
         return router
     }
 
@@ -74,8 +135,49 @@ struct ConsoleRoutes: Sendable {
         }
     }
 
+    /// Takes a file as it is, from the console's own module, which is told where to go on or why not, in JSON.
+    private func upload(
+        _ path: RouterPath, _ types: [String], _ router: Router<ConsoleContext>, limit: Int,
+        _ handler: @escaping Handler
+    ) {
+        router.post(path) { request, context in
+            do {
+                return try await answer(request, context, form: FormFields(""), by: handler) { session in
+                    // Before it is read.
+                    guard !session.access.isReadOnly else { throw ReadOnlyAccess() }
+                    return try await file(of: request, types, limit: limit)
+                }
+            } catch {
+                let failures = FailureMiddleware(layout: layout, logger: logger)
+                let refusal = failures.refusal(for: error, request)
+                return Response(
+                    status: refusal.status, headers: [.contentType: "application/json"],
+                    body: ResponseBody(
+                        byteBuffer: ByteBuffer(
+                            bytes: JSONValue.object(["error": .string(refusal.text)]).serialized())))
+            }
+        }
+    }
+
+    private func file(of request: Request, _ types: [String], limit: Int) async throws -> [UInt8] {
+        guard let type = request.headers[.contentType], types.contains(type) else {
+            throw ConsoleRefusal(
+                status: .unsupportedMediaType, title: "Not such a file",
+                text: "A file of \(types.joined(separator: " or ")) was expected here. Nothing was done.")
+        }
+        var request = request
+        do {
+            return Array(buffer: try await request.collectBody(upTo: limit))
+        } catch let error as HTTPError where error.status == .contentTooLarge {
+            throw ConsoleRefusal(
+                status: .contentTooLarge, title: "Too long",
+                text: "The file may have at most \(limit.grouped) bytes here. Nothing was done.")
+        }
+    }
+
     private func answer(
-        _ request: Request, _ context: ConsoleContext, form: FormFields, by handler: Handler
+        _ request: Request, _ context: ConsoleContext, form: FormFields, by handler: Handler,
+        file: (ConsoleSession) async throws -> [UInt8] = { _ in [] }
     ) async throws -> Response {
         guard let session = try await person(of: request, context) else {
             return ConsoleAnswer.redirect(to: HTMLLink("/login"))
@@ -86,13 +188,19 @@ struct ConsoleRoutes: Sendable {
             path[String(name)] = value
         }
         let asked = ConsoleRequest(
-            path: path, query: FormFields(request.uri.query ?? ""), form: form, session: session,
+            path: path, query: FormFields(request.uri.query ?? ""), form: form,
+            file: try await file(session), session: session,
             stores: dependencies.stores(session.access), now: Date())
         switch try await handler(asked) {
         case .page(let page):
             return html(page, for: session)
         case .seeOther(let link):
             return ConsoleAnswer.redirect(to: link)
+        case .image(let bytes, let type):
+            return Response(
+                status: .ok,
+                headers: [.contentType: type, .cacheControl: "private, max-age=86400, immutable"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
         case .json(let bytes):
             return Response(
                 status: .ok, headers: [.contentType: "application/json"],
@@ -102,12 +210,38 @@ struct ConsoleRoutes: Sendable {
 
     private func html(_ page: Page, for session: ConsoleSession? = nil) -> Response {
         ConsoleAnswer.html(
-            Layout(assets).html(page, for: session), page.status, hasMap: page.hasMap)
+            layout.html(page, for: session), page.status, hasMap: page.hasMap,
+            tiles: page.hasMap ? assets.tiles : nil)
     }
 
     private func person(of request: Request, _ context: ConsoleContext) async throws -> ConsoleSession? {
+        if let session = try await personByProxy(of: request, context) { return session }
         guard let secret = Entrance.secret(of: request, isSecure: context.isSecure) else { return nil }
         return try await dependencies.sessions.session(secret, at: Date())
+    }
+
+    /// What a request of somebody else says of them, the guard has refused.
+    private func personByProxy(
+        of request: Request, _ context: ConsoleContext
+    ) async throws -> ConsoleSession? {
+        guard context.isBehindProxy, let (name, group) = try settings.proxySignIn?.person(of: request) else {
+            return nil
+        }
+        var access = ConsoleAccess(name: name, isReadOnly: group.isReadOnly)
+        if let slug = group.tenant {
+            do {
+                let tenant = try await dependencies.stores(access).tenants.tenant(slug)
+                access = ConsoleAccess(name: name, tenant: tenant.id, isReadOnly: group.isReadOnly)
+            } catch let error as AdministrationError where error.code == "unknown_tenant" {
+                throw ConsoleRefusal.forbidden("There is no tenant that your group may see.")
+            }
+        }
+        let now = Date()
+        if people.isNew(access, at: now) {
+            try await dependencies.sessions.noteSignIn(of: name)
+            logger.notice("a proxy has signed somebody in", metadata: ["name": "\(name)"])
+        }
+        return .byProxy(access, at: now)
     }
 
     private func form(of request: Request, _ context: ConsoleContext) async throws -> FormFields {
@@ -121,11 +255,12 @@ struct ConsoleRoutes: Sendable {
     // MARK: In and out
 
     private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
-        try entrance.admit(context.peer)
+        try entrance.admit(context.client)
         let form = try await form(of: request, context)
         guard let secret = form["token"].flatMap(ConsoleSecret.init(pasted:)),
             let (session, cookie) = try await entrance.signIn(
-                by: secret, isSecure: context.isSecure, at: Date())
+                by: secret, insteadOf: Entrance.secret(of: request, isSecure: context.isSecure),
+                isSecure: context.isSecure, at: Date())
         else { return html(LoginPage.page(hasFailed: true)) }
         logger.notice("somebody signed in", metadata: ["name": "\(session.access.name)"])
         var response = ConsoleAnswer.redirect(to: HTMLLink("/"))
@@ -134,7 +269,7 @@ struct ConsoleRoutes: Sendable {
     }
 
     private func signOut(_ request: Request, _ context: ConsoleContext) async throws -> Response {
-        if let session = try await person(of: request, context) {
+        if let session = try await person(of: request, context), !session.isByProxy {
             try await dependencies.sessions.end(session.id, by: session.access.name)
         }
         var response = ConsoleAnswer.redirect(to: HTMLLink("/login"))

@@ -1,14 +1,19 @@
 public import Administration
-import Foundation
+public import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+public import IPAddresses
+public import Invocation
 public import JSON
 public import Locations
 public import Logging
 import NIOCore
+public import Notifications
+public import Registration
 public import Routing
 public import ServiceLifecycle
+public import Tenancy
 
 /// The operators' console as a service: it listens until its service group shuts it down gracefully.
 public struct ConsoleServer: Service {
@@ -24,8 +29,19 @@ public struct ConsoleServer: Service {
         public var port = 8081
         /// Where browsers reach the console beside loopback's names: origins of a proxy that speaks TLS.
         public var origins: [ConsoleOrigin] = []
+        /// Proxies that are believed when they say for whom they ask.
+        public var trustedProxies: [AddressRange] = []
+        /// How they say who somebody is; nil where they do not.
+        public var proxySignIn: ProxySignIn?
+        /// Where notifications go instead of to Apple, if that is known.
+        public var apnsDetours: [String] = []
         /// The folder with Leaflet's files.
         public var leaflet: String? = Settings.usualLeaflet
+
+        /// What maps are drawn on in the place of the console's own land and borders.
+        public var tiles: TileSource?
+        /// How long a page waits for warnings that it also shows. [ours]
+        var patience = Duration.milliseconds(50)
 
         /// Where Debian's package `libjs-leaflet` has them.
         public static let usualLeaflet = "/usr/share/javascript/leaflet"
@@ -50,6 +66,9 @@ public struct ConsoleServer: Service {
         /// Tells what becomes of an invocation URL, as `doorstep diagnose` does; where the site is to be asked, bounded in time.
         public var diagnose:
             @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws -> JSONObject
+        public var sites: Sites
+        /// How the installation is.
+        public var status: @Sendable () async throws -> InstallationStatus
 
         public init(
             sessions: any ConsoleSessions, stores: @escaping @Sendable (ConsoleAccess) -> ConsoleStores,
@@ -57,13 +76,46 @@ public struct ConsoleServer: Service {
             findings: @escaping @Sendable (Tenant) async throws -> [CatalogueFinding],
             diagnose:
                 @escaping @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws ->
-                JSONObject
+                JSONObject,
+            sites: Sites, status: @escaping @Sendable () async throws -> InstallationStatus
         ) {
             self.sessions = sessions
             self.stores = stores
             self.table = table
             self.findings = findings
             self.diagnose = diagnose
+            self.sites = sites
+            self.status = status
+        }
+    }
+
+    /// What the server answers at tenants' hosts, and what is found there.
+    public struct Sites: Sendable {
+        /// The association file of a host that is proved.
+        public var association: @Sendable (RoutingTable.Site) -> [UInt8]
+        /// The page that people see at a URL of a host at which pages are shown; nil where there is none.
+        public var page:
+            @Sendable (InvocationURL, RoutingTable.ProvedHost, LiveRoutingTable.State) -> [UInt8]?
+        /// Looks for the proof of a domain, bounded in time, and keeps what comes of it.
+        public var prove:
+            @Sendable (DomainName, TenantID, ConsoleAccess, Date) async throws -> DomainVerification.Outcome
+        /// Judges the association file as it is served, bounded in time.
+        public var check: @Sendable (DomainName) async throws -> SiteCheck
+
+        public init(
+            association: @escaping @Sendable (RoutingTable.Site) -> [UInt8],
+            page:
+                @escaping @Sendable (InvocationURL, RoutingTable.ProvedHost, LiveRoutingTable.State) ->
+                [UInt8]?,
+            prove:
+                @escaping @Sendable (DomainName, TenantID, ConsoleAccess, Date) async throws ->
+                DomainVerification.Outcome,
+            check: @escaping @Sendable (DomainName) async throws -> SiteCheck
+        ) {
+            self.association = association
+            self.page = page
+            self.prove = prove
+            self.check = check
         }
     }
 
@@ -102,15 +154,30 @@ public struct ConsoleStores: Sendable {
     public let places: any PlaceDirectory
     public let confirmations: any ConfirmationHistory
     public let auditLog: any AuditLog
+    public let images: any ImageDirectory
+    public let deliveries: any DeliveryLedger
+    public let traces: NotificationTracer
+    public let registrations: any RegistrationOverview
+    public let keys: any TenantKeys
+    /// Nil where webhooks' secrets cannot be sealed.
+    public let webhooks: (any WebhookRegistry)?
 
     public init(
         tenants: any TenantDirectory, items: CatalogueStores, places: any PlaceDirectory,
-        confirmations: any ConfirmationHistory, auditLog: any AuditLog
+        confirmations: any ConfirmationHistory, auditLog: any AuditLog, images: any ImageDirectory,
+        deliveries: any DeliveryLedger, traces: NotificationTracer,
+        registrations: any RegistrationOverview, keys: any TenantKeys, webhooks: (any WebhookRegistry)?
     ) {
+        self.images = images
+        self.deliveries = deliveries
+        self.traces = traces
+        self.registrations = registrations
         self.tenants = tenants
         self.items = items
         self.places = places
         self.confirmations = confirmations
         self.auditLog = auditLog
+        self.keys = keys
+        self.webhooks = webhooks
     }
 }

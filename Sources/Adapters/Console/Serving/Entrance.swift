@@ -1,12 +1,13 @@
 import Administration
 import Foundation
 import Hummingbird
+import IPAddresses
 import RateLimiting
 
 /// Lets people in by their links, and knows them again by their cookies.
 struct Entrance: Sendable {
     private let sessions: any ConsoleSessions
-    private let limiter = RateLimiter<String>(capacity: 65_536)
+    private let limiter = RateLimiter<IPAddress?>(capacity: 65_536)
 
     /// How often one address may try a link. [ours]
     private static let limit = RateLimit(perSecond: 1, burst: 10)
@@ -17,19 +18,21 @@ struct Entrance: Sendable {
 
     /// Counts a try.
     /// - Throws: ``ConsoleRefusal/tooManySignIns``.
-    func admit(_ peer: String?) throws {
+    func admit(_ client: IPAddress?) throws {
         guard let limit = Self.limit else { return }
-        guard limiter.take(peer ?? "", limit, at: .now).isAdmitted else {
+        guard limiter.take(client?.ofClient, limit, at: .now).isAdmitted else {
             throw ConsoleRefusal.tooManySignIns
         }
     }
 
+    /// - Parameter earlier: of the session that the same browser has, which ends.
     func signIn(
-        by link: ConsoleSecret, isSecure: Bool, at now: Date
+        by link: ConsoleSecret, insteadOf earlier: ConsoleSecret?, isSecure: Bool, at now: Date
     ) async throws -> (ConsoleSession, Cookie)? {
         var generator = SystemRandomNumberGenerator()
         let secret = ConsoleSecret.generate(using: &generator)
-        guard let session = try await sessions.signIn(by: link, as: secret, at: now) else { return nil }
+        let session = try await sessions.signIn(by: link, as: secret, insteadOf: earlier, at: now)
+        guard let session else { return nil }
         let length = Int(session.expiresAt.timeIntervalSince(now))
         return (session, Self.cookie(secret.text, isSecure: isSecure, lasting: length))
     }

@@ -4,6 +4,7 @@ import HTML
 import HTTPTypes
 import Hummingbird
 import Logging
+import Notifications
 
 /// Turns whatever a route throws into a page, and says nothing there about errors that nobody expected.
 struct FailureMiddleware: RouterMiddleware {
@@ -26,7 +27,7 @@ struct FailureMiddleware: RouterMiddleware {
         }
     }
 
-    private func refusal(for error: any Error, _ request: Request) -> ConsoleRefusal {
+    func refusal(for error: any Error, _ request: Request) -> ConsoleRefusal {
         switch error {
         case let refusal as ConsoleRefusal:
             return refusal
@@ -35,9 +36,10 @@ struct FailureMiddleware: RouterMiddleware {
                 status: .forbidden, title: "Not allowed",
                 text: "\(error). Nothing was changed.".capitalizedSentence)
         case let error as AdministrationError:
-            return ConsoleRefusal(
-                status: .conflict, title: "Refused",
-                text: "\(error). Nothing was changed.".capitalizedSentence)
+            return .conflict("\(error). Nothing was changed.".capitalizedSentence)
+        case let refusal as WebhookRefusal:
+            return refusal == .unknownWebhook
+                ? .notFound : .conflict("\(refusal). Nothing was changed.".capitalizedSentence)
         case let error as HTTPError where error.status == .notFound:
             return .notFound
         case let error as HTTPError where error.status == .contentTooLarge:

@@ -1,13 +1,17 @@
 import HTTPTypes
 import Hummingbird
+import IPAddresses
 
 /// Refuses what no page of the console has asked for, and has every answer tell browsers what they may do with it.
 ///
 /// `SameSite` alone does not keep out another origin of the same site, such as a page of another port of this machine: for a
 /// browser's request that changes something, `Sec-Fetch-Site` decides (Fetch Metadata Request Headers §2.3), or `Origin` where
-/// that is missing. What has neither is refused.
+/// that is missing. What has neither is refused; and so is what has an `Origin` of another scheme or host, whatever else it says: a
+/// proxy stands between, which `Host` does not tell of.
 struct GuardMiddleware: RouterMiddleware {
     let names: ConsoleNames
+    let proxies: TrustedProxies
+    let proxySignIn: ProxySignIn?
 
     func handle(
         _ request: Request, context: ConsoleContext,
@@ -15,9 +19,19 @@ struct GuardMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         var response: Response
-        if let origin = names.origin(of: request.head.authority) {
+        let isForwarded = Self.forwarding.contains { request.headers.contains($0) }
+        if let origin = names.origin(of: request.head.authority, isForwarded: isForwarded) {
             context.isSecure = origin.isSecure
-            if Self.isAllowed(request, at: origin.text) {
+            context.isBehindProxy = proxies.contains(context.peer)
+            if context.isBehindProxy {
+                context.client = proxies.address(
+                    behind: context.peer, forwardedFor: request.headers[.forwardedFor])
+            }
+            if proxySignIn?.isIn(request) == true, !context.isBehindProxy {
+                response = ConsoleAnswer.plain(
+                    .forbidden,
+                    "A trusted proxy alone says who somebody is: --trusted-proxy names those that there are.")
+            } else if Self.isAllowed(request, at: origin.text) {
                 response = try await next(request, context)
             } else {
                 response = ConsoleAnswer.plain(
@@ -26,7 +40,8 @@ struct GuardMiddleware: RouterMiddleware {
         } else {
             response = ConsoleAnswer.plain(
                 .misdirectedRequest,
-                "The console does not go by this name: --console-origin names those that it does.")
+                "The console does not go by this name: --console-origin names those that it does, and a proxy passes Host on."
+            )
         }
         for (name, value) in Self.fields where response.headers[name] == nil {
             response.headers[name] = value
@@ -36,9 +51,16 @@ struct GuardMiddleware: RouterMiddleware {
 
     private static func isAllowed(_ request: Request, at origin: String) -> Bool {
         if request.method == .get || request.method == .head { return true }
-        if let site = request.headers[.secFetchSite] { return site == "same-origin" }
-        return request.headers[.origin] == origin
+        let sender = request.headers[.origin]
+        guard let site = request.headers[.secFetchSite] else { return sender == origin }
+        // What a browser does not want to say is `null` (Fetch §3.2).
+        return site == "same-origin" && (sender == nil || sender == "null" || sender == origin)
     }
+
+    /// What proxies add (RFC 7239; RFC 9110 §7.6.3).
+    private static let forwarding: [HTTPField.Name] = [
+        .forwarded, .forwardedFor, .forwardedHost, .forwardedProto, .via,
+    ]
 
     private static let fields: [(HTTPField.Name, String)] = [
         (.contentSecurityPolicy, ConsoleAnswer.policy(trustedTypes: true)),
@@ -59,6 +81,10 @@ extension HTTPField.Name {
     }
 
     static let secFetchSite = Self(known: "Sec-Fetch-Site")
+    static let forwarded = Self(known: "Forwarded")
+    static let forwardedFor = Self(known: "X-Forwarded-For")
+    static let forwardedHost = Self(known: "X-Forwarded-Host")
+    static let forwardedProto = Self(known: "X-Forwarded-Proto")
     static let crossOriginOpenerPolicy = Self(known: "Cross-Origin-Opener-Policy")
     static let referrerPolicy = Self(known: "Referrer-Policy")
 }

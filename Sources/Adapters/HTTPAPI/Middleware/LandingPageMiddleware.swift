@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import IPAddresses
 import NIOCore
 import Routing
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import IPAddresses
 import Logging
 
 /// Turns whatever a route throws into a problem, and says nothing to the client about errors it did not expect.

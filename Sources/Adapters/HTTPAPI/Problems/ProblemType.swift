@@ -373,6 +373,10 @@ struct ProblemType: Sendable {
             cause: "A tenant has at most 1,000 images, of 1 GiB together.",
             remedy: "Delete what no card names any more: `DELETE /v1/images/{sha256}`."),
         ProblemType(
+            "not_connected", .notFound, title: "The clip is not connected to App Store Connect",
+            cause: "The tenant has no clip of this bundle ID, or an operator has connected it by no key.",
+            remedy: "An operator connects a clip with `doorstep appstore connect`."),
+        ProblemType(
             "unknown_experience", .notFound, title: "The experience is unknown",
             cause: "The tenant has no experience of this ID, which is made of its kind and its URL.",
             remedy: "`GET /v1/experiences?url=` finds it by its URL."),

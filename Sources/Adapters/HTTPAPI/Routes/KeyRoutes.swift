@@ -81,9 +81,9 @@ struct KeyRoutes: Sendable {
         let id = try self.id(of: request)
         return try await Problem.managing(.unknownKey) {
             var body = JSONObjectReader(request.body)
-            let overlap = try body.optionalDouble("overlapHours") ?? Self.overlap
+            let overlap = try body.optionalDouble("overlapHours") ?? APIKey.usualOverlap
             try body.finish()
-            guard Self.overlaps.contains(overlap) else {
+            guard APIKey.overlaps.contains(overlap) else {
                 throw JSONFieldError.invalid(path: "overlapHours", reason: "must be from 0 to 8760")
             }
             let (key, record) = try await store.rotate(
@@ -111,10 +111,6 @@ struct KeyRoutes: Sendable {
         var generator = SystemRandomNumberGenerator()
         return APIKey.generate(kind, using: &generator)
     }
-
-    /// For how long a key and its successor are both good, in hours.
-    private static let overlap = 24.0
-    private static let overlaps = 0.0...8_760
 }
 
 extension Answer {

@@ -17,8 +17,9 @@ struct ConsoleCommand: AsyncParsableCommand {
             console link' makes. DATABASE_URL's login needs to be a member of doorstep_admin, doorstep_app and \
             doorstep_router.
 
-            It listens on this machine alone. To reach it from elsewhere, put a proxy that speaks TLS before it, and name \
-            the origin that browsers know by --console-origin; or forward a port by ssh.
+            It listens on this machine alone. To reach it from elsewhere, put a proxy that speaks TLS and passes Host on \
+            before it, and name the origin that browsers know by --console-origin; or forward a port by ssh. Where the proxy \
+            signs people in, it may say who they are: --console-user-header.
             """,
         subcommands: [Serve.self, Link.self, Sessions.self, End.self], defaultSubcommand: Serve.self)
 
@@ -31,9 +32,13 @@ struct ConsoleCommand: AsyncParsableCommand {
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var place: ConsoleOptions
         @Option(Settings.consoleLeaflet) var leaflet: String?
+        @Option(Settings.consoleTiles) var tiles: String?
+        @Option(Settings.consoleTilesAttribution) var attribution: String?
         @Option(Settings.poolSize) var poolSize: Int?
         @Option(Settings.logLevel) var logLevel: Logger.Level?
-        @OptionGroup var outbound: OutboundOptions
+        @OptionGroup var proxy: ConsoleProxyOptions
+        @OptionGroup var detours: ConsoleDetourOptions
+        @OptionGroup var proof: ProofOptions
 
         func run() async throws {
             let level = try Settings.logLevel.value(logLevel)
@@ -44,12 +49,32 @@ struct ConsoleCommand: AsyncParsableCommand {
             }
             var settings = try place.settings()
             settings.leaflet = try Settings.consoleLeaflet.value(leaflet)
+            settings.tiles = try tileSource()
+            try proxy.add(to: &settings)
+            settings.apnsDetours = try detours.texts()
             let console = ConsoleHost(
                 settings: settings, poolSize: try Settings.poolSize.value(poolSize),
-                signatures: try PlaceURLSigner.fromEnvironment(), outbound: try outbound.settings(),
+                signatures: try PlaceURLSigner.fromEnvironment(), keys: try TokenSecrets.sealingKeys(),
+                resolver: try proof.resolver(), outbound: try proof.outbound.settings(),
                 // A log keeps what it is told: a link goes to a person alone.
                 printsLink: isatty(STDOUT_FILENO) == 1, logger: Logger(label: "doorstep"))
             try await console.run(on: database)
+        }
+
+        /// Whoever gives tiles away wants to be named.
+        private func tileSource() throws -> TileSource? {
+            let template = try Settings.consoleTiles.value(self.tiles)
+            let attribution = try Settings.consoleTilesAttribution.value(self.attribution)
+            guard template != nil || attribution != nil else { return nil }
+            guard let template, let attribution, !attribution.isEmpty else {
+                throw ValidationError("--tiles and --tiles-attribution go together")
+            }
+            guard let source = TileSource(template: template, attribution: attribution) else {
+                throw ValidationError(
+                    "--tiles is an https URL with {z}, {x} and {y} once each, such as https://tiles.example.com/{z}/{x}/{y}.png"
+                )
+            }
+            return source
         }
     }
 

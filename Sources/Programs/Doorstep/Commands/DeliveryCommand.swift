@@ -78,12 +78,8 @@ struct DeliveryCommand: AsyncParsableCommand {
             _ pool: ConnectionPool, of tenant: TenantID, after last: DeliveryID?
         ) async throws -> NotificationTrace? {
             guard let uuid = UUID(text: id) else { return nil }
-            let store = PostgresNotificationStore(pool)
-            let delivery = DeliveryID(uuid)
-            if let owner = try await PostgresDeliveryLedger(pool).notification(of: delivery, of: tenant) {
-                return try await store.trace(owner, of: tenant, after: delivery.predecessor, limit: 1)
-            }
-            return try await store.trace(NotificationID(uuid), of: tenant, after: last, limit: limit)
+            let tracer = NotificationTracer(PostgresDeliveryLedger(pool), PostgresNotificationStore(pool))
+            return try await tracer.trace(uuid, of: tenant, after: last, limit: limit)
         }
 
         private func print(_ trace: JSONObject) {
@@ -151,17 +147,5 @@ struct Moment: ExpressibleByArgument {
     init?(argument: String) {
         guard let date = Date(rfc3339: argument) else { return nil }
         self.date = date
-    }
-}
-
-extension DeliveryID {
-    /// The ID right before this one.
-    fileprivate var predecessor: DeliveryID {
-        var bytes = withUnsafeBytes(of: uuid.uuid, Array.init)
-        for index in bytes.indices.reversed() {
-            bytes[index] &-= 1
-            if bytes[index] != .max { break }
-        }
-        return DeliveryID(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
     }
 }

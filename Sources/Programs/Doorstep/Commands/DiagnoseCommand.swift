@@ -73,7 +73,8 @@ struct DiagnoseCommand: AsyncParsableCommand {
             return try await Diagnosis(
                 of: url, in: table, asking: question,
                 clip: { try await store.items.clips.item($0, of: tenant.id) },
-                domain: { try await store.items.domains.item($0, of: tenant.id) }
+                domain: { try await store.items.domains.item($0, of: tenant.id) },
+                registrations: { try await PostgresRegistrationChecks(pool).latest(of: tenant.id) }
             ).json
         }
     }

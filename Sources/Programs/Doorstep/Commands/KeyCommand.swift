@@ -176,10 +176,10 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "The old key's ID.") var id: KeyID
-        @Option(help: "For how many hours both keys are good.") var overlap = 24.0
+        @Option(help: "For how many hours both keys are good.") var overlap = APIKey.usualOverlap
 
         func validate() throws {
-            guard (0...8_760).contains(overlap) else {
+            guard APIKey.overlaps.contains(overlap) else {
                 throw ValidationError("--overlap is from 0 to 8760 hours")
             }
         }
@@ -231,7 +231,7 @@ struct ExpiryOptions: ParsableArguments {
     var days: Double?
 
     func validate() throws {
-        if let days, !(days > 0 && days <= 36_500) {
+        if let days, !(days > 0 && APIKey.lifetimes.contains(days)) {
             throw ValidationError("--expires-in-days is more than 0 and at most 36500")
         }
     }

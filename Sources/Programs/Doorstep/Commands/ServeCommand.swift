@@ -33,6 +33,8 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "App Attest") var attestation: AttestationOptions
     @OptionGroup(title: "Limits") var limits: LimitOptions
     @OptionGroup(title: "Notifications") var apns: APNsOptions
+    @Option(Settings.driftInterval) var driftInterval: Int?
+    @Option(Settings.appStore) var appStore: StoreURL?
     @OptionGroup(title: "Webhooks and proofs of domains") var proof: ProofOptions
 
     func run() async throws {
@@ -62,6 +64,8 @@ struct ServeCommand: AsyncParsableCommand {
             signatures: try PlaceURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
             attestationKeys: try AttestationOptions.keys(), attestationRoot: try attestation.root(),
             apns: try apns.sending(), receipts: try receipts.signing(),
+            appStore: try Settings.appStore.value(appStore)?.text,
+            driftInterval: try Settings.driftInterval.value(driftInterval),
             outbound: try proof.outbound.settings(), resolver: try proof.resolver(), logger: logger)
     }
 }

@@ -3,6 +3,7 @@ import DomainProof
 import Foundation
 import Invocation
 import OutboundHTTP
+import Registration
 import Routing
 import Tenancy
 
@@ -16,6 +17,8 @@ extension Diagnosis {
         let clip: Clip?
         /// The tenant's claim of the URL's host.
         let domain: DomainRecord?
+        /// What was found when App Store Connect was looked at last; nil where the clip is not connected.
+        let registration: LatestCheck?
         /// What the site says of itself, if it was asked.
         let site: LiveSite?
     }
@@ -43,7 +46,8 @@ extension Diagnosis {
     /// - Parameter text: the URL as it was given.
     init(
         of text: String, in table: TenantTable, asking question: SiteQuestion?,
-        clip: (BundleID) async throws -> Clip?, domain: (DomainName) async throws -> DomainRecord?
+        clip: (BundleID) async throws -> Clip?, domain: (DomainName) async throws -> DomainRecord?,
+        registrations: () async throws -> [LatestCheck]
     ) async throws {
         let url: InvocationURL
         do throws(InvocationURLError) {
@@ -54,7 +58,11 @@ extension Diagnosis {
         }
         let match = table.match(url)
         var known: Clip?
-        if let match { known = try await clip(match.experience.clip) }
+        var registration: LatestCheck?
+        if let match {
+            known = try await clip(match.experience.clip)
+            registration = try await registrations().first { $0.clip == match.experience.clip }
+        }
         var claim: DomainRecord?
         if let host = try? DomainName(url.host) { claim = try await domain(host) }
         // Nobody's sites are asked but those that the tenant has to do with: else any key that may read could have the
@@ -63,7 +71,7 @@ extension Diagnosis {
         self.init(
             url, text: text,
             Evidence(
-                table: table, match: match, clip: known, domain: claim,
+                table: table, match: match, clip: known, domain: claim, registration: registration,
                 site: isOwn ? try await question?.ask(url, known) : nil))
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import Invocation
 import JSON
 import Notifications
+import Registration
 import Routing
 import Tenancy
 
@@ -49,6 +50,7 @@ struct Diagnosis {
             .unknown(
                 .published, "known_to_apple", chosen?.clip.text, "App Store Connect and devices know alone"))
         checks.append(association)
+        if let registration = evidence.registration { checks.append(Self.appleCache(url.host, registration)) }
         let code = try? AppClipCodeURL(text)
         if let code { checks += Self.code(code) }
         checks.append(Self.banner(url.host, chosen, evidence.site))
@@ -134,6 +136,28 @@ struct Diagnosis {
         }
         return .ok(
             .association, clip.appID.text, "in the association file that Doorstep serves for the domain")
+    }
+
+    /// What devices are given of the site: by Apple's cache, and not by the site itself.
+    private static func appleCache(_ host: String, _ registration: LatestCheck) -> DiagnosisCheck {
+        let time = registration.checkedAt.flatMap { JSONValue($0).stringValue }
+        guard let time, let domain = registration.domain(host) else {
+            return .unknown(
+                .appleCache, "not_known", host,
+                time.map { "App Store Connect named no such site at \($0)" }
+                    ?? "App Store Connect was not looked at yet")
+        }
+        let updated = domain.updatedAt.map { ", of \($0)" } ?? ""
+        guard domain.isValid else {
+            // It may have been mended since.
+            return .warning(
+                .appleCache, "not_valid", domain.errorCode ?? host,
+                "Apple's cache has no valid association file of the site\(updated), as App Store Connect said at \(time)"
+            )
+        }
+        return .ok(
+            .appleCache, host,
+            "Apple's cache has the site's association file\(updated), as App Store Connect said at \(time)")
     }
 
     private static func advanced(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {

@@ -12,6 +12,8 @@ struct DiagnosisCheck: Sendable {
         case domain
         /// Whether the site's association file names the clip.
         case association
+        /// What Apple's cache has of that file, where the clip is connected to App Store Connect.
+        case appleCache = "apple_cache"
         case advancedExperience = "advanced_experience"
         case published
         case smartAppBanner = "smart_app_banner"

@@ -1,7 +1,12 @@
 import Administration
+import AppSiteAssociation
 import Console
+import DomainProof
 import Foundation
+import HTTPAPI
+import LandingPages
 import Logging
+import Notifications
 import OutboundHTTP
 import Persistence
 import PostgreSQL
@@ -15,6 +20,10 @@ struct ConsoleHost {
     let settings: ConsoleServer.Settings
     let poolSize: Int
     let signatures: PlaceURLSigner
+    /// What webhooks' secrets are sealed with; nil where none is set.
+    let keys: SealingKeys?
+    /// Whom proofs of domains are asked of; nil for those of the system.
+    let resolver: NameServer?
     let outbound: OutboundClient.Settings
     let printsLink: Bool
     let logger: Logger
@@ -47,12 +56,19 @@ struct ConsoleHost {
         let reading = PostgresAdministrationStore(pool, actor: "", isReadOnly: true)
         return ConsoleServer.Dependencies(
             sessions: sessions,
-            stores: { access in
+            stores: { [keys] access in
                 let store = PostgresAdministrationStore(
                     pool, actor: access.actor, isReadOnly: access.isReadOnly)
+                let ledger = PostgresDeliveryLedger(pool, isReadOnly: access.isReadOnly)
                 return ConsoleStores(
                     tenants: store, items: store.items, places: store,
-                    confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog)
+                    confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
+                    images: store.imageFiles, deliveries: ledger,
+                    traces: NotificationTracer(ledger, PostgresNotificationStore(pool)),
+                    registrations: PostgresRegistrationOverview(pool), keys: store,
+                    webhooks: keys.map {
+                        PostgresWebhookRegistry(pool, keys: $0, isReadOnly: access.isReadOnly)
+                    })
             }, table: routing.table,
             findings: { tenant in
                 let table = try await pool.tenantTable(of: tenant.id, trusting: .everything)
@@ -64,8 +80,31 @@ struct ConsoleHost {
                 try await Diagnosis(
                     of: url, in: table, asking: asksSite ? .init(settings: outbound) : nil,
                     clip: { try await reading.items.clips.item($0, of: table.tenant) },
-                    domain: { try await reading.items.domains.item($0, of: table.tenant) }
+                    domain: { try await reading.items.domains.item($0, of: table.tenant) },
+                    registrations: { try await PostgresRegistrationChecks(pool).latest(of: table.tenant) }
                 ).json
+            }, sites: sites(pool), status: { try await PostgresInstallation(pool).status() })
+    }
+
+    private func sites(_ pool: ConnectionPool) -> ConsoleServer.Sites {
+        let landing = LandingSite()
+        return ConsoleServer.Sites(
+            association: { SiteAssociation($0).serialized() },
+            page: { landing.page(at: $0, of: $1, in: $2) },
+            prove: { [outbound, resolver] name, tenant, access, now in
+                let store = PostgresAdministrationStore(
+                    pool, actor: access.actor, isReadOnly: access.isReadOnly)
+                return try await OutboundClient.withClient(outbound) { client in
+                    try await DomainVerification(
+                        store: store, resolver: LibresolvTextRecordResolver(server: resolver),
+                        fetcher: HTTPPageFetcher(client)
+                    ).verify(name, of: tenant, at: now)
+                }
+            },
+            check: { [outbound] name in
+                try await OutboundClient.withClient(outbound) { client in
+                    await SiteCheck.run(SiteCheck.url(of: name), clip: nil, HTTPPageFetcher(client))
+                }
             })
     }
 

@@ -40,6 +40,10 @@ struct Server {
     let apns: (settings: APNsClient.Settings, keys: APNsKeyList)?
     /// Nil for answers without receipts.
     let receipts: (issuer: ReceiptIssuer, keys: ReceiptKeyFile)?
+    /// Where App Store Connect is; nil for Apple's.
+    let appStore: String?
+    /// In hours; 0 for a server that never looks at App Store Connect.
+    let driftInterval: Int
     /// Of webhooks, and of proofs of domains.
     let outbound: OutboundClient.Settings
     /// Who is asked for proofs of domains, instead of /etc/resolv.conf's.
@@ -84,6 +88,7 @@ struct Server {
             }
             let settings = limitedByOpenFiles()
             let catalogue = ManagedCatalogue(managementPool, followedBy: routing.feed)
+            let checks = PostgresRegistrationChecks(managing: managementPool)
             let server = APIServer(
                 settings,
                 APIServer.Dependencies(
@@ -114,11 +119,13 @@ struct Server {
                         try await Diagnosis(
                             of: url, in: table, asking: asksSite ? .init(settings: outbound) : nil,
                             clip: { try await catalogue.items.clips.item($0, of: table.tenant) },
-                            domain: { try await catalogue.items.domains.item($0, of: table.tenant) }
+                            domain: { try await catalogue.items.domains.item($0, of: table.tenant) },
+                            registrations: { try await checks.latest(of: table.tenant) }
                         ).json
                     },
                     confirmations: PostgresConfirmationHistory(managing: managementPool),
                     history: PostgresNotificationHistory(managing: managementPool),
+                    appStore: checks,
                     landingPages: LandingSite().answer,
                     metrics: {
                         figures.update()
@@ -162,6 +169,14 @@ struct Server {
                     WebhookService(
                         PostgresWebhookStore(deliveryPool, keys: sealingKeys), outbound: outbound,
                         logger: logger))
+                if driftInterval > 0 {
+                    services.append(
+                        DriftService(
+                            checks: PostgresRegistrationChecks(serving: pool),
+                            access: StoreAccess(
+                                serving: pool, keys: sealingKeys, service: appStore, outbound: outbound),
+                            interval: .seconds(driftInterval * 3_600), logger: logger))
+                }
             }
             if let sender, let keys = apns?.keys {
                 services += [

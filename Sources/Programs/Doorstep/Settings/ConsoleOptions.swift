@@ -1,5 +1,7 @@
+import APNsClient
 import ArgumentParser
 import Console
+import IPAddresses
 
 /// Where the console listens, and how browsers reach it.
 struct ConsoleOptions: ParsableArguments {
@@ -19,5 +21,51 @@ struct ConsoleOptions: ParsableArguments {
             )
         }
         return settings
+    }
+}
+
+/// Whom the console lets in beside those who have a link, and whom it believes.
+struct ConsoleProxyOptions: ParsableArguments {
+    @Option(Settings.trustedProxies) var trustedProxies: [[AddressRange]] = []
+    @Option(Settings.consoleUserHeader) var userHeader: String?
+    @Option(Settings.consoleGroupsHeader) var groupsHeader: String?
+    @Option(Settings.consoleGroups) var groups: [[ConsoleGroup]] = []
+
+    func add(to settings: inout ConsoleServer.Settings) throws {
+        settings.trustedProxies = try Settings.trustedProxies.value(
+            trustedProxies.isEmpty ? nil : trustedProxies.flatMap(\.self))
+        let user = try Settings.consoleUserHeader.value(userHeader)
+        let groupsField = try Settings.consoleGroupsHeader.value(groupsHeader)
+        let groups = try Settings.consoleGroups.value(self.groups.isEmpty ? nil : self.groups.flatMap(\.self))
+        guard user != nil || groupsField != nil || !groups.isEmpty else { return }
+        // Half of it would let nobody in, or anybody.
+        guard let user, let groupsField, !groups.isEmpty, !settings.trustedProxies.isEmpty,
+            !settings.origins.isEmpty
+        else {
+            throw ValidationError(
+                "--console-user-header, --console-groups-header, --console-group, --console-origin and --trusted-proxy go together"
+            )
+        }
+        guard let signIn = ProxySignIn(userField: user, groupsField: groupsField, groups: groups) else {
+            throw ValidationError(
+                "--console-user-header and --console-groups-header are the names of two header fields")
+        }
+        settings.proxySignIn = signIn
+    }
+}
+
+/// Where the server's notifications go, so that every page of the console says where that is not Apple.
+struct ConsoleDetourOptions: ParsableArguments {
+    @Option(Settings.apnsProduction) var production: HostAndPort?
+    @Option(Settings.apnsSandbox) var sandbox: HostAndPort?
+
+    func texts() throws -> [String] {
+        let detours = [
+            ("production", try Settings.apnsProduction.value(production)),
+            ("sandbox", try Settings.apnsSandbox.value(sandbox)),
+        ]
+        return detours.compactMap { environment, address in
+            address.map { "APNs \(environment) is \($0.value.host):\($0.value.port)" }
+        }
     }
 }

@@ -1,9 +1,7 @@
 import Administration
-import AppStoreConnect
 import ArgumentParser
 import Foundation
 import Invocation
-import OutboundHTTP
 import Persistence
 import Registration
 import Tenancy
@@ -13,9 +11,7 @@ struct RegistrationOptions: ParsableArguments {
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var outbound: OutboundOptions
     @Option(help: "The clip's bundle ID; not needed where one clip alone is connected.") var clip: BundleID?
-    @Option(
-        help: "Where App Store Connect is, such as http://127.0.0.1:2199 of a simulator; Apple's without.")
-    var service: String?
+    @Option(Settings.appStore) var appStore: StoreURL?
     @Option(
         help: ArgumentHelp(
             "For how many seconds after a creation without an answer no listing is believed that has it not.",
@@ -26,51 +22,52 @@ struct RegistrationOptions: ParsableArguments {
         guard (0...86_400).contains(settleAfter) else {
             throw ValidationError("--settle-after is 0 to 86400")
         }
-        guard let service else { return }
-        let url = URL(string: service)
-        guard ["http", "https"].contains(url?.scheme), url?.host?.isEmpty == false, url?.path == "" else {
-            throw ValidationError("--service is a scheme, a host and perhaps a port, without a path")
-        }
     }
 
     /// Lends what registers the clip's experiences.
-    /// - Parameter readsOnly: whether its tokens are good for reading alone.
+    /// - Parameters:
+    ///   - readsOnly: whether its tokens are good for reading alone.
+    ///   - planned: the clip that a plan is of; nil without one.
     func withRegistrar<Result: Sendable>(
-        readsOnly: Bool, _ body: (Registrar, BundleID) async throws -> Result
+        readsOnly: Bool, of planned: BundleID? = nil, _ body: (Registrar, BundleID) async throws -> Result
     ) async throws -> Result {
         guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
         return try await tenant.withPool { pool, _, tenant in
-            let connections = PostgresStoreConnections(pool, keys: keys)
-            let clip = try await connectedClip(connections, tenant.id)
-            let credentials = try await connections.credentials(of: clip, of: tenant.id)
-            let key = try AppStoreConnectKey(
-                id: credentials.keyID, issuer: credentials.issuerID, pem: credentials.pem)
-            let clock = SystemClock()
-            let pacer = RequestPacer(
-                PostgresRequestLedger(pool, keyID: credentials.keyID, of: tenant.id), clock)
-            var settings = AppStoreConnectClient.Settings()
-            if let service { settings.server = service }
-            settings.readsOnly = readsOnly
-            settings.pacer = pacer
-            let records = PostgresRegistrationRecords(
-                pool, keys: keys, clip: clip, of: tenant.id, actor: TenantOptions.actor)
-            var ours = Registrar.Settings()
-            ours.settlingTime = TimeInterval(settleAfter)
-            return try await OutboundClient.withClient(outbound.settings()) { [settings, ours] http in
-                let client = AppStoreConnectClient(key, http, settings)
-                return try await body(
-                    Registrar(
-                        clip: clip, records,
-                        AppStoreConnectService(client, clip: clip, app: clip.parent ?? clip),
-                        pacer, clock, ours), clip)
+            let access = StoreAccess(
+                pool, keys: keys, service: try Settings.appStore.value(appStore)?.text,
+                outbound: try outbound.settings(), actor: TenantOptions.actor)
+            let clip = try await connectedClip(planned, access.connections, tenant.id)
+            var settings = Registrar.Settings()
+            settings.settlingTime = TimeInterval(settleAfter)
+            return try await access.withRegistrar(of: clip, tenant.id, readsOnly: readsOnly, settings) {
+                try await body($0, clip)
             }
         }
     }
 
+    /// Lends the same for looking alone, and remembers what was found.
+    func check() async throws -> RegistrationSurvey {
+        guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
+        return try await tenant.withPool { pool, _, tenant in
+            let access = StoreAccess(
+                pool, keys: keys, service: try Settings.appStore.value(appStore)?.text,
+                outbound: try outbound.settings(), actor: TenantOptions.actor)
+            let clip = try await connectedClip(nil, access.connections, tenant.id)
+            let (survey, check) = try await access.withRegistrar(of: clip, tenant.id, readsOnly: true) {
+                try await $0.look()
+            }
+            try await PostgresRegistrationChecks(pool).record(check, of: tenant.id)
+            return survey
+        }
+    }
+
     private func connectedClip(
-        _ connections: PostgresStoreConnections, _ tenant: TenantID
+        _ planned: BundleID?, _ connections: PostgresStoreConnections, _ tenant: TenantID
     ) async throws -> BundleID {
-        if let clip { return clip }
+        if let planned, let clip, planned != clip {
+            throw CommandError.invalidOption("--clip", "the plan is of the clip \(planned)")
+        }
+        if let clip = planned ?? clip { return clip }
         let connected = try await connections.connections(of: tenant)
         guard let first = connected.first, connected.count == 1 else {
             throw CommandError.invalidOption(
@@ -79,6 +76,19 @@ struct RegistrationOptions: ParsableArguments {
                     ? "no clip is connected" : "\(connected.count) clips are connected: name one")
         }
         return first.clip
+    }
+}
+
+/// A scheme, a host and perhaps a port, without a path.
+struct StoreURL: Sendable, ExpressibleByArgument {
+    let text: String
+
+    init?(argument: String) {
+        let url = URL(string: argument)
+        guard ["http", "https"].contains(url?.scheme), url?.host?.isEmpty == false, url?.path == "" else {
+            return nil
+        }
+        text = argument
     }
 }
 

@@ -119,6 +119,36 @@ enum Settings {
         "console-leaflet", "DOORSTEP_CONSOLE_LEAFLET", default: ConsoleServer.Settings.usualLeaflet,
         value: "dir",
         "Where Leaflet's files are, as Debian's libjs-leaflet has them; without them there is no map")
+    static let consoleTiles = Setting<String, Void>(
+        "tiles", "DOORSTEP_CONSOLE_TILES", value: "url", otherwise: "land and borders, no streets",
+        "Raster tiles that the console's maps are drawn on, as https://tiles.example.com/{z}/{x}/{y}.png; browsers ask for them themselves"
+    )
+    static let consoleTilesAttribution = Setting<String, Void>(
+        "tiles-attribution", "DOORSTEP_CONSOLE_TILES_ATTRIBUTION", value: "text",
+        "Whom the tiles are of, as the map says; goes with --tiles")
+
+    static let consoleUserHeader = Setting<String, Void>(
+        "console-user-header", "DOORSTEP_CONSOLE_USER_HEADER", value: "name",
+        """
+        The header field by which a trusted proxy says who has signed in there, such as X-Forwarded-User; with it go \
+        --console-groups-header, --console-group, --console-origin and --trusted-proxy
+        """)
+    static let consoleGroupsHeader = Setting<String, Void>(
+        "console-groups-header", "DOORSTEP_CONSOLE_GROUPS_HEADER", value: "name",
+        "The header field by which it says of which groups they are, separated by commas")
+    static let consoleGroups = Setting<[ConsoleGroup], [ConsoleGroup]>(
+        "console-group", "DOORSTEP_CONSOLE_GROUPS", default: [], value: "name=rights",
+        range: """
+            a group with change or read, and with a tenant after a colon where it is to see that one alone, such as \
+            operators=change or acme-staff=read:acme; or several, separated by commas
+            """,
+        "What people of a group may do; of several the first decides, and who is of none is not let in; can be repeated",
+        show: { $0.isEmpty ? "none" : $0.map(\.description).joined(separator: ",") },
+        parse: { text in
+            let texts = text.split(separator: ",")
+            let groups = texts.compactMap { ConsoleGroup(String($0)) }
+            return groups.count == texts.count ? groups : nil
+        })
 
     // MARK: What it answers from, and keeps
 
@@ -219,6 +249,18 @@ enum Settings {
         "apns-ca-file", "DOORSTEP_APNS_CA_FILE", value: "file", otherwise: "the system's",
         "Certificates (PEM) to trust of what answers as APNs, for a simulator")
 
+    // MARK: App Store Connect
+
+    static let driftInterval = Setting(
+        "drift-interval", "DOORSTEP_DRIFT_INTERVAL", default: 24, in: 0...8_760,
+        """
+        Every how many hours a server looks whether App Store Connect still has what was registered, where a clip is \
+        connected; 0 for never
+        """)
+    static let appStore = Setting<StoreURL, Void>(
+        "app-store", "DOORSTEP_APP_STORE", value: "url", otherwise: "Apple's",
+        "Where App Store Connect is, such as http://127.0.0.1:2199 of a simulator")
+
     // MARK: Logs and secrets
 
     static let logLevel = Setting(
@@ -249,7 +291,10 @@ enum Settings {
         port.description, operationsPort.description, operationsHost.description, tlsCertificate.description,
         tlsKey.description, maximumConnections.description,
         shutdownTimeout.description, trustedProxies.description, consoleHost.description,
-        consolePort.description, consoleOrigins.description, consoleLeaflet.description, poolSize.description,
+        consolePort.description, consoleOrigins.description, consoleLeaflet.description,
+        consoleTiles.description, consoleTilesAttribution.description,
+        consoleUserHeader.description, consoleGroupsHeader.description, consoleGroups.description,
+        poolSize.description,
         managementPoolSize.description, tableFile.description, tableMaximumAge.description,
         confirmationRetention.description, instanceRetention.description,
         notificationRetention.description, auditRetention.description, keyLimit.description,
@@ -259,6 +304,7 @@ enum Settings {
         receiptIssuer.description, attestRoot.description, apnsKeys.description, apnsConnections.description,
         apnsTimeout.description,
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
+        driftInterval.description, appStore.description,
         authorities.description, outboundAllow.description, resolver.description, logLevel.description,
         tokenSecret.description,
         signingSecret.description,

@@ -8,6 +8,8 @@ public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
     case confirmationRecorded = "confirmation.recorded"
     /// That another webhook of the tenant was switched off, since it failed for days.
     case webhookDisabled = "webhook.disabled"
+    /// That what App Store Connect has of a clip's experiences is other than it should be, or not any more.
+    case appStoreDrift = "appstore.drift"
 
     /// What a webhook wants where nothing is said.
     public static let usual: Set<WebhookEvent> = [.deliveriesFinished]

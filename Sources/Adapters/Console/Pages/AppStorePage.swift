@@ -1,0 +1,133 @@
+import Administration
+import HTML
+import Registration
+import Tenancy
+
+/// What is stored of a tenant's registrations at App Store Connect. No page asks Apple anything.
+enum AppStorePage {
+    /// How many refusals, and how many runs, are shown. [ours]
+    private static let limit = 50
+
+    @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let stored = try await request.stores.registrations.overview(of: tenant.id, limit: limit)
+        let clip = stored.connections.first?.clip.text ?? "com.example.MyApp.Clip"
+        return .page(
+            Page(
+                title: "App Store", tenant: tenant, section: .appstore,
+                commands: ["plan", "drift", "apply"].map {
+                    "doorstep appstore \($0) --tenant \(tenant.slug) --clip \(clip)"
+                }
+            ) { main in
+                main.element(
+                    .p, .class("hint"),
+                    text:
+                        "What Doorstep has sent and what came of it, as it is stored here. What is registered at this moment the commands ask Apple."
+                )
+                connections(tenant, stored.connections, &main)
+                clips(stored.clips, &main)
+                refusals(tenant, stored.refusals, &main)
+                runs(stored.runs, &main)
+            })
+    }
+
+    private static func connections(
+        _ tenant: Tenant, _ connections: [StoreConnection], _ html: inout HTMLWriter
+    ) {
+        guard !connections.isEmpty else {
+            html.element(.p, text: "No clip is connected. A command connects one:")
+            return html.element(.pre, .tabindex(0)) { pre in
+                pre.element(
+                    .code,
+                    text:
+                        "doorstep appstore connect --tenant \(tenant.slug) --clip com.example.MyApp.Clip --key AuthKey.p8 --key-id …"
+                )
+            }
+        }
+        html.table("Connected clips", columns: ["Clip", "Key", "Of", "Since"]) { rows in
+            for connection in connections {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { $0.name(connection.clip.text) }
+                    row.element(.td) { td in td.element(.code) { $0.name(connection.keyID) } }
+                    row.element(.td) { td in
+                        if let issuer = connection.issuerID {
+                            td.text("a team, ")
+                            td.element(.code) { $0.name(issuer) }
+                        } else {
+                            td.text("a person")
+                        }
+                    }
+                    row.element(.td) { $0.time(connection.connectedAt) }
+                }
+            }
+        }
+    }
+
+    private static func clips(_ clips: [StoredRegistrations.OfClip], _ html: inout HTMLWriter) {
+        html.element(.h2, text: "Experiences")
+        guard !clips.isEmpty else { return html.element(.p, text: "None was sent to Apple.") }
+        html.table(
+            "Experiences by clip",
+            columns: [
+                "Clip", "Registered", "Not answered yet", "In the catalogue no more", "Refused", "Last sent",
+            ]
+        ) { rows in
+            for clip in clips {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { $0.name(clip.clip.text) }
+                    for count in [clip.registered, clip.unanswered, clip.undesired, clip.refused] {
+                        row.element(.td, .class("number"), text: count.grouped)
+                    }
+                    row.element(.td) { td in if let sentAt = clip.sentAt { td.time(sentAt) } }
+                }
+            }
+        }
+    }
+
+    private static func refusals(
+        _ tenant: Tenant, _ refusals: [StoredRegistrations.Refusal], _ html: inout HTMLWriter
+    ) {
+        guard !refusals.isEmpty else { return }
+        html.element(.h2, text: "Refused")
+        html.element(.p, text: "What Apple has refused is not sent again before it changes.")
+        html.table("Refused by Apple", columns: ["URL", "Clip", "Apple's code", "When"]) { rows in
+            for refusal in refusals {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { th in
+                        th.element(
+                            .a, .class("row"),
+                            .href(HTMLLink(.diagnose, of: tenant, query: [("url", refusal.url)]))
+                        ) { $0.name(refusal.url) }
+                    }
+                    row.element(.td) { $0.name(refusal.clip.text) }
+                    row.element(.td) { td in
+                        td.element(.code) { $0.name(refusal.code) }
+                        guard let source = refusal.source else { return }
+                        td.text(" ")
+                        td.element(.code) { $0.name(source) }
+                    }
+                    row.element(.td) { $0.time(refusal.refusedAt) }
+                }
+            }
+        }
+        if refusals.count == limit {
+            html.element(.p, .class("hint"), text: "There may be more than are shown here.")
+        }
+    }
+
+    private static func runs(_ runs: [StoredRegistrations.Run], _ html: inout HTMLWriter) {
+        guard !runs.isEmpty else { return }
+        html.element(.h2, text: "Runs")
+        html.table("Runs, the newest first", columns: ["Begun", "Ended", "Clip", "By", "Outcome"]) { rows in
+            for run in runs {
+                rows.element(.tr) { row in
+                    row.element(.td) { $0.time(run.startedAt) }
+                    row.element(.td) { td in if let endedAt = run.endedAt { td.time(endedAt) } }
+                    row.element(.td) { $0.name(run.clip.text) }
+                    row.element(.td) { $0.name(run.actor) }
+                    row.element(.td, text: run.outcome ?? "under way")
+                }
+            }
+        }
+    }
+}

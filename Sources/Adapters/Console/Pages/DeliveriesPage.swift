@@ -1,0 +1,198 @@
+import Administration
+import Encodings
+import Foundation
+import HTML
+import JSON
+import Notifications
+import Tenancy
+
+/// What was sent to a tenant's instances: how many stand where and why, and each of them.
+enum DeliveriesPage {
+    /// How many are listed on a page. [ours]
+    private static let pageLength = 50
+    /// Of how many the newest are counted. [ours]
+    private static let maximumCount = 100_000
+
+    @Sendable static func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let filter = DeliveryFilter(request.query)
+        let before = try last(request.query)
+        let all = DeliverySelection(since: filter.start(at: request.now))
+        let counts = try await request.stores.deliveries.counts(all, of: tenant.id, limit: maximumCount)
+        let deliveries = try await request.stores.deliveries.deliveries(
+            filter.selection(at: request.now), of: tenant.id, before: before, limit: pageLength + 1)
+        return .page(page(request, tenant, filter, counts, deliveries, isFirst: before == nil))
+    }
+
+    private static func last(_ query: FormFields) throws -> DeliveryID? {
+        guard let text = query["before"] else { return nil }
+        guard let uuid = UUID(text: text) else {
+            throw ConsoleRefusal.malformed("The page of the list is not one that was given.")
+        }
+        return DeliveryID(uuid)
+    }
+
+    private static func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ filter: DeliveryFilter, _ counts: [DeliveryCount],
+        _ deliveries: [ListedDelivery], isFirst: Bool
+    ) -> Page {
+        Page(
+            title: "Deliveries", tenant: tenant, section: .deliveries,
+            commands: ["doorstep delivery list --tenant \(tenant.slug)\(filter.arguments(at: request.now))"],
+            notice: request.query["queued"].flatMap { Int($0) }.map { "\($0.grouped) queued again." }
+        ) { main in
+            self.form(tenant, filter, &main)
+            guard !counts.isEmpty else {
+                return main.element(.p, text: "Nothing was sent in this time, or to be sent.")
+            }
+            states(tenant, filter, counts, &main)
+            if let state = filter.state, DeliveryState.retriable.contains(state) {
+                main.element(.p) { p in
+                    p.element(
+                        .a, .class("button"),
+                        .href(HTMLLink(to: "t", tenant.slug.text, "retry", query: filter.query)),
+                        text: "Try these again")
+                }
+            }
+            list(tenant, filter, deliveries, isFirst: isFirst, &main)
+        }
+    }
+
+    private static func form(_ tenant: Tenant, _ filter: DeliveryFilter, _ html: inout HTMLWriter) {
+        html.element(.form, .class("filter"), .action(HTMLLink(.deliveries, of: tenant))) { form in
+            form.choice(
+                "State", name: "state", ["any"] + DeliveryState.allCases.map(\.rawValue),
+                chosen: filter.state?.rawValue ?? "any")
+            form.field("Reason", name: "reason", value: filter.reason ?? "", isRequired: false)
+            form.choice(
+                "Made in so many days", name: "days", DeliveryFilter.periods.map(String.init),
+                chosen: "\(filter.days)")
+            form.element(.button, text: "Filter")
+        }
+    }
+
+    private static func states(
+        _ tenant: Tenant, _ filter: DeliveryFilter, _ counts: [DeliveryCount], _ html: inout HTMLWriter
+    ) {
+        let total = counts.reduce(0) { $0 + $1.count }
+        let caption =
+            total == maximumCount
+            ? "Of the newest \(total.grouped), by state and reason" : "By state and reason"
+        html.table(caption, columns: ["State", "Reason", "How many"]) { rows in
+            for state in DeliveryState.allCases {
+                for count in counts where count.state == state {
+                    rows.element(.tr) { row in
+                        row.element(.th, .scope("row")) { th in
+                            let link = DeliveryFilter(state: state, reason: count.reason, days: filter.days)
+                            th.element(
+                                .a, .class("row"),
+                                .href(HTMLLink(.deliveries, of: tenant, query: link.query)),
+                                .ariaLabel("\(state.rawValue) \(count.reason ?? "")"), text: state.rawValue)
+                        }
+                        row.element(.td) { td in
+                            if let reason = count.reason { td.element(.code) { $0.name(reason) } }
+                        }
+                        row.element(.td, .class("number"), text: count.count.grouped)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func list(
+        _ tenant: Tenant, _ filter: DeliveryFilter, _ deliveries: [ListedDelivery], isFirst: Bool,
+        _ html: inout HTMLWriter
+    ) {
+        guard !deliveries.isEmpty else { return html.element(.p, text: "No delivery is like that.") }
+        let shown = deliveries.prefix(pageLength)
+        html.table(
+            "Deliveries, the newest first", columns: ["Delivery", "Made", "State", "Reason", "Attempts"]
+        ) { rows in
+            for one in shown {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { th in
+                        th.element(.a, .class("row"), .href(HTMLLink(delivery: one.delivery.id, of: tenant)))
+                        {
+                            $0.element(.code, text: one.delivery.id.description)
+                        }
+                    }
+                    row.element(.td) { $0.time(one.createdAt) }
+                    row.element(.td) { $0.state(one.delivery.state) }
+                    row.element(.td) { $0.name(one.delivery.reason ?? "") }
+                    row.element(.td, .class("number"), text: "\(one.delivery.attempt)")
+                }
+            }
+        }
+        html.element(.p, .class("paging")) { p in
+            if !isFirst {
+                p.element(.a, .href(HTMLLink(.deliveries, of: tenant, query: filter.query)), text: "Newest")
+            }
+            if deliveries.count > pageLength, let last = shown.last {
+                let query = filter.query + [("before", Optional(last.delivery.id.description))]
+                p.element(.a, .href(HTMLLink(.deliveries, of: tenant, query: query)), text: "Older")
+            }
+        }
+    }
+}
+
+/// Which deliveries are looked at, as it stands in a URL.
+struct DeliveryFilter: Sendable {
+    let state: DeliveryState?
+    let reason: String?
+    /// Of notifications made in so many days.
+    let days: Int
+
+    static let periods = [1, 7, 30]
+
+    init(state: DeliveryState?, reason: String?, days: Int) {
+        self.state = state
+        self.reason = reason
+        self.days = days
+    }
+
+    init(_ fields: FormFields) {
+        let days = fields["days"].flatMap { Int($0) } ?? 7
+        self.init(
+            state: fields["state"].flatMap { DeliveryState(rawValue: $0) }, reason: fields["reason"],
+            days: Self.periods.contains(days) ? days : 7)
+    }
+
+    var query: [(String, String?)] {
+        [("state", state?.rawValue), ("reason", reason), ("days", "\(days)")]
+    }
+
+    func start(at now: Date) -> Date { now.addingTimeInterval(-Double(days) * 86_400) }
+
+    func selection(at now: Date) -> DeliverySelection {
+        DeliverySelection(state: state, reason: reason, since: start(at: now))
+    }
+
+    /// Of the command that does the same.
+    func arguments(at now: Date) -> String {
+        (state.map { " --state \($0.rawValue)" } ?? "")
+            + (reason.map { " --reason \($0.shellQuoted)" } ?? "") + " --since \(start(at: now).rfc3339)"
+    }
+}
+
+extension HTMLLink {
+    init(delivery: DeliveryID, of tenant: Tenant) {
+        self = HTMLLink(to: "t", tenant.slug.text, "deliveries", delivery.description)
+    }
+}
+
+extension HTMLWriter {
+    /// By its name and a sign, not by a colour alone.
+    mutating func state(_ state: DeliveryState) {
+        let (sign, kind) =
+            switch state {
+            case .delivered: ("✓", "ok")
+            case .refused, .expired: ("✕", "failed")
+            case .uncertain: ("?", "warning")
+            case .skipped, .queued, .sending: ("–", "unknown")
+            }
+        element(.span, .class("status \(kind)")) { span in
+            span.element(.span, .ariaHidden, text: "\(sign) ")
+            span.text(state.rawValue)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import Administration
+import Foundation
+import HTML
+import Invocation
+import JSON
+import Notifications
+import Tenancy
+
+/// All that is known of one delivery, or of a notification, and another try of what failed.
+enum DeliveryTracePage {
+    /// How many deliveries of a notification are told of. [ours]
+    private static let maximumDeliveries = 100
+
+    @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let id = try identifier(request)
+        guard
+            let trace = try await request.stores.traces.trace(
+                id, of: tenant.id, after: nil, limit: maximumDeliveries)
+        else { throw ConsoleRefusal.notFound }
+        return .page(page(request, tenant, DeliveryID(id), trace))
+    }
+
+    @Sendable static func retry(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let delivery = DeliveryID(try identifier(request))
+        guard try await request.stores.deliveries.notification(of: delivery, of: tenant.id) != nil else {
+            throw ConsoleRefusal.notFound
+        }
+        let counts = try await request.stores.deliveries.retry(
+            DeliverySelection(ids: [delivery]), of: tenant.id, at: request.now, expecting: nil)
+        let outcome = counts.queued == 1 ? "queued" : counts.tooLate == 1 ? "late" : "none"
+        return .seeOther(
+            HTMLLink(
+                to: "t", tenant.slug.text, "deliveries", delivery.description, query: [("retried", outcome)]))
+    }
+
+    private static func identifier(_ request: ConsoleRequest) throws -> UUID {
+        guard let id = request.path["id"].flatMap({ UUID(text: $0) }) else { throw ConsoleRefusal.notFound }
+        return id
+    }
+
+    private static func notice(_ outcome: String?) -> String? {
+        switch outcome {
+        case "queued": "Queued again."
+        case "late": "Nothing was done: it is too late for it."
+        case "none": "Nothing was done: it is neither refused, uncertain nor expired any more."
+        default: nil
+        }
+    }
+
+    private static func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ id: DeliveryID, _ trace: NotificationTrace
+    ) -> Page {
+        let isDelivery = trace.notification.id.uuid != id.uuid
+        var commands = ["doorstep delivery trace --tenant \(tenant.slug) \(id)"]
+        if isDelivery { commands.append("doorstep delivery retry --tenant \(tenant.slug) \(id)") }
+        return Page(
+            title: isDelivery ? "Delivery" : "Notification", tenant: tenant, section: .deliveries,
+            commands: commands, notice: notice(request.query["retried"])
+        ) { main in
+            for delivery in trace.deliveries where isDelivery {
+                facts(delivery, &main)
+                if DeliveryState.retriable.contains(delivery.state) { again(tenant, delivery, &main) }
+                answers(delivery, &main)
+            }
+            main.element(.h2, text: isDelivery ? "Its notification" : "What it says")
+            notification(tenant, trace, linked: isDelivery, &main)
+            if !isDelivery { deliveries(tenant, trace, &main) }
+        }
+    }
+
+    private static func facts(_ delivery: RecordedDelivery, _ html: inout HTMLWriter) {
+        html.element(.dl, .class("facts")) { list in
+            list.fact("State") { $0.state(delivery.state) }
+            if let reason = delivery.reason { list.fact("Reason") { $0.name(reason) } }
+            if let instance = delivery.instance {
+                list.fact("Instance") { $0.element(.code, text: instance.description) }
+            }
+            list.fact("Environment") { $0.text("\(delivery.environment)") }
+            list.fact("Attempts") { $0.text("\(delivery.attempt)") }
+            for (name, date) in [
+                ("Due", delivery.dueAt), ("Finished", delivery.finishedAt),
+                ("Good until", delivery.expiresAt),
+            ] {
+                if let date { list.fact(name) { $0.time(date) } }
+            }
+            for warning in delivery.warnings { list.fact("Warning") { $0.name(warning) } }
+        }
+    }
+
+    private static func again(
+        _ tenant: Tenant, _ delivery: RecordedDelivery, _ html: inout HTMLWriter
+    ) {
+        if delivery.state == .uncertain {
+            html.element(
+                .p, .class("hint"),
+                text: "APNs may have taken it: the device may show it twice if it is tried again.")
+        }
+        html.element(
+            .form, .post,
+            .action(HTMLLink(to: "t", tenant.slug.text, "deliveries", delivery.id.description, "retry"))
+        ) { $0.element(.button, .class("main"), text: "Try it again") }
+    }
+
+    private static func answers(_ delivery: RecordedDelivery, _ html: inout HTMLWriter) {
+        guard !delivery.answers.isEmpty else {
+            return html.element(.p, text: "APNs has not been asked yet.")
+        }
+        html.table("What came of each attempt", columns: ["Attempt", "When", "Answer"]) { rows in
+            for answer in delivery.answers {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row"), text: "\(answer.attempt)")
+                    row.element(.td) { $0.time(answer.at) }
+                    row.element(.td) { td in
+                        switch answer.result {
+                        case .answered(let status, let reason, _):
+                            td.text("\(status) ")
+                            td.name(reason ?? "")
+                        case .failed(let failure):
+                            td.text("no answer: ")
+                            td.name(failure)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func notification(
+        _ tenant: Tenant, _ trace: NotificationTrace, linked: Bool, _ html: inout HTMLWriter
+    ) {
+        let notification = trace.notification
+        html.element(.dl, .class("facts")) { list in
+            list.fact("Identifier") { dd in
+                if linked {
+                    dd.element(
+                        .a,
+                        .href(HTMLLink(to: "t", tenant.slug.text, "deliveries", notification.id.description))
+                    ) { $0.element(.code, text: notification.id.description) }
+                } else {
+                    dd.element(.code, text: notification.id.description)
+                }
+            }
+            list.fact("Made") { $0.time(notification.createdAt) }
+            list.fact("Leads to") { dd in
+                dd.element(.a, .href(HTMLLink(.diagnose, of: tenant, query: [("url", notification.url)]))) {
+                    $0.name(notification.url)
+                }
+            }
+            list.fact("Clip") { $0.name(notification.clip.text) }
+            if let location = notification.location {
+                list.fact("Place") { dd in
+                    dd.element(.a, .href(HTMLLink(place: location, of: tenant))) { $0.name(location.text) }
+                }
+            }
+            for warning in notification.warnings { list.fact("Warning") { $0.name(warning.detail) } }
+        }
+        html.element(.details) { details in
+            details.element(.summary, text: "Payload")
+            details.element(.pre, .tabindex(0)) { pre in
+                pre.element(.code) { $0.name(String(decoding: notification.payload, as: UTF8.self)) }
+            }
+        }
+    }
+
+    private static func deliveries(
+        _ tenant: Tenant, _ trace: NotificationTrace, _ html: inout HTMLWriter
+    ) {
+        html.element(.h2, text: "Its deliveries")
+        if !trace.isComplete {
+            html.element(.p, text: "Its audience is still being taken in: there are more to come.")
+        }
+        html.table("How many stand where", columns: ["State", "Reason", "How many"]) { rows in
+            for count in trace.counts {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { $0.state(count.state) }
+                    row.element(.td) { $0.name(count.reason ?? "") }
+                    row.element(.td, .class("number"), text: count.count.grouped)
+                }
+            }
+        }
+        html.element(.ul) { list in
+            for delivery in trace.deliveries {
+                list.element(.li) { item in
+                    item.element(.a, .class("row"), .href(HTMLLink(delivery: delivery.id, of: tenant))) {
+                        $0.element(.code, text: delivery.id.description)
+                    }
+                    item.text(" ")
+                    item.state(delivery.state)
+                }
+            }
+        }
+        if trace.hasMore { html.element(.p, .class("hint"), text: "The command shows those behind them.") }
+    }
+}
+
+extension HTMLWriter {
+    /// One of a list of facts.
+    mutating func fact(_ name: String, _ value: (inout HTMLWriter) -> Void) {
+        element(.dt, text: name)
+        element(.dd) { value(&$0) }
+    }
+}

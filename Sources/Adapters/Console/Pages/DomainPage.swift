@@ -1,0 +1,216 @@
+import Administration
+import Foundation
+import HTML
+import Routing
+import Tenancy
+
+/// One domain: how it is proved, what is served for it, and what iOS would say of that.
+struct DomainPage: Sendable {
+    private let sites: ConsoleServer.Sites
+    private let table: LiveRoutingTable
+    private let checks = ChecksUnderWay()
+
+    /// How many bytes of an association file are shown. [ours]
+    private static let shownLength = 20_000
+
+    init(_ sites: ConsoleServer.Sites, table: LiveRoutingTable) {
+        self.sites = sites
+        self.table = table
+    }
+
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let domain = try await domain(request, tenant)
+        var check: SiteCheck?
+        if request.query["check"] == "1" {
+            check = try await checks.with(tenant.id) { try await sites.check(domain.name) }
+        }
+        return .page(page(request, tenant, domain, check: check, notice: Self.notice(request)))
+    }
+
+    @Sendable func verify(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let domain = try await domain(request, tenant)
+        try request.requireChange()
+        let outcome = try await checks.with(tenant.id) {
+            try await sites.prove(domain.name, tenant.id, request.session.access, request.now)
+        }
+        guard let lack = outcome.lack else { return seeOther(tenant, domain, "proved") }
+        return .page(page(request, tenant, outcome.record, lack: lack))
+    }
+
+    @Sendable func setPages(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let domain = try await domain(request, tenant)
+        guard let pages = request.form["pages"].flatMap(DomainPages.init(rawValue:)) else {
+            throw ConsoleRefusal.malformed("The form does not say whether pages are shown. Nothing was done.")
+        }
+        _ = try await TenantItems(
+            request.stores.items.domains, of: tenant.id, by: request.session.access.actor
+        ).show(pages, at: domain.name)
+        return seeOther(tenant, domain, "pages")
+    }
+
+    private func seeOther(_ tenant: Tenant, _ domain: DomainRecord, _ done: String) -> ConsoleAnswer {
+        .seeOther(HTMLLink(.domains, of: tenant, domain.name.text, query: [("done", done)]))
+    }
+
+    private static func notice(_ request: ConsoleRequest) -> String? {
+        switch request.query["done"] {
+        case "proved": "Proved. The association file is served."
+        case "pages": "Saved. Pages follow within a second."
+        default: nil
+        }
+    }
+
+    private func domain(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> DomainRecord {
+        guard let name = request.path["host"].flatMap({ try? DomainName($0) }),
+            let domain = try await request.stores.items.domains.item(name, of: tenant.id)
+        else { throw ConsoleRefusal.notFound }
+        return domain
+    }
+
+    // MARK: The page
+
+    private func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ domain: DomainRecord, check: SiteCheck? = nil,
+        lack: DomainVerification.Outcome.Lack? = nil, notice: String? = nil
+    ) -> Page {
+        let host = domain.name.text
+        return Page(
+            title: host, tenant: tenant, section: .domains,
+            commands: [
+                "doorstep domain verify --tenant \(tenant.slug) \(host)", "doorstep domain check \(host)",
+                "doorstep domain pages --tenant \(tenant.slug) \(host) \(domain.pages == .off ? "on" : "off")",
+                "doorstep domain delete --tenant \(tenant.slug) \(host)",
+            ], notice: notice
+        ) { main in
+            main.facts([
+                ("Status", { $0.status(of: domain, at: request.now) }),
+                ("Proved by", { $0.text(domain.proof?.method.title ?? "nothing") }),
+                ("Claimed", { $0.time(domain.claimedAt) }),
+                (
+                    "Last checked",
+                    { dd in
+                        if let time = domain.checkedAt { dd.time(time) } else { dd.text("never") }
+                    }
+                ), ("Pages", { $0.text(domain.pages.title) }),
+            ])
+            Self.proof(request, tenant, domain, lack, &main)
+            main.element(.h2, text: "Pages for people")
+            Self.pages(request, tenant, domain, &main)
+            main.element(.h2, text: "The association file, as it is served")
+            file(tenant, domain, &main)
+            main.element(.h2, .id("check"), text: "What iOS would say of the live site")
+            Self.check(tenant, domain, check, &main)
+        }
+    }
+
+    private static func proof(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ domain: DomainRecord,
+        _ lack: DomainVerification.Outcome.Lack?, _ html: inout HTMLWriter
+    ) {
+        html.element(.h2, text: "Proof")
+        if let lack {
+            html.element(.p, .class("error"), .role("alert")) { p in
+                p.text(
+                    lack.isUnanswered ? "Nobody answered, so nothing was changed: " : "No proof was found: ")
+                p.name(lack.reason)
+            }
+        }
+        html.element(.p, text: "Publish one of these, and leave it there: it is looked for again each day.")
+        html.element(.h3, text: "A TXT record")
+        html.copyable(domain.recordName)
+        html.copyable(domain.recordValue)
+        html.element(.h3, text: "Or a file")
+        html.copyable(domain.fileURL)
+        html.copyable(domain.challenge)
+        guard request.mayChange else { return html.readOnlyHint() }
+        html.element(
+            .form, .post, .action(HTMLLink(.domains, of: tenant, domain.name.text, "verify"))
+        ) { form in
+            form.element(.p) { $0.element(.button, .class("main"), text: "Check now") }
+        }
+    }
+
+    private static func pages(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ domain: DomainRecord, _ html: inout HTMLWriter
+    ) {
+        html.element(
+            .p,
+            text: """
+                Whoever scans a code without an iPhone sees a page at its URL, once the domain is proved and where its paths are led \
+                to the server.
+                """)
+        guard request.mayChange else { return html.readOnlyHint() }
+        html.element(
+            .form, .class("filter"), .post, .action(HTMLLink(.domains, of: tenant, domain.name.text, "pages"))
+        ) { form in
+            form.element(.div, .class("field")) { div in
+                div.element(.label, .for("pages"), text: "Pages")
+                div.element(.select, .id("pages"), .name("pages")) { select in
+                    for pages in DomainPages.allCases {
+                        select.element(
+                            .option, .value(pages.rawValue), pages == domain.pages ? .selected : nil,
+                            text: pages.title)
+                    }
+                }
+            }
+            form.element(.button, text: "Save")
+        }
+    }
+
+    private func file(_ tenant: Tenant, _ domain: DomainRecord, _ html: inout HTMLWriter) {
+        guard let site = table.current?.table.site(ofHost: domain.name.text), site.tenant == tenant.id else {
+            return html.element(.p, text: "None is, as long as the domain is not proved.")
+        }
+        let bytes = sites.association(site)
+        html.element(.p) { p in
+            p.element(.code, text: SiteCheck.url(of: domain.name))
+            p.text(" has \(bytes.count.grouped) bytes.")
+            if bytes.count > Self.shownLength { p.text(" The first \(Self.shownLength.grouped) are:") }
+        }
+        html.element(.pre, .tabindex(0), .role("region"), .ariaLabel("Association file")) { pre in
+            pre.element(.code, text: String(decoding: bytes.prefix(Self.shownLength), as: UTF8.self))
+        }
+    }
+
+    private static func check(
+        _ tenant: Tenant, _ domain: DomainRecord, _ check: SiteCheck?, _ html: inout HTMLWriter
+    ) {
+        guard let check else {
+            return html.element(.form, .action(HTMLLink(.domains, of: tenant, domain.name.text))) { form in
+                form.hiddenField("check", "1")
+                form.element(.p) { $0.element(.button, text: "Ask the site") }
+            }
+        }
+        html.table(
+            check.hasFailed ? "What was found: something fails" : "What was found: nothing fails",
+            columns: ["Point", "Result", "Who says that it matters", "What was found"]
+        ) { rows in
+            for finding in check.findings {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row"), text: finding.point.rawValue.replacing("_", with: " "))
+                    row.element(.td) { $0.verdict(finding.verdict) }
+                    row.element(.td, text: finding.point.authority.rawValue)
+                    row.element(.td) { $0.name(finding.detail) }
+                }
+            }
+        }
+    }
+}
+
+extension HTMLWriter {
+    fileprivate mutating func verdict(_ verdict: SiteCheck.Verdict) {
+        let (kind, symbol) =
+            switch verdict {
+            case .passed: ("ok", "✓ ")
+            case .failed: ("failed", "✕ ")
+            case .notChecked: ("unknown", "– ")
+            }
+        element(.span, .class("status \(kind)")) { span in
+            span.element(.span, .ariaHidden, text: symbol)
+            span.text(verdict.rawValue.replacing("_", with: " "))
+        }
+    }
+}

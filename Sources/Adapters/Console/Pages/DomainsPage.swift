@@ -1,0 +1,138 @@
+import Administration
+import Foundation
+import HTML
+import HTTPTypes
+import Routing
+import Tenancy
+
+/// A tenant's domains, and claiming another.
+enum DomainsPage {
+    /// How many are listed. [ours]
+    private static let listLength = 200
+
+    @Sendable static func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        return .page(try await page(request, tenant))
+    }
+
+    @Sendable static func claim(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let text = request.form["host"] ?? ""
+        let name: DomainName
+        do throws(AdministrationError) {
+            name = try DomainName(text)
+        } catch {
+            return .page(
+                try await page(request, tenant, host: text, error: "\(error)".capitalizedSentence + "."))
+        }
+        var generator = SystemRandomNumberGenerator()
+        let claim = DomainRecord(
+            name: name, challenge: DomainRecord.makeChallenge(using: &generator), claimedAt: request.now)
+        let domains = TenantItems(
+            request.stores.items.domains, of: tenant.id, by: request.session.access.actor)
+        _ = try await domains.claim(claim)
+        return .seeOther(HTMLLink(.domains, of: tenant, name.text))
+    }
+
+    private static func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, host: String = "", error: String? = nil
+    ) async throws -> Page {
+        let domains = try await request.stores.items.domains.items(
+            of: tenant.id, after: nil, limit: listLength + 1, where: [:])
+        var page = Page(
+            title: "Domains", tenant: tenant, section: .domains,
+            commands: [
+                "doorstep domain list --tenant \(tenant.slug)",
+                "doorstep domain create --tenant \(tenant.slug) \((host.isEmpty ? "shop.example.com" : host).shellQuoted)",
+            ]
+        ) { main in
+            list(domains, tenant, at: request.now, &main)
+            main.element(.h2, text: "Claim a domain")
+            guard request.mayChange else { return main.readOnlyHint() }
+            main.element(.form, .class("stack"), .post, .action(HTMLLink(.domains, of: tenant))) { form in
+                form.field(
+                    "Domain", name: "host", value: host,
+                    hint:
+                        "Such as shop.example.com. A claim keeps nobody else from claiming it too: the proof counts.",
+                    error: error, inputmode: "url")
+                form.element(.p) {
+                    $0.element(.button, .class("main"), text: "Claim and see how to prove it")
+                }
+            }
+        }
+        if error != nil { page.status = .unprocessableContent }
+        return page
+    }
+
+    private static func list(
+        _ domains: [DomainRecord], _ tenant: Tenant, at now: Date, _ html: inout HTMLWriter
+    ) {
+        guard !domains.isEmpty else {
+            return html.element(
+                .p, text: "No domain is claimed: for none does the server answer with an association file.")
+        }
+        html.table("Domains", columns: ["Domain", "Status", "Proved by", "Last checked", "Pages"]) { rows in
+            for domain in domains.prefix(listLength) {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { th in
+                        th.element(
+                            .a, .class("row"), .href(HTMLLink(.domains, of: tenant, domain.name.text)),
+                            text: domain.name.text)
+                    }
+                    row.element(.td) { $0.status(of: domain, at: now) }
+                    row.element(.td, text: domain.proof?.method.title ?? "nothing")
+                    row.element(.td) { td in
+                        if let time = domain.checkedAt { td.time(time) } else { td.text("never") }
+                    }
+                    row.element(.td, text: domain.pages.title)
+                }
+            }
+        }
+        if domains.count > listLength {
+            html.element(.p, .class("hint"), text: "\(listLength) are shown; the command lists all.")
+        }
+    }
+}
+
+extension ProofMethod {
+    var title: String {
+        switch self {
+        case .dns: "TXT record"
+        case .file: "file"
+        }
+    }
+}
+
+extension DomainPages {
+    var title: String {
+        switch self {
+        case .off: "off"
+        case .on: "on"
+        case .redirectingShortCodes: "on, short codes are redirected"
+        }
+    }
+}
+
+extension HTMLWriter {
+    /// How far a domain is proved, and for how long still.
+    mutating func status(of domain: DomainRecord, at now: Date) {
+        let (kind, symbol) =
+            switch domain.status {
+            case .proved: ("ok", "✓ ")
+            case .lapsed: ("warning", "! ")
+            case .claimed: ("unknown", "– ")
+            case .withdrawn: ("failed", "✕ ")
+            }
+        element(.span, .class("status \(kind)")) { span in
+            span.element(.span, .ariaHidden, text: symbol)
+            span.text(domain.status.rawValue)
+        }
+        guard let end = domain.withdrawnFrom else { return }
+        let hours = max(0, Int((end.timeIntervalSince(now) / 3_600).rounded(.down)))
+        text(
+            hours == 0
+                ? "; the next check that misses the proof withdraws it"
+                : "; served for \(hours / 24) days and \(hours % 24) hours more, until ")
+        if hours > 0 { time(end) }
+    }
+}

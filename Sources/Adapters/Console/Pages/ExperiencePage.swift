@@ -1,0 +1,145 @@
+import Administration
+import Cards
+import HTML
+import Invocation
+import Routing
+import Tenancy
+
+/// One experience: what its card says and from where, and what people see at its URL without an iPhone.
+struct ExperiencePage: Sendable {
+    private let sites: ConsoleServer.Sites
+    private let table: LiveRoutingTable
+
+    init(_ sites: ConsoleServer.Sites, table: LiveRoutingTable) {
+        self.sites = sites
+        self.table = table
+    }
+
+    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        guard let id = request.path["id"].flatMap({ ExperienceID($0) }),
+            let record = try await request.stores.items.experiences.item(id, of: tenant.id)
+        else { throw ConsoleRefusal.notFound }
+        let items = request.stores.items
+        let clip = try await items.clips.item(record.experience.clip, of: tenant.id)
+        var location: LocationRecord?
+        if case .location(let identifier) = record.experience.binding {
+            location = try await items.locations.item(identifier, of: tenant.id)
+        }
+        let card = (record.card ?? Card()).inheriting(location?.card ?? Card())
+            .inheriting(clip?.card ?? Card())
+        return .page(page(tenant, record, card))
+    }
+
+    private func page(_ tenant: Tenant, _ record: ExperienceRecord, _ card: Card) -> Page {
+        let experience = record.experience
+        let url = experience.url.canonical
+        return Page(
+            title: url, tenant: tenant, section: .urls,
+            commands: [
+                "doorstep experience show --tenant \(tenant.slug) \(url.shellQuoted) --kind \(experience.kind.rawValue)",
+                "doorstep diagnose --tenant \(tenant.slug) \(url.shellQuoted)",
+            ]
+        ) { main in
+            main.element(.section, .class("verdict"), .ariaLabel("Experience")) { section in
+                section.qrCode(url)
+                section.element(.div) { div in
+                    div.facts([
+                        ("Kind", { $0.text(experience.kind.rawValue) }),
+                        ("App Clip", { $0.text(experience.clip.text) }),
+                        ("Place", { $0.binding(experience.binding, of: tenant) }),
+                        ("ID", { $0.element(.code, text: record.key.text) }),
+                    ])
+                    div.winner(
+                        over: experience, in: self.table.current?.table(of: tenant.id), of: tenant)
+                    div.element(.p) { p in
+                        p.element(
+                            .a, .href(HTMLLink(.diagnose, of: tenant, query: [("url", url)])),
+                            text: "Diagnose")
+                    }
+                }
+            }
+            main.element(.h2, text: "Card")
+            Self.card(record, card, &main)
+            main.element(.h2, text: "The page that people see without an iPhone")
+            self.preview(tenant, experience, &main)
+        }
+    }
+
+    /// What the experience says itself, else its location's card, else its clip's.
+    private static func card(_ record: ExperienceRecord, _ card: Card, _ html: inout HTMLWriter) {
+        html.facts([
+            ("Title", { $0.length(record.title, of: CardText.maximumTitleLength) }),
+            ("Subtitle", { $0.length(record.subtitle, of: CardText.maximumSubtitleLength) }),
+            ("Default language", { $0.text(card.defaultLanguage?.rawValue ?? "not said") }),
+            ("Button", { $0.text(card.action?.rawValue ?? "not said") }),
+            ("Category", { $0.text(card.businessCategory?.rawValue ?? "not said") }),
+            (
+                "Image",
+                { dd in
+                    if let image = card.image { dd.element(.code, text: "\(image)") } else { dd.text("none") }
+                }
+            ),
+        ])
+        guard !card.texts.isEmpty else { return }
+        html.table("Texts in other languages", columns: ["Language", "Title", "Subtitle"]) { rows in
+            for (language, text) in card.texts.sorted(by: { $0.key < $1.key }) {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row"), text: language.rawValue)
+                    row.element(.td) { $0.length(text.title, of: CardText.maximumTitleLength) }
+                    row.element(.td) { $0.length(text.subtitle, of: CardText.maximumSubtitleLength) }
+                }
+            }
+        }
+        html.element(
+            .p, .class("hint"),
+            text: "What the experience does not say, its place's card says, and then its clip's.")
+    }
+
+    /// As the page itself says it, which is read as Messages reads it.
+    private func preview(_ tenant: Tenant, _ experience: Experience, _ html: inout HTMLWriter) {
+        guard let state = table.current, let url = try? InvocationURL(experience.url.canonical) else {
+            return html.element(.p, text: "Nothing is known of it yet.")
+        }
+        guard let host = state.provedHost(experience.url.host), host.tenant == tenant.id else {
+            return html.element(.p) { p in
+                p.text("None: ")
+                p.element(.a, .href(HTMLLink(.domains, of: tenant)), text: experience.url.host)
+                p.text(" is not proved.")
+            }
+        }
+        guard host.pages != .off else {
+            return html.element(.p) { p in
+                p.text("None: pages are off at ")
+                p.element(.a, .href(HTMLLink(.domains, of: tenant, host.name)), text: host.name)
+                p.text(".")
+            }
+        }
+        guard let page = sites.page(url, host, state) else {
+            return html.element(.p, text: "None: at this URL the server answers with none.")
+        }
+        let metadata = PageMetadata(ofPage: page)
+        let properties = [
+            ("Title", "og:title"), ("Description", "og:description"), ("Site", "og:site_name"),
+            ("Image", "og:image"), ("Address", "og:url"),
+        ]
+        var facts: [(String, (inout HTMLWriter) -> Void)] = properties.map { title, name in
+            (title, { $0.name(metadata.properties[name] ?? "none") })
+        }
+        facts.append(("App Clip", { $0.text(metadata.banner?.clip ?? "none") }))
+        facts.append(("App Store ID", { $0.text(metadata.banner?.appID ?? "none") }))
+        html.facts(facts)
+        html.element(.p, .class("hint"), text: "\(page.count.grouped) bytes, as the server writes it now.")
+        if let link = HTMLLink(https: experience.url.canonical) {
+            html.element(.p) { $0.element(.a, .href(link), .rel("noreferrer"), text: "Open the live page") }
+        }
+    }
+}
+
+extension HTMLWriter {
+    fileprivate mutating func length(_ text: String?, of maximum: Int) {
+        guard let text else { return self.text("not said") }
+        name(text)
+        self.text(" (\(text.unicodeScalars.count) of \(maximum))")
+    }
+}

@@ -1,0 +1,129 @@
+import Administration
+import Geodesy
+import HTML
+import Invocation
+import Routing
+
+/// The places of a file that are far from where they are now.
+struct MovedPlaces: Sendable {
+    struct Move: Sendable {
+        let identifier: String
+        let name: String
+        let distance: Distance
+    }
+
+    /// In the order of the file; at most ``limit``.
+    private(set) var first: [Move] = []
+    private(set) var count = 0
+
+    /// From how far on it may be a mistake. [ours]
+    static let threshold = Distance(meters: 500)
+    private static let limit = ImportPlan.limit
+
+    /// Rows that are refused are of no place.
+    init(in file: [UInt8], from table: TenantTable) throws {
+        var reader = TableReader<LocationRecord>()
+        var pieces = FilePieces(bytes: file).makeAsyncIterator()
+        while let piece = pieces.nextPiece() { add(try reader.rows(in: piece), table) }
+        add(try reader.finish(), table)
+    }
+
+    private mutating func add(_ rows: [ImportedRow<LocationRecord>], _ table: TenantTable) {
+        for case .row(let record, _) in rows {
+            guard let now = table.location(record.identifier) else { continue }
+            let distance = now.region.center.distance(to: record.region.center)
+            guard distance > Self.threshold else { continue }
+            count += 1
+            guard first.count < Self.limit else { continue }
+            first.append(
+                Move(identifier: record.identifier.text, name: record.name.text, distance: distance))
+        }
+    }
+}
+
+extension HTMLWriter {
+    /// What an import would do.
+    mutating func diff(_ plan: ImportPlan, _ moved: MovedPlaces, prunes: Bool) {
+        table("What would be done", columns: ["What", "How many"]) { rows in
+            let counts = [
+                ("new", plan.counts.added), ("changed", plan.counts.changed),
+                ("moved more than \(PlacesPage.meters(MovedPlaces.threshold))", moved.count),
+                ("removed", plan.counts.removed), ("as they are", plan.counts.unchanged),
+            ]
+            for (what, count) in counts {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row"), text: what)
+                    row.element(.td, .class("number"), text: count.grouped)
+                }
+            }
+        }
+        if !plan.removalsAreAllowed {
+            element(
+                .p, .class("error"), .role("alert"),
+                text:
+                    "More would be removed than half of what there is: say how many may be, or leave the others where they are."
+            )
+        }
+        if plan.inUse.count > 0 {
+            element(
+                .p, .class("error"), .role("alert"),
+                text: "Some that would be removed are in use: nothing can be done before they are not.")
+            items("In use, and by what", plan.inUse.first, of: plan.inUse.count)
+        }
+        if moved.count > 0 {
+            element(.h2, text: "Moved more than \(PlacesPage.meters(MovedPlaces.threshold))")
+            element(.ul) { list in
+                for move in moved.first {
+                    list.element(.li) { item in
+                        item.element(.code) { $0.name(move.identifier) }
+                        item.text(" ")
+                        item.name(move.name)
+                        item.text(": \(PlacesPage.meters(move.distance))")
+                    }
+                }
+            }
+            more(moved.count - moved.first.count)
+        }
+        items("Changed", plan.changed, of: plan.counts.changed)
+        items("New", plan.added, of: plan.counts.added)
+        if prunes { items("Removed", plan.removed, of: plan.counts.removed) }
+    }
+
+    private mutating func items(_ title: String, _ items: [ImportPlan.Item], of count: Int) {
+        guard count > 0 else { return }
+        element(.h2, text: title)
+        element(.ul) { list in
+            for planned in items {
+                list.element(.li) { item in
+                    item.element(.code) { $0.name(planned.name) }
+                    guard !planned.detail.isEmpty else { return }
+                    item.text(": ")
+                    item.name(planned.detail)
+                }
+            }
+        }
+        more(count - items.count)
+    }
+
+    /// Why nothing can be imported, row by row.
+    mutating func refused(_ problems: ImportProblems) {
+        element(
+            .p, .class("error"), .role("alert"),
+            text:
+                "\(problems.count.grouped) \(problems.count == 1 ? "row is" : "rows are") refused, so that nothing would be imported."
+        )
+        table("Rows that are refused", columns: ["Line", "Why"]) { rows in
+            for problem in problems.first {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row"), text: "\(problem.line)")
+                    row.element(.td) { $0.name(problem.reason) }
+                }
+            }
+        }
+        more(problems.count - problems.first.count)
+    }
+
+    private mutating func more(_ count: Int) {
+        if count > 0 { element(.p, .class("hint"), text: "And \(count.grouped) more.") }
+    }
+}

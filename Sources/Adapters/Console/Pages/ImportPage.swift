@@ -1,0 +1,272 @@
+import Administration
+import Crypto
+import Encodings
+import Foundation
+import HTML
+import HTTPTypes
+import JSON
+import Routing
+import Tenancy
+
+/// Brings a file of places in: first what that would do, then, of the very same file, it is done, all of it or nothing.
+struct ImportPage: Sendable {
+    private let held: HeldFiles
+    private let findings: FindingsCache
+    private let table: LiveRoutingTable
+
+    init(_ held: HeldFiles, _ findings: FindingsCache, table: LiveRoutingTable) {
+        self.held = held
+        self.findings = findings
+        self.table = table
+    }
+
+    /// What is to be done beside adding and changing, as forms and URLs say it.
+    private struct Choice {
+        let prunes: Bool
+        /// How many may be removed, as it was typed.
+        let allowed: String?
+
+        init(_ fields: FormFields) {
+            prunes = fields["prune"] == "1"
+            allowed = fields["allow"]
+        }
+
+        var query: [(String, String?)] { [("prune", prunes ? "1" : nil), ("allow", prunes ? allowed : nil)] }
+
+        func options(isDryRun: Bool) -> ImportOptions {
+            ImportOptions(
+                prunes: prunes, isDryRun: isDryRun,
+                allowedRemovals: prunes ? allowed.flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 } : nil)
+        }
+
+        var arguments: String {
+            guard prunes else { return "" }
+            return " --prune"
+                + (options(isDryRun: true).allowedRemovals.map { " --allow-removals \($0)" } ?? "")
+        }
+    }
+
+    // MARK: Taking a file
+
+    @Sendable func form(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        return .page(formPage(tenant, notice: Self.notice(request.query)))
+    }
+
+    @Sendable func paste(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        guard !request.session.access.isReadOnly else { throw ReadOnlyAccess() }
+        guard let rows = request.form["rows"] else {
+            var page = formPage(tenant, error: "Paste rows first.")
+            page.status = .unprocessableContent
+            return .page(page)
+        }
+        let digest = await held.hold(
+            Array(rows.utf8), of: tenant.id, by: request.session.id, at: request.now)
+        return .seeOther(Self.link(tenant, digest, Choice(request.form)))
+    }
+
+    @Sendable func upload(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let digest = await held.hold(request.file, of: tenant.id, by: request.session.id, at: request.now)
+        let next = Self.link(tenant, digest, Choice(request.query))
+        return .json(JSONValue.object(["next": .string(next.text)]).serialized())
+    }
+
+    private static func link(_ tenant: Tenant, _ digest: String, _ choice: Choice) -> HTMLLink {
+        HTMLLink(to: "t", tenant.slug.text, "import", digest, query: choice.query)
+    }
+
+    private static func notice(_ query: FormFields) -> String? {
+        let names = ["added", "changed", "removed", "unchanged"]
+        let counts = names.compactMap { name in
+            query[name].flatMap { Int($0) }.map { "\($0.grouped) \(name)" }
+        }
+        return counts.count == names.count
+            ? "Imported: \(counts.joined(separator: ", ")). Lookups follow within a second." : nil
+    }
+
+    // MARK: What it would do
+
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let (digest, file) = try await file(request, tenant)
+        let choice = Choice(request.query)
+        return .page(try await review(request, tenant, digest, file, choice))
+    }
+
+    private func file(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> (String, [UInt8]) {
+        let digest = request.path["sha256"] ?? ""
+        guard
+            let file = await held.file(digest, of: tenant.id, by: request.session.id, at: request.now)
+        else {
+            throw ConsoleRefusal(
+                status: .notFound, title: "No such file",
+                text:
+                    "You have sent no such file in the last \(Int(HeldFiles.lifetime / 60)) minutes. Nothing was done: send it again."
+            )
+        }
+        return (digest, file)
+    }
+
+    private func outcome(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ file: [UInt8], _ options: ImportOptions
+    ) async throws -> ImportOutcome {
+        try await request.stores.places.importLocations(
+            of: tenant.id, FileRows(FilePieces(bytes: file), TableReader()), options)
+    }
+
+    private func review(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ digest: String, _ file: [UInt8], _ choice: Choice,
+        isOther: Bool = false
+    ) async throws -> Page {
+        let outcome: ImportOutcome
+        do {
+            outcome = try await self.outcome(request, tenant, file, choice.options(isDryRun: true))
+        } catch let error as AdministrationError {
+            var page = formPage(tenant, error: "\(error). Nothing was changed.".capitalizedSentence)
+            page.status = .unprocessableContent
+            return page
+        }
+        let moved = try MovedPlaces(in: file, from: request.table(table, of: tenant))
+        let isReadOnly = request.session.access.isReadOnly
+        var page = Page(
+            title: "What the import would do", tenant: tenant, section: .import,
+            commands: [
+                "doorstep location import --tenant \(tenant.slug) places.csv --dry-run\(choice.arguments)",
+                "doorstep location import --tenant \(tenant.slug) places.csv\(choice.arguments)",
+            ]
+        ) { main in
+            if isOther {
+                main.element(
+                    .p, .class("error"), .role("alert"),
+                    text:
+                        "Somebody has changed places after you saw this. Nothing was done: look at it again.")
+            }
+            main.element(.dl, .class("facts")) { list in
+                list.fact("SHA-256 of the file") { $0.element(.code, text: digest) }
+                list.fact("Bytes") { $0.text(file.count.grouped) }
+            }
+            switch outcome {
+            case .planned(let plan):
+                main.diff(plan, moved, prunes: choice.prunes)
+                if !isReadOnly { Self.confirm(tenant, digest, choice, plan, &main) }
+            case .refused(let problems):
+                main.refused(problems)
+            case .done:
+                break
+            }
+            main.element(.p) { p in
+                p.element(.a, .href(HTMLLink(.import, of: tenant)), text: "Send another file")
+            }
+        }
+        if case .refused = outcome { page.status = .unprocessableContent }
+        return page
+    }
+
+    private static func confirm(
+        _ tenant: Tenant, _ digest: String, _ choice: Choice, _ plan: ImportPlan, _ html: inout HTMLWriter
+    ) {
+        guard plan.removalsAreAllowed, plan.inUse.count == 0 else { return }
+        guard plan.counts.added + plan.counts.changed + plan.counts.removed > 0 else {
+            return html.element(.p, text: "Nothing would change.")
+        }
+        html.element(
+            .form, .class("stack"), .post, .action(HTMLLink(to: "t", tenant.slug.text, "import", digest))
+        ) { form in
+            for (name, value) in choice.query { if let value { form.hiddenField(name, value) } }
+            form.hiddenField("plan", Self.digest(of: plan))
+            form.element(.button, .class("main"), text: "Import this file")
+        }
+    }
+
+    /// Another one for each other thing that would be done.
+    private static func digest(of plan: ImportPlan) -> String {
+        Base16.text(SHA256.hash(data: JSONValue.object(plan.json).serialized()).prefix(16))
+    }
+
+    // MARK: Doing it
+
+    @Sendable func apply(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        guard !request.session.access.isReadOnly else { throw ReadOnlyAccess() }
+        let (digest, file) = try await file(request, tenant)
+        let choice = Choice(request.form)
+        // What would be done now is what was seen, or it is looked at again.
+        guard
+            case .planned(let plan) = try await outcome(
+                request, tenant, file, choice.options(isDryRun: true)),
+            Self.digest(of: plan) == request.form["plan"],
+            case .done(let counts) = try await outcome(
+                request, tenant, file, choice.options(isDryRun: false))
+        else {
+            var page = try await review(request, tenant, digest, file, choice, isOther: true)
+            page.status = .conflict
+            return .page(page)
+        }
+        await held.drop(digest, of: tenant.id, by: request.session.id)
+        await findings.forget(tenant.id)
+        return .seeOther(
+            HTMLLink(
+                .import, of: tenant,
+                query: [
+                    ("added", "\(counts.added)"), ("changed", "\(counts.changed)"),
+                    ("removed", "\(counts.removed)"), ("unchanged", "\(counts.unchanged)"),
+                ]))
+    }
+
+    // MARK: The form
+
+    private func formPage(_ tenant: Tenant, notice: String? = nil, error: String? = nil) -> Page {
+        Page(
+            title: "Import places", tenant: tenant, section: .import,
+            commands: [
+                "doorstep location import --tenant \(tenant.slug) places.csv --dry-run",
+                "doorstep location import --tenant \(tenant.slug) places.csv",
+            ], notice: notice
+        ) { main in
+            if let error { main.element(.p, .class("error"), .role("alert"), text: error) }
+            main.element(.p, text: "All rows are imported, or none. The first line names the columns:")
+            main.element(.pre, .tabindex(0)) {
+                $0.element(.code, text: "identifier,name,latitude,longitude,radius")
+            }
+            main.element(
+                .p, .class("hint"),
+                text:
+                    "Further columns are metadata; details.NAME is what lookups give back, and card.PATH what Apple's card says. You see what would be done before anything is."
+            )
+            main.element(.h2, text: "A file")
+            main.upload(
+                to: HTMLLink(to: "t", tenant.slug.text, "import.csv"), types: ["text/csv"],
+                button: "Show what it would do",
+                otherwise:
+                    "Without JavaScript a page cannot send a file that the console reads: paste its rows below, or take the command."
+            ) { Self.choices("file", &$0) }
+            main.element(.h2, text: "Or rows that are pasted")
+            main.element(.form, .class("stack"), .post, .action(HTMLLink(.import, of: tenant))) { form in
+                form.element(.div, .class("field")) { div in
+                    div.element(
+                        .label, .for("rows"), text: "Rows, with the line of the columns; at most 1 MB")
+                    div.element(
+                        .textarea, .id("rows"), .name("rows"), .rows(8), .required, .spellcheck(false),
+                        .autocomplete("off"))
+                }
+                Self.choices("rows", &form)
+                form.element(.p) { $0.element(.button, .class("main"), text: "Show what they would do") }
+            }
+        }
+    }
+
+    private static func choices(_ prefix: String, _ html: inout HTMLWriter) {
+        html.element(.label, .class("check")) { label in
+            label.void(.input, .type("checkbox"), .name("prune"), .value("1"))
+            label.text("also remove the places that it does not have")
+        }
+        html.element(.div, .class("field")) { div in
+            div.element(.label, .for("\(prefix)-allow"), text: "Remove so many at most; half of all without")
+            div.void(
+                .input, .id("\(prefix)-allow"), .name("allow"), .type("text"), .inputmode("numeric"),
+                .autocomplete("off"), .maxlength(9))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Administration
+import Foundation
+import Invocation
+import Tenancy
+
+/// What stands in the fields of a new key.
+struct KeyDraft {
+    var kind = KeyKind.publishable
+    var scopes = Scopes()
+    var locations = ""
+    var lifetime = ""
+    var errors: [String: String] = [:]
+
+    init() {}
+
+    init(_ fields: FormFields) {
+        kind = fields["kind"].flatMap(KeyKind.init(rawValue:)) ?? .publishable
+        scopes = Scopes(Scope.allCases.filter { fields.has("scope.\($0.rawValue)") }.map(Scopes.init))
+        locations = fields["locations"] ?? ""
+        lifetime = fields["days"] ?? ""
+    }
+
+    private var texts: [String] {
+        locations.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty }
+    }
+
+    /// Nil for a key that is not restricted.
+    var identifiers: Set<LocationIdentifier>? {
+        let identifiers = texts.compactMap { text in try? LocationIdentifier(text) }
+        return identifiers.isEmpty ? nil : Set(identifiers)
+    }
+
+    /// Nil for a key that does not expire.
+    var days: Double? { Double(lifetime) }
+
+    /// What the key is to be able to do, empty for what is usual; nil where a field is wrong, and says so.
+    mutating func checked() -> Scopes? {
+        if !kind.scopes.isSuperset(of: scopes) {
+            let allowed = kind.scopes.list.map(\.rawValue).joined(separator: ", ")
+            errors["scopes"] = "A \(kind.rawValue) key can have \(allowed) alone."
+        }
+        let counts = KeyRecord.locationCounts
+        if !texts.isEmpty {
+            if identifiers?.count != texts.count || !counts.contains(texts.count) {
+                errors["locations"] =
+                    "From \(counts.lowerBound) to \(counts.upperBound) identifiers of places, each once."
+            } else if kind != .secret {
+                errors["locations"] = "A \(kind.rawValue) key cannot be restricted."
+            } else if !kind.scopesAtLocations.isSuperset(of: scopes) {
+                let allowed = kind.scopesAtLocations.list.map(\.rawValue).joined(separator: ", ")
+                errors["scopes"] = "A key that is restricted can have \(allowed) alone."
+            }
+        }
+        if !lifetime.isEmpty, !(days.map { $0 > 0 && APIKey.lifetimes.contains($0) } ?? false) {
+            errors["days"] = "A number more than 0 and at most 36500, or nothing."
+        }
+        return errors.isEmpty ? scopes : nil
+    }
+
+    /// The same for the command.
+    var arguments: String {
+        let parts =
+            ["--kind \(kind.rawValue)"] + scopes.list.map { "--scope \($0.rawValue)" }
+            + texts.map { "--location \($0.shellQuoted)" }
+            + (lifetime.isEmpty ? [] : ["--expires-in-days \(lifetime.shellQuoted)"])
+        return parts.joined(separator: " ")
+    }
+}

@@ -1,0 +1,113 @@
+import Administration
+import Foundation
+import HTML
+import HTTPTypes
+import Tenancy
+
+/// One key: what is known of it, and how to replace it or have it refused.
+struct KeyPage: Sendable {
+    private let list: KeysPage
+    private let forms: SubmittedForms
+
+    init(_ list: KeysPage, _ forms: SubmittedForms) {
+        self.list = list
+        self.forms = forms
+    }
+
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        return .page(page(request, tenant, try await key(request, tenant)))
+    }
+
+    @Sendable func rotate(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let key = try await key(request, tenant)
+        let text = request.form["overlap"] ?? ""
+        guard let hours = Double(text), APIKey.overlaps.contains(hours) else {
+            return .page(page(request, tenant, key, overlap: text, overlapError: "Hours, from 0 to 8760."))
+        }
+        try forms.take(request.form)
+        let (successor, record) = try await request.stores.keys.rotateKey(
+            key.id,
+            to: { kind in
+                var generator = SystemRandomNumberGenerator()
+                return APIKey.generate(kind, using: &generator)
+            }, oldExpiresAt: request.now.addingTimeInterval(hours * 3_600), of: tenant.id)
+        return .page(
+            try await list.shown(successor, record, request, tenant, "The key has a successor"))
+    }
+
+    /// The beginning of the key has to be typed: a wrong one of a list is soon hit.
+    @Sendable func revoke(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let key = try await key(request, tenant)
+        guard request.form["hint"] == key.hint else {
+            return .page(
+                page(
+                    request, tenant, key,
+                    hintError: "This is not how the key begins. It was not revoked: type \(key.hint)."))
+        }
+        _ = try await request.stores.keys.revokeKey(key.id, of: tenant.id)
+        return .seeOther(HTMLLink(.keys, of: tenant, query: [("revoked", "1")]))
+    }
+
+    private func key(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> KeyRecord {
+        guard let uuid = request.path["id"].flatMap({ UUID(uuidString: $0) }) else {
+            throw ConsoleRefusal.notFound
+        }
+        do {
+            return try await request.stores.keys.key(KeyID(uuid), of: tenant.id)
+        } catch let error as AdministrationError where error == .unknownKey {
+            throw ConsoleRefusal.notFound
+        }
+    }
+
+    private func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ key: KeyRecord, overlap: String? = nil,
+        overlapError: String? = nil, hintError: String? = nil
+    ) -> Page {
+        let isActive = key.status(at: request.now) == .active
+        let commands = [
+            "doorstep key show --tenant \(tenant.slug) \(key.id)",
+            "doorstep key rotate --tenant \(tenant.slug) \(key.id) --overlap \((overlap ?? Self.usualOverlap).shellQuoted)",
+            "doorstep key delete --tenant \(tenant.slug) \(key.id)",
+        ]
+        var page = Page(
+            title: "Key \(key.hint)…", tenant: tenant, section: .keys,
+            commands: isActive ? commands : [commands[0]]
+        ) { main in
+            main.keyFacts(key, at: request.now)
+            guard isActive else { return }
+            guard request.mayChange else { return main.readOnlyHint() }
+            let id = key.id.description
+            main.element(.h2, text: "Replace it")
+            main.element(
+                .p,
+                text: "A successor that may do the same is made and shown once; for a while both are good.")
+            main.element(
+                .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, id, "rotate"))
+            ) { form in
+                form.formNumber()
+                form.field(
+                    "Hours in which both are good", name: "overlap", value: overlap ?? Self.usualOverlap,
+                    error: overlapError, inputmode: "decimal")
+                form.element(.p) { $0.element(.button, text: "Rotate and show the successor once") }
+            }
+            main.element(.h2, text: "Revoke it")
+            main.element(
+                .p, text: "Servers refuse it within a second, and for ever. What uses it stops working.")
+            main.element(
+                .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, id, "revoke"))
+            ) { form in
+                form.field(
+                    "How the key begins, to be sure", name: "hint", value: "", hint: key.hint,
+                    error: hintError)
+                form.element(.p) { $0.element(.button, .class("danger"), text: "Revoke") }
+            }
+        }
+        if overlapError != nil || hintError != nil { page.status = .unprocessableContent }
+        return page
+    }
+
+    private static let usualOverlap = "\(Int(APIKey.usualOverlap))"
+}

@@ -1,0 +1,204 @@
+import Administration
+import Foundation
+import HTML
+import HTTPTypes
+import Invocation
+import Tenancy
+
+/// A tenant's API keys, and making another.
+struct KeysPage: Sendable {
+    private let sessions: any ConsoleSessions
+    private let forms: SubmittedForms
+
+    /// How many are listed. [ours]
+    private static let listLength = 200
+
+    init(_ sessions: any ConsoleSessions, _ forms: SubmittedForms) {
+        self.sessions = sessions
+        self.forms = forms
+    }
+
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        return .page(try await page(request, tenant, KeyDraft()))
+    }
+
+    @Sendable func create(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        var draft = KeyDraft(request.form)
+        guard let scopes = draft.checked() else { return .page(try await page(request, tenant, draft)) }
+        try forms.take(request.form)
+        var generator = SystemRandomNumberGenerator()
+        let key = APIKey.generate(draft.kind, using: &generator)
+        do {
+            let record = try await request.stores.keys.createKey(
+                key, scopes: scopes.isEmpty ? nil : scopes, locations: draft.identifiers,
+                expiresAt: draft.days.map { request.now.addingTimeInterval($0 * 86_400) }, of: tenant.id)
+            return .page(try await shown(key, record, request, tenant, "The key was created"))
+        } catch let error as AdministrationError where error.code == "unknown_location" {
+            draft.errors["locations"] = "\(error)".capitalizedSentence + "."
+            return .page(try await page(request, tenant, draft))
+        }
+    }
+
+    /// The answer to the form itself: no address has the key, and whoever loads the page again is refused.
+    func shown(
+        _ key: APIKey, _ record: KeyRecord, _ request: ConsoleRequest, _ tenant: Tenant, _ title: String
+    ) async throws -> Page {
+        try await sessions.noteKeyShown(to: request.session.access.name)
+        return Page(
+            title: title, tenant: tenant, section: .keys,
+            commands: ["doorstep key show --tenant \(tenant.slug) \(record.id)"]
+        ) { main in
+            main.secret(
+                key.text,
+                "This is shown once. Doorstep stores its SHA-256 alone: put it where it is used before you leave this page."
+            )
+            main.keyFacts(record, at: request.now)
+            main.element(.p) { p in
+                p.element(.a, .href(HTMLLink(.keys, of: tenant)), text: "It is stored: back to the keys")
+            }
+        }
+    }
+
+    private func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ draft: KeyDraft
+    ) async throws -> Page {
+        let keys = try await request.stores.keys.keys(of: tenant.id)
+        // Those that are good first, and of each the newest.
+        let sorted = keys.reversed().enumerated().sorted { one, other in
+            let (left, right) = (
+                one.element.status(at: request.now) == .active,
+                other.element.status(at: request.now) == .active
+            )
+            return left == right ? one.offset < other.offset : left
+        }.map(\.element)
+        var page = Page(
+            title: "Keys", tenant: tenant, section: .keys,
+            commands: [
+                "doorstep key list --tenant \(tenant.slug)",
+                "doorstep key create --tenant \(tenant.slug) \(draft.arguments)",
+            ], notice: request.query["revoked"] == nil ? nil : "Revoked. Servers refuse it within a second."
+        ) { main in
+            Self.list(sorted, tenant, at: request.now, &main)
+            main.element(.h2, .id("create"), text: "Create a key")
+            if request.mayChange { Self.form(draft, tenant, &main) } else { main.readOnlyHint() }
+        }
+        if !draft.errors.isEmpty { page.status = .unprocessableContent }
+        return page
+    }
+
+    private static func list(
+        _ keys: [KeyRecord], _ tenant: Tenant, at now: Date, _ html: inout HTMLWriter
+    ) {
+        guard !keys.isEmpty else {
+            return html.element(.p, text: "There is no key yet: apps and servers cannot ask for anything.")
+        }
+        let columns = ["Key", "Kind", "Scopes", "Restricted to", "Created", "Last used", "Expires", "Status"]
+        html.table(
+            keys.count == 1 ? "1 key" : "\(keys.count.grouped) keys, those that are good first",
+            columns: columns
+        ) { rows in
+            for key in keys.prefix(listLength) {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { th in
+                        th.element(
+                            .a, .class("row"),
+                            .href(HTMLLink(.keys, of: tenant, key.id.description))
+                        ) { $0.element(.code, text: key.hint + "…") }
+                    }
+                    row.element(.td, text: key.kind.rawValue)
+                    row.element(.td, text: key.scopes.list.map(\.rawValue).joined(separator: ", "))
+                    row.element(.td) { $0.restriction(of: key) }
+                    row.element(.td) { $0.time(key.createdAt) }
+                    row.element(.td, text: key.lastUsedOn ?? "never")
+                    row.element(.td) { td in
+                        if let end = key.expiresAt { td.time(end) } else { td.text("never") }
+                    }
+                    row.element(.td) { $0.status(of: key, at: now) }
+                }
+            }
+        }
+        if keys.count > listLength {
+            html.element(.p, .class("hint"), text: "\(listLength) are shown; the command lists all.")
+        }
+    }
+
+    private static func form(_ draft: KeyDraft, _ tenant: Tenant, _ html: inout HTMLWriter) {
+        html.element(.form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant))) { form in
+            form.formNumber()
+            form.element(.div, .class("field")) { div in
+                div.element(.label, .for("kind"), text: "Kind")
+                div.element(.select, .id("kind"), .name("kind"), .ariaDescribedby("kind-hint")) { select in
+                    for kind in KeyKind.allCases {
+                        select.element(
+                            .option, .value(kind.rawValue), kind == draft.kind ? .selected : nil,
+                            text: kind.rawValue)
+                    }
+                }
+                div.element(
+                    .p, .id("kind-hint"), .class("hint"),
+                    text: "A publishable key may ship in an app; a secret one stays on servers.")
+            }
+            form.element(.div, .class("field"), .role("group"), .ariaLabelledby("scopes")) { div in
+                div.element(.p, .id("scopes"), text: "What it may do; none for what is usual of its kind")
+                for scope in Scope.allCases {
+                    div.tick(
+                        scope.rawValue, name: "scope.\(scope.rawValue)", isOn: draft.scopes.contains(scope))
+                }
+                if let error = draft.errors["scopes"] { div.element(.p, .class("error"), text: error) }
+            }
+            form.element(.div, .class("field")) { div in
+                div.element(.label, .for("locations"), text: "Restricted to these places, one a line")
+                div.element(
+                    .textarea, .id("locations"), .name("locations"), .rows(3), .spellcheck(false),
+                    .ariaDescribedby("locations-hint"), text: draft.locations)
+                div.element(
+                    .p, .id("locations-hint"), .class("hint"),
+                    text: "Identifiers; empty for all. For secret keys that neither register nor manage.")
+                if let error = draft.errors["locations"] { div.element(.p, .class("error"), text: error) }
+            }
+            form.field(
+                "Days until it expires", name: "days", value: draft.lifetime, hint: "Empty for never.",
+                error: draft.errors["days"], inputmode: "decimal", isRequired: false)
+            form.element(.p) { $0.element(.button, .class("main"), text: "Create and show it once") }
+        }
+    }
+}
+
+extension HTMLWriter {
+    mutating func restriction(of key: KeyRecord) {
+        guard let locations = key.locations else { return text("nothing") }
+        let identifiers = locations.map(\.text).sorted()
+        name(identifiers.prefix(3).joined(separator: ", "))
+        if identifiers.count > 3 { text(" and \(identifiers.count - 3) more") }
+    }
+
+    mutating func status(of key: KeyRecord, at now: Date) {
+        let status = key.status(at: now)
+        element(.span, .class("status \(status == .active ? "ok" : "unknown")")) { span in
+            span.element(.span, .ariaHidden, text: status == .active ? "✓ " : "– ")
+            span.text(status.rawValue)
+        }
+    }
+
+    /// What there is to know of a key.
+    mutating func keyFacts(_ key: KeyRecord, at now: Date) {
+        let facts: [(String, (inout HTMLWriter) -> Void)] = [
+            ("ID", { $0.element(.code, text: key.id.description) }),
+            ("Begins with", { $0.element(.code, text: key.hint) }), ("Kind", { $0.text(key.kind.rawValue) }),
+            ("May", { $0.text(key.scopes.list.map(\.rawValue).joined(separator: ", ")) }),
+            (
+                "Restricted to",
+                {
+                    $0.name(
+                        key.locations.map { $0.map(\.text).sorted().joined(separator: ", ") } ?? "nothing")
+                }
+            ),
+            ("Created", { $0.time(key.createdAt) }), ("Last used", { $0.text(key.lastUsedOn ?? "never") }),
+            ("Expires", { dd in if let end = key.expiresAt { dd.time(end) } else { dd.text("never") } }),
+            ("Status", { $0.status(of: key, at: now) }),
+        ]
+        self.facts(facts)
+    }
+}

@@ -1,0 +1,143 @@
+import Administration
+import Foundation
+import Geodesy
+import Invocation
+import Routing
+import Tenancy
+
+/// By what a tenant's places are filtered, as it stands in the URL.
+struct PlaceFilter: Sendable {
+    let text: String?
+    /// The code of a finding.
+    let problem: String?
+    let isUnused: Bool
+
+    /// How many are counted, and looked through where the database is asked about each. [ours]
+    static let maximumCount = 10_000
+
+    init(_ query: FormFields) {
+        text = query["q"]
+        problem = query["problem"].flatMap { CatalogueFinding.Code(rawValue: $0)?.rawValue }
+        isUnused = query["unused"] == "1"
+    }
+
+    var query: [(String, String?)] {
+        [("q", text), ("problem", problem), ("unused", isUnused ? "1" : nil)]
+    }
+
+    var isEmpty: Bool { text == nil && problem == nil && !isUnused }
+}
+
+/// What a filter lets through: what it is called and where it is, the routing table tells; what was confirmed there, the database.
+struct FilteredPlaces {
+    let filter: PlaceFilter
+    let table: TenantTable
+    let found: FindingsCache.Found?
+    let request: ConsoleRequest
+    let tenant: TenantID
+
+    /// A part of the list.
+    struct Part {
+        var places: [ListedPlace]
+        /// How many there are in all, or at least where ``isCut``.
+        var count: Int
+        var isCut = false
+    }
+
+    /// Those after one, up to `limit`, each with when somebody was last confirmed there.
+    func part(after: LocationIdentifier?, limit: Int) async throws -> Part {
+        if filter.isUnused {
+            let selection = unused
+            let places = try await listed(selection, after, limit)
+            let count = try await request.stores.places.count(
+                selection, of: tenant, upTo: PlaceFilter.maximumCount + 1)
+            return Part(
+                places: places, count: min(count, PlaceFilter.maximumCount),
+                isCut: count > PlaceFilter.maximumCount)
+        }
+        if filter.problem != nil {
+            let identifiers = ofProblem
+            let rest = identifiers.drop { identifier in
+                after.map { !$0.text.utf8.lexicographicallyPrecedes(identifier.text.utf8) } ?? false
+            }
+            let selection = PlaceSelection(identifiers: Array(rest.prefix(limit)))
+            return Part(places: try await listed(selection, after, limit), count: identifiers.count)
+        }
+        if let text = filter.text {
+            let (first, count) = PlaceText(text).places(in: table, after: after, limit: limit)
+            let selection = PlaceSelection(identifiers: first.map(\.identifier))
+            return Part(places: try await listed(selection, after, limit), count: count)
+        }
+        // A place that has just been added is in the list before it is in the table.
+        let places = try await listed(PlaceSelection(), after, limit)
+        return Part(places: places, count: max(table.locationCount, after == nil ? places.count : 0))
+    }
+
+    private func listed(
+        _ selection: PlaceSelection, _ after: LocationIdentifier?, _ limit: Int
+    ) async throws -> [ListedPlace] {
+        guard selection.identifiers?.isEmpty != true else { return [] }
+        return try await request.stores.places.places(
+            selection, of: tenant, after: after, limit: limit, confirmedSince: request.monthAgo)
+    }
+
+    /// What is asked of the database where nobody was confirmed.
+    private var unused: PlaceSelection {
+        var selection = PlaceSelection(unusedSince: request.monthAgo)
+        if filter.problem != nil {
+            selection.identifiers = Array(ofProblem.prefix(PlaceFilter.maximumCount))
+        } else if let text = filter.text {
+            selection.identifiers = PlaceText(text).places(
+                in: table, after: nil, limit: PlaceFilter.maximumCount
+            ).first.map(\.identifier)
+        }
+        return selection
+    }
+
+    /// The places with a problem, by identifier, and of these what a text finds.
+    private var ofProblem: [LocationIdentifier] {
+        guard let problem = filter.problem, let found else { return [] }
+        let identifiers = found.locations[problem] ?? []
+        guard let text = filter.text.map(PlaceText.init) else { return identifiers }
+        return identifiers.filter { identifier in
+            table.location(identifier).map { location in
+                text.finds(identifier.text.utf8.span, (location.name ?? "").utf8.span)
+            } ?? false
+        }
+    }
+
+    /// What a map of them shows in a box, and whether that is all.
+    func cells(in grid: MapGrid) async throws -> (cells: [MapCell], isComplete: Bool) {
+        if filter.isUnused {
+            let places = try await listed(unused, nil, PlaceFilter.maximumCount)
+            return (grid.cells(of: places), places.count < PlaceFilter.maximumCount)
+        }
+        if filter.problem != nil {
+            let identifiers = ofProblem.prefix(PlaceFilter.maximumCount)
+            let places = identifiers.compactMap { table.location($0) }.compactMap { ListedPlace($0) }
+            return (grid.cells(of: places), identifiers.count < PlaceFilter.maximumCount)
+        }
+        let cells = grid.cells(of: table, matching: filter.text.map(PlaceText.init))
+        return (cells, cells.count < MapGrid.maximumCells)
+    }
+}
+
+extension ListedPlace {
+    fileprivate init?(_ location: Location) {
+        guard let name = location.name.flatMap({ try? DisplayName($0) }) else { return nil }
+        self.init(
+            identifier: location.identifier, name: name, region: location.region, lastConfirmedOn: nil)
+    }
+}
+
+extension ConsoleRequest {
+    /// From when on confirmations are looked for.
+    var monthAgo: Date { now.addingTimeInterval(-Double(PlacesPage.days) * 86_400) }
+
+    /// What lookups of a tenant are answered from.
+    /// - Throws: ``ConsoleRefusal/notReady``.
+    func table(_ live: LiveRoutingTable, of tenant: Tenant) throws -> TenantTable {
+        guard let state = live.current else { throw ConsoleRefusal.notReady }
+        return state.table(of: tenant.id)
+    }
+}

@@ -1,0 +1,95 @@
+import Administration
+import HTML
+import HTTPTypes
+import Notifications
+import Tenancy
+
+/// Has many deliveries tried again: first how many they are, then these and no others.
+enum RetryPage {
+    /// How many at once. [ours]
+    private static let maximumCount = 1_000
+
+    @Sendable static func review(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let filter = try filter(request.query)
+        let counts = try await request.stores.deliveries.retriable(
+            filter.selection(at: request.now), of: tenant.id, at: request.now)
+        return .page(page(request, tenant, filter, counts))
+    }
+
+    @Sendable static func retry(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let filter = try filter(request.form)
+        guard let count = request.form["count"].flatMap({ Int($0) }), (1...maximumCount).contains(count)
+        else {
+            throw ConsoleRefusal.malformed(
+                "How many are to be tried again is from 1 to \(maximumCount.grouped).")
+        }
+        do {
+            let counts = try await request.stores.deliveries.retry(
+                filter.selection(at: request.now), of: tenant.id, at: request.now, expecting: count)
+            return .seeOther(
+                HTMLLink(.deliveries, of: tenant, query: filter.query + [("queued", "\(counts.queued)")]))
+        } catch let error as OtherDeliveries {
+            var page = page(request, tenant, filter, error.counts, isOther: true)
+            page.status = .conflict
+            return .page(page)
+        }
+    }
+
+    private static func filter(_ fields: FormFields) throws -> DeliveryFilter {
+        let filter = DeliveryFilter(fields)
+        guard let state = filter.state, DeliveryState.retriable.contains(state) else {
+            throw ConsoleRefusal.malformed("What is tried again is refused, uncertain or expired.")
+        }
+        return filter
+    }
+
+    private static func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ filter: DeliveryFilter, _ counts: RetryCounts,
+        isOther: Bool = false
+    ) -> Page {
+        Page(
+            title: "Try again", tenant: tenant, section: .deliveries,
+            commands: ["doorstep delivery retry --tenant \(tenant.slug)\(filter.arguments(at: request.now))"]
+        ) { main in
+            if isOther {
+                main.element(
+                    .p, .class("error"), .role("alert"),
+                    text: "They are not as many any more as you have seen. None was tried again.")
+            }
+            main.element(.dl, .class("facts")) { list in
+                list.fact("State") { dd in if let state = filter.state { dd.state(state) } }
+                if let reason = filter.reason { list.fact("Reason") { $0.name(reason) } }
+                list.fact("Of the last") { $0.text("\(filter.days) \(filter.days == 1 ? "day" : "days")") }
+                list.fact("To be tried again") { $0.text(counts.queued.grouped) }
+                list.fact("Too late for it") { $0.text(counts.tooLate.grouped) }
+            }
+            if filter.state == .uncertain {
+                main.element(
+                    .p, text: "APNs may have taken them: devices may show them twice if they are tried again."
+                )
+            }
+            if counts.queued > maximumCount {
+                main.element(
+                    .p, .class("error"),
+                    text:
+                        "At most \(maximumCount.grouped) are tried again at once here: choose a reason or fewer days, or take the command."
+                )
+            } else if counts.queued > 0 {
+                main.element(
+                    .form, .post, .action(HTMLLink(to: "t", tenant.slug.text, "retry"))
+                ) { form in
+                    for (name, value) in filter.query { form.hiddenField(name, value ?? "") }
+                    form.hiddenField("count", "\(counts.queued)")
+                    form.element(.button, .class("main"), text: "Try \(counts.queued.grouped) again")
+                }
+            }
+            main.element(.p) { p in
+                p.element(
+                    .a, .href(HTMLLink(.deliveries, of: tenant, query: filter.query)),
+                    text: "Leave them as they are")
+            }
+        }
+    }
+}

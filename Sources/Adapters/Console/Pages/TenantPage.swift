@@ -1,0 +1,146 @@
+import Administration
+import HTML
+import HTTPTypes
+import RateLimiting
+import Tenancy
+
+/// One tenant as the operators see it: its limits, and suspending it.
+enum TenantPage {
+    @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await tenant(request)
+        let texts = Dictionary(
+            uniqueKeysWithValues: TenantLimit.allCases.map { limit in
+                (limit, tenant.limits[keyPath: limit.path].map { "\($0)" } ?? "")
+            })
+        return .page(page(request, tenant, texts, wrong: []))
+    }
+
+    @Sendable static func setLimits(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await tenant(request)
+        var limits = RequestLimits()
+        var texts: [TenantLimit: String] = [:]
+        var wrong: Set<TenantLimit> = []
+        for limit in TenantLimit.allCases {
+            let text = request.form[limit.rawValue] ?? ""
+            texts[limit] = text
+            guard !text.isEmpty else { continue }
+            limits[keyPath: limit.path] = RateLimit(text)
+            if limits[keyPath: limit.path] == nil { wrong.insert(limit) }
+        }
+        guard wrong.isEmpty else { return .page(page(request, tenant, texts, wrong: wrong)) }
+        _ = try await request.stores.tenants.setLimits(limits, tenant.slug)
+        return seeOther(tenant, "limited")
+    }
+
+    @Sendable static func setSuspended(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await tenant(request)
+        switch request.form["state"] {
+        case "suspended":
+            // Typed, since all that a tenant has stops working.
+            guard request.form["slug"] == tenant.slug.text else {
+                throw ConsoleRefusal.malformed("This is not the tenant's slug. It was not suspended.")
+            }
+            _ = try await request.stores.tenants.setSuspended(true, tenant.slug)
+            return seeOther(tenant, "suspended")
+        case "resumed":
+            _ = try await request.stores.tenants.setSuspended(false, tenant.slug)
+            return seeOther(tenant, "resumed")
+        default: throw ConsoleRefusal.malformed("The form does not say what to do. Nothing was done.")
+        }
+    }
+
+    private static func tenant(_ request: ConsoleRequest) async throws -> Tenant {
+        try request.requireAllTenants()
+        return try await request.tenant()
+    }
+
+    private static func seeOther(_ tenant: Tenant, _ done: String) -> ConsoleAnswer {
+        .seeOther(HTMLLink(to: "tenants", tenant.slug.text, query: [("done", done)]))
+    }
+
+    private static func notice(_ request: ConsoleRequest) -> String? {
+        switch request.query["done"] {
+        case "limited": "Saved. Servers follow within a second."
+        case "suspended": "Suspended. Servers refuse its keys within a second."
+        case "resumed": "Resumed. Servers take its keys within a second."
+        default: nil
+        }
+    }
+
+    private static func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ texts: [TenantLimit: String], wrong: Set<TenantLimit>
+    ) -> Page {
+        let limits = TenantLimit.allCases.compactMap { limit in
+            texts[limit].flatMap { $0.isEmpty ? nil : " --\(limit.rawValue) \($0.shellQuoted)" }
+        }
+        let isSuspended = tenant.suspendedAt != nil
+        var page = Page(
+            title: "Tenant \(tenant.name)", tenant: tenant,
+            commands: [
+                "doorstep tenant limit \(tenant.slug)\(limits.joined())",
+                "doorstep tenant \(isSuspended ? "resume" : "suspend") \(tenant.slug)",
+                "doorstep tenant delete \(tenant.slug)",
+            ], notice: notice(request)
+        ) { main in
+            main.facts([
+                ("Slug", { $0.element(.code, text: tenant.slug.text) }),
+                ("ID", { $0.element(.code, text: tenant.id.description) }),
+                ("Created", { $0.time(tenant.createdAt) }),
+                (
+                    "Suspended",
+                    { dd in
+                        if let time = tenant.suspendedAt { dd.time(time) } else { dd.text("no") }
+                    }
+                ), ("Notifications collapse by", { $0.text(tenant.collapsePolicy.rawValue) }),
+            ])
+            main.element(.h2, text: "Limits")
+            guard request.mayChange else { return main.readOnlyHint() }
+            form(tenant, texts, wrong: wrong, &main)
+            main.element(.h2, text: isSuspended ? "Resume it" : "Suspend it")
+            suspension(tenant, &main)
+            main.element(
+                .p, .class("hint"), text: "Deleting a tenant, with all that it has, is left to the command.")
+        }
+        if !wrong.isEmpty { page.status = .unprocessableContent }
+        return page
+    }
+
+    private static func form(
+        _ tenant: Tenant, _ texts: [TenantLimit: String], wrong: Set<TenantLimit>, _ html: inout HTMLWriter
+    ) {
+        html.element(
+            .form, .class("stack"), .post, .action(HTMLLink(to: "tenants", tenant.slug.text, "limits"))
+        ) { form in
+            for limit in TenantLimit.allCases {
+                form.field(
+                    limit.title, name: limit.rawValue, value: texts[limit] ?? "",
+                    hint: "So many a second, and after a colon at once; empty as the servers say.",
+                    error: wrong.contains(limit) ? "Such as 50 or 50:200, each from 1 to 1000000." : nil,
+                    isRequired: false)
+            }
+            form.element(.p) { $0.element(.button, .class("main"), text: "Save") }
+        }
+    }
+
+    private static func suspension(_ tenant: Tenant, _ html: inout HTMLWriter) {
+        let isSuspended = tenant.suspendedAt != nil
+        html.element(
+            .p,
+            text: isSuspended
+                ? "Its keys are refused, and pages are not shown. Nothing was deleted."
+                : "Its keys are refused until it is resumed: its clips get no answers. Nothing is deleted.")
+        html.element(
+            .form, .class("stack"), .post, .action(HTMLLink(to: "tenants", tenant.slug.text, "suspension"))
+        ) { form in
+            form.hiddenField("state", isSuspended ? "resumed" : "suspended")
+            if !isSuspended {
+                form.field("The slug, to be sure", name: "slug", value: "", hint: tenant.slug.text)
+            }
+            form.element(.p) { p in
+                p.element(
+                    .button, isSuspended ? .class("main") : .class("danger"),
+                    text: isSuspended ? "Resume" : "Suspend")
+            }
+        }
+    }
+}

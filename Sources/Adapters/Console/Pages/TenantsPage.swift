@@ -1,0 +1,74 @@
+import Administration
+import HTML
+import RateLimiting
+import Tenancy
+
+/// All tenants of the installation, for who sees all: what each is limited to, and whether its keys are taken.
+enum TenantsPage {
+    /// How many are listed. [ours]
+    private static let listLength = 500
+
+    @Sendable static func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        try request.requireAllTenants()
+        let tenants = try await request.tenants()
+        return .page(
+            Page(title: "Tenants and limits", commands: ["doorstep tenant list"]) { main in
+                main.element(
+                    .p,
+                    text: "What is empty is as the servers' own settings say. Each server counts for itself.")
+                let columns = ["Tenant", "Slug", "Since"] + TenantLimit.allCases.map(\.title)
+                main.table(
+                    tenants.count == 1 ? "1 tenant" : "\(tenants.count.grouped) tenants", columns: columns
+                ) { rows in
+                    for tenant in tenants.prefix(listLength) { row(tenant, &rows) }
+                }
+                if tenants.count > listLength {
+                    main.element(
+                        .p, .class("hint"),
+                        text: "\(listLength) are shown; the box above finds one by its slug.")
+                }
+            })
+    }
+
+    private static func row(_ tenant: Tenant, _ rows: inout HTMLWriter) {
+        rows.element(.tr) { row in
+            row.element(.th, .scope("row")) { th in
+                th.element(.a, .class("row"), .href(HTMLLink(to: "tenants", tenant.slug.text))) {
+                    $0.name(tenant.name.text)
+                }
+                if tenant.suspendedAt != nil { th.badge("suspended", "warning") }
+            }
+            row.element(.td) { $0.element(.code, text: tenant.slug.text) }
+            row.element(.td) { $0.time(tenant.createdAt) }
+            for limit in TenantLimit.allCases {
+                row.element(.td, text: tenant.limits[keyPath: limit.path].map { "\($0)" } ?? "")
+            }
+        }
+    }
+}
+
+/// One of the limits that a tenant may have of its own.
+enum TenantLimit: String, CaseIterable {
+    case key
+    case client
+    case newInstances = "new-instances"
+    case clientNewInstances = "client-new-instances"
+
+    var title: String {
+        switch self {
+        case .key: "Of each key"
+        case .client: "Of each address"
+        case .newInstances: "New instances"
+        case .clientNewInstances: "New instances of each address"
+        }
+    }
+
+    var path: WritableKeyPath<RequestLimits, RateLimit?> {
+        switch self {
+        case .key: \.key
+        case .client: \.client
+        case .newInstances: \.newInstances
+        case .clientNewInstances: \.clientNewInstances
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Administration
+import Cards
+import HTML
+import Invocation
+import Routing
+import Tenancy
+
+/// The registered URLs as a tree of hosts and paths, with which experience is chosen where several match.
+struct URLsPage: Sendable {
+    private let findings: FindingsCache
+    private let table: LiveRoutingTable
+
+    /// How many experiences are read. [ours]
+    private static let maximumRead = 10_000
+    /// Of how many the whole tree is shown; of more, one step at a time. [ours]
+    private static let maximumShown = 60
+    /// How many steps, and how many experiences of one URL or place in the tree, are shown. [ours]
+    private static let maximumListed = 200
+
+    init(_ findings: FindingsCache, table: LiveRoutingTable) {
+        self.findings = findings
+        self.table = table
+    }
+
+    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let records = try await TenantItems(
+            request.stores.items.experiences, of: tenant.id, by: request.session.access.actor
+        ).list(limit: Self.maximumRead + 1)
+        let found = try await findings.findings(of: tenant, at: request.now)
+        let codes = Dictionary(
+            grouping: found.all.filter { $0.url != nil && $0.location == nil }, by: { $0.url ?? "" })
+        guard let part = URLTree(Array(records.prefix(Self.maximumRead))).part(at: request.query["at"] ?? "")
+        else { throw ConsoleRefusal.notFound }
+        let context = Context(tenant: tenant, table: table.current?.table(of: tenant.id), findings: codes)
+        return .page(
+            Page(
+                title: part.path.isEmpty ? "URLs" : "https://\(part.path)", tenant: tenant, section: .urls,
+                commands: ["doorstep experience list --tenant \(tenant.slug)"]
+            ) { main in
+                Self.introduction(part, tenant, isCut: records.count > Self.maximumRead, &main)
+                guard part.count > 0 else {
+                    return main.element(
+                        .p, text: "No URL is registered: 'doorstep experience import' takes a table of them.")
+                }
+                main.element(.ul, .class("tree")) { list in
+                    Self.write(part, context, isWhole: part.count <= Self.maximumShown, &list)
+                }
+            })
+    }
+
+    /// What rows are made from.
+    private struct Context {
+        let tenant: Tenant
+        let table: TenantTable?
+        let findings: [String: [CatalogueFinding]]
+    }
+
+    private static func introduction(
+        _ part: URLTree, _ tenant: Tenant, isCut: Bool, _ html: inout HTMLWriter
+    ) {
+        if !part.path.isEmpty {
+            html.element(.p) { $0.element(.a, .href(HTMLLink(.urls, of: tenant)), text: "All hosts") }
+        }
+        html.element(.p) { p in
+            p.text("\(part.count.grouped) \(part.count == 1 ? "experience" : "experiences"). ")
+            p.text(
+                "Of those that match a URL, the one with the longest path is chosen, then the one with more query items. "
+            )
+            p.element(.a, .href(HTMLLink(.diagnose, of: tenant)), text: "Diagnose")
+            p.text(" tells of any URL which one that is.")
+        }
+        if isCut {
+            html.element(
+                .p, .class("hint"),
+                text:
+                    "There are more than \(maximumRead.grouped): the others are not shown. The command lists all."
+            )
+        }
+    }
+
+    private static func write(
+        _ part: URLTree, _ context: Context, isWhole: Bool, _ list: inout HTMLWriter
+    ) {
+        for record in part.experiences.prefix(maximumListed) {
+            list.element(.li) { row(record, context, &$0) }
+        }
+        for child in part.children.prefix(maximumListed) {
+            list.element(.li) { item in
+                let at = HTMLLink(.urls, of: context.tenant, query: [("at", child.path)])
+                item.element(.a, .class("row"), .href(at)) { a in
+                    a.element(.code) { $0.name(part.path.isEmpty ? child.name : "/\(child.name)") }
+                }
+                if isWhole {
+                    item.element(.ul) { write(child, context, isWhole: true, &$0) }
+                } else {
+                    item.text(" \(child.count.grouped)")
+                }
+            }
+        }
+        let cut = max(part.children.count, part.experiences.count)
+        if cut > maximumListed {
+            list.element(.li, text: "and more: \(maximumListed) of \(cut.grouped) are shown")
+        }
+    }
+
+    private static func row(_ record: ExperienceRecord, _ context: Context, _ html: inout HTMLWriter) {
+        let experience = record.experience
+        html.element(.div, .class("experience")) { div in
+            div.element(.p) { p in
+                p.element(.a, .href(HTMLLink(.urls, of: context.tenant, record.key.text))) { a in
+                    a.element(.code) { $0.name(experience.url.canonical) }
+                }
+                p.badge(experience.kind.rawValue)
+                for finding in context.findings[experience.url.canonical] ?? [] {
+                    p.badge(Problem.title(of: finding.code), "warning")
+                }
+            }
+            div.element(.p, .class("hint")) { p in
+                p.text("\(experience.clip); ")
+                p.binding(experience.binding, of: context.tenant)
+                if let title = record.title {
+                    p.text("; ")
+                    p.name(title)
+                    p.text(" (\(title.unicodeScalars.count) of \(CardText.maximumTitleLength))")
+                }
+                if let subtitle = record.subtitle {
+                    p.text(", ")
+                    p.name(subtitle)
+                    p.text(" (\(subtitle.unicodeScalars.count) of \(CardText.maximumSubtitleLength))")
+                }
+            }
+            div.winner(over: experience, in: context.table, of: context.tenant)
+        }
+    }
+}
+
+extension HTMLWriter {
+    /// What says of an experience which place it is for.
+    mutating func binding(_ binding: LocationBinding, of tenant: Tenant) {
+        switch binding {
+        case .unbound: text("for no place")
+        case .rule(let rule): text("place by the rule \(rule.description)")
+        case .location(let identifier):
+            text("for ")
+            element(.a, .href(HTMLLink(place: identifier, of: tenant))) { $0.name(identifier.text) }
+        }
+    }
+
+    /// Which experience is chosen at the URL of another; nothing where that is chosen itself.
+    mutating func winner(over experience: Experience, in table: TenantTable?, of tenant: Tenant) {
+        guard let table, let url = try? InvocationURL(experience.url.canonical) else { return }
+        let chosen = table.match(url)?.experience
+        guard chosen?.url != experience.url.canonical || chosen?.kind != experience.kind else { return }
+        element(.p, .class("finding")) { p in
+            p.badge("not chosen", "warning")
+            guard let chosen else { return p.text(" Nothing is chosen at its URL yet.") }
+            p.text(" At its URL another one is: ")
+            p.name(chosen.url)
+            p.text(", \(chosen.kind.rawValue).")
+        }
+    }
+}

@@ -1,0 +1,280 @@
+import Administration
+import Encodings
+import Foundation
+import HTML
+import JSON
+import Notifications
+import Tenancy
+
+/// One webhook: what it is told of, how that goes, and what can be done about it.
+struct WebhookPage: Sendable {
+    private let list: WebhooksPage
+    private let forms: SubmittedForms
+
+    /// How many messages a page has. [ours]
+    private static let pageLength = 50
+
+    init(_ list: WebhooksPage, _ forms: SubmittedForms) {
+        self.list = list
+        self.forms = forms
+    }
+
+    /// What the path names.
+    private struct Subject {
+        let tenant: Tenant
+        let registry: any WebhookRegistry
+        let webhook: RegisteredWebhook
+
+        var reference: WebhookReference { WebhookReference(webhook.id, of: tenant.id) }
+    }
+
+    private func subject(_ request: ConsoleRequest) async throws -> Subject {
+        let tenant = try await request.tenant()
+        guard let registry = request.stores.webhooks,
+            let id = request.path["id"].flatMap({ WebhookID($0) }),
+            let webhook = try await registry.webhook(WebhookReference(id, of: tenant.id))
+        else { throw ConsoleRefusal.notFound }
+        return Subject(tenant: tenant, registry: registry, webhook: webhook)
+    }
+
+    @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let subject = try await subject(request)
+        let before = request.query["before"].flatMap { UUID(text: $0) }
+        let messages = try await subject.registry.messages(
+            of: subject.reference, before: before, limit: Self.pageLength + 1)
+        return .page(page(request, subject, messages, isFirst: before == nil))
+    }
+
+    @Sendable func change(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let subject = try await subject(request)
+        var change = WebhookChange()
+        switch request.form["state"] {
+        case "on": change.isEnabled = true
+        case "off": change.isEnabled = false
+        default:
+            change.events = Set(ticked: request.form)
+            guard change.events?.isEmpty == false else {
+                throw ConsoleRefusal.malformed(
+                    "A webhook is told of one event at least. Nothing was changed.")
+            }
+        }
+        _ = try await subject.registry.change(
+            subject.reference, change, by: request.session.access.actor)
+        return seeOther(subject, "changed")
+    }
+
+    @Sendable func rotate(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let subject = try await subject(request)
+        try forms.take(request.form)
+        var generator = SystemRandomNumberGenerator()
+        let secret = WebhookSecret(using: &generator)
+        let webhook = try await subject.registry.replaceSecret(
+            of: subject.reference, by: secret, actor: request.session.access.actor)
+        return .page(
+            try await list.shown(secret, webhook, request, subject.tenant, "The secret was replaced"))
+    }
+
+    /// The server sends it as any other message: how it was answered is in the list, soon after.
+    @Sendable func test(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let subject = try await subject(request)
+        let message = WebhookMessage(WebhookEvent.test, [:], at: request.now)
+        try await subject.registry.add(message, to: subject.reference)
+        return seeOther(subject, "tested")
+    }
+
+    @Sendable func replay(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let subject = try await subject(request)
+        let selection: ReplaySelection
+        if let id = request.form["message"].flatMap({ UUID(text: $0) }) {
+            selection = .message(id)
+        } else if let hours = request.form["hours"].flatMap({ Double($0) }), Self.replayed.contains(hours) {
+            selection = .since(
+                request.now.addingTimeInterval(-hours * 3_600),
+                includesTaken: request.form["taken"] == "1")
+        } else {
+            throw ConsoleRefusal.malformed("It takes a message, or hours from 0 to 168. Nothing was sent.")
+        }
+        let (count, last) = try await subject.registry.replay(selection, of: subject.reference)
+        return .seeOther(
+            HTMLLink(
+                .webhooks, of: subject.tenant, subject.webhook.id.description,
+                query: [
+                    ("done", "replayed"), ("count", "\(count)"),
+                    ("more", last == nil ? nil : "1"),
+                ]))
+    }
+
+    /// How many hours back messages are kept to be sent once more.
+    private static let replayed = 0.0...168
+
+    private func seeOther(_ subject: Subject, _ done: String) -> ConsoleAnswer {
+        .seeOther(
+            HTMLLink(
+                .webhooks, of: subject.tenant, subject.webhook.id.description, query: [("done", done)]))
+    }
+
+    private static func notice(_ request: ConsoleRequest) -> String? {
+        switch request.query["done"] {
+        case "changed": return "Saved."
+        case "tested": return "The server sends the message now: how it was answered is below, soon."
+        case "replayed":
+            let count = request.query["count"].flatMap { Int($0) } ?? 0
+            let more = request.query["more"] == nil ? "" : " There are more: send them once more again."
+            return "\(count.grouped) \(count == 1 ? "message is" : "messages are") sent once more.\(more)"
+        default: return nil
+        }
+    }
+
+    // MARK: The page
+
+    private func page(
+        _ request: ConsoleRequest, _ subject: Subject, _ messages: [RecordedMessage], isFirst: Bool
+    ) -> Page {
+        let (tenant, webhook) = (subject.tenant, subject.webhook)
+        let (slug, id) = (tenant.slug, webhook.id.description)
+        return Page(
+            title: webhook.url.text, tenant: tenant, section: .webhooks,
+            commands: [
+                "doorstep webhook show --tenant \(slug) \(id)",
+                "doorstep webhook update --tenant \(slug) \(id) --\(webhook.switchOff == nil ? "disable" : "enable")",
+                "doorstep webhook test --tenant \(slug) \(id)",
+                "doorstep webhook messages --tenant \(slug) \(id)",
+                "doorstep webhook replay --tenant \(slug) \(id) --since \(request.now.addingTimeInterval(-86_400).rfc3339)",
+                "doorstep webhook rotate --tenant \(slug) \(id)",
+            ], notice: Self.notice(request)
+        ) { main in
+            main.facts([
+                ("ID", { $0.element(.code, text: id) }), ("Status", { $0.status(of: webhook) }),
+                ("Told of", { $0.text(webhook.events.names.joined(separator: ", ")) }),
+                ("Created", { $0.time(webhook.createdAt) }),
+                ("Waiting", { $0.text(webhook.waitingCount.grouped) }),
+            ])
+            main.element(.h2, text: "Messages of the last seven days")
+            Self.log(messages, request, subject, isFirst: isFirst, &main)
+            guard request.mayChange else { return main.readOnlyHint() }
+            Self.forms(subject, &main)
+        }
+    }
+
+    private static func log(
+        _ messages: [RecordedMessage], _ request: ConsoleRequest, _ subject: Subject, isFirst: Bool,
+        _ html: inout HTMLWriter
+    ) {
+        guard !messages.isEmpty else { return html.element(.p, text: "There is none.") }
+        let shown = messages.prefix(pageLength)
+        html.table(
+            "Messages, the newest first", columns: ["Made", "Type", "State", "Attempts", "Once more"]
+        ) { rows in
+            for message in shown {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { $0.time(message.createdAt) }
+                    row.element(.td, text: message.type)
+                    row.element(.td) { $0.state(of: message) }
+                    row.element(.td) { $0.attempts(of: message) }
+                    row.element(.td) { td in
+                        guard request.mayChange, message.state != .waiting, subject.webhook.switchOff == nil
+                        else { return }
+                        let id = message.id.uuidString.lowercased()
+                        td.element(.form, .post, .action(action(subject, "replay"))) { form in
+                            form.hiddenField("message", id)
+                            form.element(
+                                .button, .class("plain"), .ariaLabel("Send message \(id) once more"),
+                                text: "Send")
+                        }
+                    }
+                }
+            }
+        }
+        html.element(.p, .class("paging")) { p in
+            let id = subject.webhook.id.description
+            if !isFirst {
+                p.element(.a, .href(HTMLLink(.webhooks, of: subject.tenant, id)), text: "Newest")
+            }
+            if messages.count > pageLength, let last = shown.last {
+                p.element(
+                    .a,
+                    .href(
+                        HTMLLink(
+                            .webhooks, of: subject.tenant, id,
+                            query: [("before", last.id.uuidString.lowercased())])), text: "Older")
+            }
+        }
+    }
+
+    private static func forms(_ subject: Subject, _ html: inout HTMLWriter) {
+        let isOn = subject.webhook.switchOff == nil
+        if isOn {
+            html.element(.h2, text: "Try it")
+            html.element(.form, .post, .action(action(subject, "test"))) { form in
+                form.element(.p) { $0.element(.button, text: "Send a message of the type doorstep.test") }
+            }
+            html.element(.h2, text: "Send messages once more")
+            html.element(.form, .class("stack"), .post, .action(action(subject, "replay"))) { form in
+                form.field(
+                    "Those of so many hours back", name: "hours", value: "24",
+                    hint:
+                        "Up to 168, at most \(ReplaySelection.limit.grouped) at a time, with the IDs they had.",
+                    inputmode: "decimal")
+                form.tick("those that were taken, too", name: "taken")
+                form.element(.p) { $0.element(.button, text: "Send once more") }
+            }
+        }
+        html.element(.h2, text: "Change it")
+        html.element(.form, .class("stack"), .post, .action(action(subject, "change"))) { form in
+            form.events(subject.webhook.events)
+            form.element(.p) { $0.element(.button, text: "Save") }
+        }
+        html.element(.form, .post, .action(action(subject, "change"))) { form in
+            form.hiddenField("state", isOn ? "off" : "on")
+            form.element(.p) { p in
+                p.element(
+                    .button, isOn ? .class("danger") : nil,
+                    text: isOn ? "Switch it off" : "Switch it on again")
+                if isOn { p.text(" What waits for it is given up.") }
+            }
+        }
+        html.element(.form, .post, .action(action(subject, "rotate"))) { form in
+            form.formNumber()
+            form.element(.p) { p in
+                p.element(.button, .class("danger"), text: "Replace the secret, and show it once")
+                p.text(" What is sent from then on is signed with the new one.")
+            }
+        }
+    }
+
+    private static func action(_ subject: Subject, _ name: String) -> HTMLLink {
+        HTMLLink(.webhooks, of: subject.tenant, subject.webhook.id.description, name)
+    }
+}
+
+extension HTMLWriter {
+    fileprivate mutating func state(of message: RecordedMessage) {
+        let (kind, symbol) =
+            switch message.state {
+            case .taken: ("ok", "✓ ")
+            case .waiting: ("unknown", "… ")
+            case .givenUp: ("failed", "✕ ")
+            }
+        element(.span, .class("status \(kind)")) { span in
+            span.element(.span, .ariaHidden, text: symbol)
+            span.text(message.state.rawValue.replacing("_", with: " "))
+        }
+        if let due = message.dueAt {
+            text(", due ")
+            time(due)
+        }
+    }
+
+    fileprivate mutating func attempts(of message: RecordedMessage) {
+        guard !message.attempts.isEmpty else { return text("none") }
+        element(.ul) { list in
+            for attempt in message.attempts {
+                list.element(.li) { item in
+                    item.time(attempt.at)
+                    item.text(": ")
+                    item.name("\(attempt.reply)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Administration
+import Foundation
+import HTML
+import HTTPTypes
+import Notifications
+import Tenancy
+
+/// Where a tenant is told of events, and registering another.
+struct WebhooksPage: Sendable {
+    private let sessions: any ConsoleSessions
+    private let forms: SubmittedForms
+
+    init(_ sessions: any ConsoleSessions, _ forms: SubmittedForms) {
+        self.sessions = sessions
+        self.forms = forms
+    }
+
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        guard let registry = request.stores.webhooks else { return .page(Self.unconfigured(tenant)) }
+        return .page(try await page(request, tenant, registry, Draft()))
+    }
+
+    @Sendable func create(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        guard let registry = request.stores.webhooks else { return .page(Self.unconfigured(tenant)) }
+        var draft = Draft(request.form)
+        guard let url = draft.checked() else {
+            return .page(try await page(request, tenant, registry, draft))
+        }
+        try forms.take(request.form)
+        var generator = SystemRandomNumberGenerator()
+        let secret = WebhookSecret(using: &generator)
+        let webhook = try await registry.create(
+            Webhook(url: url, secret: secret), events: draft.events, of: tenant.id,
+            by: request.session.access.actor)
+        return .page(
+            try await shown(secret, webhook, request, tenant, "The webhook was created"))
+    }
+
+    /// The answer to the form itself: no address has the secret, and whoever loads the page again is refused.
+    func shown(
+        _ secret: WebhookSecret, _ webhook: RegisteredWebhook, _ request: ConsoleRequest, _ tenant: Tenant,
+        _ title: String
+    ) async throws -> Page {
+        try await sessions.noteKeyShown(to: request.session.access.name)
+        let id = webhook.id.description
+        return Page(
+            title: title, tenant: tenant, section: .webhooks,
+            commands: ["doorstep webhook show --tenant \(tenant.slug) \(id)"]
+        ) { main in
+            main.secret(
+                secret.text,
+                "Messages are signed with it, as Standard Webhooks has it. It is shown once, and stored sealed."
+            )
+            main.element(.p) { p in
+                p.element(
+                    .a, .href(HTMLLink(.webhooks, of: tenant, id)), text: "It is stored: on to the webhook")
+            }
+        }
+    }
+
+    static func unconfigured(_ tenant: Tenant) -> Page {
+        Page(
+            title: "Webhooks", tenant: tenant, section: .webhooks,
+            commands: ["doorstep webhook list --tenant \(tenant.slug)"]
+        ) { main in
+            main.element(
+                .p,
+                text: """
+                    Webhooks' secrets are stored sealed: start the console with the DOORSTEP_TOKEN_SECRET that the server has.
+                    """)
+        }
+    }
+
+    private func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ registry: any WebhookRegistry, _ draft: Draft
+    ) async throws -> Page {
+        let webhooks = try await registry.webhooks(
+            of: tenant.id, after: nil, limit: RegisteredWebhook.limit)
+        var page = Page(
+            title: "Webhooks", tenant: tenant, section: .webhooks,
+            commands: [
+                "doorstep webhook list --tenant \(tenant.slug)",
+                "doorstep webhook create --tenant \(tenant.slug) \(draft.arguments)",
+            ]
+        ) { main in
+            Self.list(webhooks, tenant, &main)
+            main.element(.h2, text: "Register a webhook")
+            guard request.mayChange else { return main.readOnlyHint() }
+            guard webhooks.count < RegisteredWebhook.limit else {
+                return main.element(.p, text: "\(WebhookRefusal.tooManyWebhooks)".capitalizedSentence + ".")
+            }
+            main.element(.form, .class("stack"), .post, .action(HTMLLink(.webhooks, of: tenant))) { form in
+                form.formNumber()
+                form.field(
+                    "URL", name: "url", value: draft.url,
+                    hint: "https; http for the server's own machine alone.", error: draft.urlError,
+                    inputmode: "url")
+                form.events(draft.events, error: draft.eventsError)
+                form.element(.p) {
+                    $0.element(.button, .class("main"), text: "Register and show the secret once")
+                }
+            }
+        }
+        if draft.urlError != nil || draft.eventsError != nil { page.status = .unprocessableContent }
+        return page
+    }
+
+    private static func list(
+        _ webhooks: [RegisteredWebhook], _ tenant: Tenant, _ html: inout HTMLWriter
+    ) {
+        guard !webhooks.isEmpty else {
+            return html.element(.p, text: "There is none: nobody is told of events.")
+        }
+        html.table("Webhooks", columns: ["URL", "Told of", "Status", "Waiting"]) { rows in
+            for webhook in webhooks {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { th in
+                        th.element(
+                            .a, .class("row"), .href(HTMLLink(.webhooks, of: tenant, webhook.id.description))
+                        ) { $0.name(webhook.url.text) }
+                    }
+                    row.element(.td, text: webhook.events.names.joined(separator: ", "))
+                    row.element(.td) { $0.status(of: webhook) }
+                    row.element(.td, .class("number"), text: webhook.waitingCount.grouped)
+                }
+            }
+        }
+    }
+
+    /// What stands in the fields of a new webhook.
+    private struct Draft {
+        var url = ""
+        var events = WebhookEvent.usual
+        var urlError: String?
+        var eventsError: String?
+
+        init() {}
+
+        init(_ fields: FormFields) {
+            url = fields["url"] ?? ""
+            events = Set(ticked: fields)
+        }
+
+        /// Nil where a field is wrong, and says so.
+        mutating func checked() -> WebhookURL? {
+            if events.isEmpty { eventsError = "One at least." }
+            do throws(WebhookURL.Refusal) {
+                let url = try WebhookURL(url)
+                return eventsError == nil ? url : nil
+            } catch {
+                urlError = "It \(error)."
+                return nil
+            }
+        }
+
+        var arguments: String {
+            ([(url.isEmpty ? "https://example.com/hooks" : url).shellQuoted]
+                + events.names.map { "--event \($0)" }).joined(separator: " ")
+        }
+    }
+}
+
+extension Set<WebhookEvent> {
+    /// Those that are ticked in a form.
+    init(ticked fields: FormFields) {
+        self = Set(WebhookEvent.allCases.filter { fields.has("event.\($0.rawValue)") })
+    }
+}
+
+extension HTMLWriter {
+    /// Boxes for the events that a webhook is told of.
+    mutating func events(_ events: Set<WebhookEvent>, error: String? = nil) {
+        element(.div, .class("field"), .role("group"), .ariaLabelledby("events")) { div in
+            div.element(.p, .id("events"), text: "Told of")
+            for event in WebhookEvent.allCases {
+                div.tick(event.rawValue, name: "event.\(event.rawValue)", isOn: events.contains(event))
+            }
+            if let error { div.element(.p, .class("error"), text: error) }
+        }
+    }
+
+    mutating func status(of webhook: RegisteredWebhook) {
+        let (kind, symbol, text) =
+            switch (webhook.switchOff, webhook.failingSince) {
+            case (_?, _): ("unknown", "– ", "off")
+            case (nil, _?): ("failed", "✕ ", "failing")
+            case (nil, nil): ("ok", "✓ ", "on")
+            }
+        element(.span, .class("status \(kind)")) { span in
+            span.element(.span, .ariaHidden, text: symbol)
+            span.text(text)
+        }
+        if let switchOff = webhook.switchOff {
+            self.text(" since ")
+            time(switchOff.at)
+            self.text(": ")
+            name(switchOff.reason)
+        } else if let since = webhook.failingSince {
+            self.text(" since ")
+            time(since)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Administration
+import Foundation
+import HTTPTypes
+import Invocation
+import JSON
+import Registration
+import Tenancy
+
+/// Where a tenant reads what was found when a server, or an operator, last looked at App Store Connect.
+///
+/// App Store Connect is not asked: a look takes a request for every 200 experiences, of a budget that registering needs.
+struct AppStoreRoutes: Sendable {
+    let checks: any LatestChecks
+
+    var routes: [Route] { [Route(.get, "/v1/app-store/plan", .storedWithin(.read, plan))] }
+
+    private func plan(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> Answer {
+        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit", "clip")
+        let limit = try parameters.pageLength()
+        let last = try parameters.cursor { $0 }
+        let check = try await check(of: parameters.optional("clip"), request.tenant)
+        var head: JSONObject = [
+            "clip": .string(check.clip.text), "checkedAt": check.checkedAt.map { JSONValue($0) } ?? .null,
+            "failure": check.failure.map(JSONValue.string) ?? .null,
+        ]
+        // It counts and names what is at other locations too.
+        head["summary"] = locations == nil ? check.summary.map(JSONValue.object) ?? .null : .null
+        let within = locations?.map(\.text).sorted()
+        return try await Answer.page(
+            head: head, after: last, limit: limit, \.json, place: \.url, name: { $0 }
+        ) {
+            try await checks.rows(of: check.clip, of: request.tenant, within: within, after: $0, limit: $1)
+        }
+    }
+
+    /// Of the clip that is named; of the only one, where none is.
+    private func check(of name: String?, _ tenant: TenantID) async throws -> LatestCheck {
+        let all = try await checks.latest(of: tenant)
+        guard let name else {
+            guard all.count <= 1 else {
+                throw Problem.noSuchValue("clip", "several clips are connected: name one")
+            }
+            guard let only = all.first else { throw Self.notConnected }
+            return only
+        }
+        guard let clip = all.first(where: { $0.clip.text == name }) else { throw Self.notConnected }
+        return clip
+    }
+
+    private static let notConnected = Problem(
+        .notFound, "not_connected", "the tenant has no such clip that is connected to App Store Connect")
+}

@@ -1,0 +1,58 @@
+public import Administration
+import Foundation
+public import PostgreSQL
+
+/// How an installation is, as its database tells it.
+public struct PostgresInstallation: Sendable {
+    private let pool: ConnectionPool
+
+    public init(_ pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    public func status() async throws -> InstallationStatus {
+        let schema = try await Schema.status(pool)
+        // As the router, which sees of all tenants when what waits is due, and no more of it.
+        return try await pool.withTransaction(as: .router) { transaction in
+            InstallationStatus(
+                databaseRelease: try await transaction.execute("SELECT current_setting('server_version')")
+                    .one()
+                    .decode(at: 0),
+                schemaVersion: schema.version, knownSchemaVersion: Schema.migrations.count,
+                connections: try await transaction.connections(),
+                queues: [
+                    try await transaction.queue(.deliveries, "doorstep.deliveries"),
+                    try await transaction.queue(.webhookMessages, "doorstep.webhook_messages"),
+                ])
+        }
+    }
+}
+
+extension Transaction {
+    /// Login and program of each session are shown to everyone (PostgreSQL, "The Cumulative Statistics System").
+    fileprivate func connections() async throws -> [InstallationStatus.Connections] {
+        try await execute(
+            """
+            SELECT usename::text, coalesce(application_name, ''), count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND usename IS NOT NULL
+            GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 100
+            """
+        ).map { row in
+            let (login, program, count) = try row.decode(String.self, String.self, Int.self)
+            return InstallationStatus.Connections(login: login, program: program, count: count)
+        }
+    }
+
+    fileprivate func queue(
+        _ kind: InstallationStatus.Queue.Kind, _ relation: StaticString
+    ) async throws -> InstallationStatus.Queue {
+        let (count, first) = try await execute(
+            """
+            SELECT count(*), min(due_at) FROM (
+                SELECT due_at FROM \(unsafeSQL: "\(relation)") WHERE due_at IS NOT NULL
+                LIMIT \(InstallationStatus.countLimit)) AS waiting
+            """
+        ).one().decode(Int.self, Date?.self)
+        return InstallationStatus.Queue(kind: kind, count: count, firstDueAt: first)
+    }
+}

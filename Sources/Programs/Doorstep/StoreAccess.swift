@@ -1,0 +1,66 @@
+import Administration
+import AppStoreConnect
+import Foundation
+import OutboundHTTP
+import Persistence
+import PostgreSQL
+import Registration
+import Tenancy
+
+/// How App Store Connect is reached, and what is remembered of it.
+struct StoreAccess: Sendable {
+    /// Such as `http://127.0.0.1:2199` of a simulator; nil for Apple's.
+    let service: String?
+    let outbound: OutboundClient.Settings
+    let connections: PostgresStoreConnections
+    let ledger: @Sendable (_ keyID: String, TenantID) -> PostgresRequestLedger
+    let records: @Sendable (BundleID, TenantID) -> PostgresRegistrationRecords
+
+    /// As an operator.
+    init(
+        _ pool: ConnectionPool, keys: SealingKeys, service: String?, outbound: OutboundClient.Settings,
+        actor: String
+    ) {
+        self.service = service
+        self.outbound = outbound
+        connections = PostgresStoreConnections(pool, keys: keys)
+        ledger = { PostgresRequestLedger(pool, keyID: $0, of: $1) }
+        records = { PostgresRegistrationRecords(pool, keys: keys, clip: $0, of: $1, actor: actor) }
+    }
+
+    /// As a server, which only looks.
+    init(
+        serving pool: ConnectionPool, keys: SealingKeys, service: String?, outbound: OutboundClient.Settings
+    ) {
+        self.service = service
+        self.outbound = outbound
+        connections = PostgresStoreConnections(serving: pool, keys: keys)
+        ledger = { PostgresRequestLedger(serving: pool, keyID: $0, of: $1) }
+        records = { PostgresRegistrationRecords(serving: pool, keys: keys, clip: $0, of: $1) }
+    }
+
+    /// Lends what registers a clip's experiences.
+    /// - Parameter readsOnly: whether its tokens are good for reading alone.
+    func withRegistrar<Result: Sendable>(
+        of clip: BundleID, _ tenant: TenantID, readsOnly: Bool,
+        _ settings: Registrar.Settings = Registrar.Settings(), _ body: (Registrar) async throws -> Result
+    ) async throws -> Result {
+        let credentials = try await connections.credentials(of: clip, of: tenant)
+        let key = try AppStoreConnectKey(
+            id: credentials.keyID, issuer: credentials.issuerID, pem: credentials.pem)
+        let clock = SystemClock()
+        let pacer = RequestPacer(ledger(credentials.keyID, tenant), clock)
+        var client = AppStoreConnectClient.Settings()
+        if let service { client.server = service }
+        client.readsOnly = readsOnly
+        client.pacer = pacer
+        return try await OutboundClient.withClient(outbound) { [client] http in
+            try await body(
+                Registrar(
+                    clip: clip, records(clip, tenant),
+                    AppStoreConnectService(
+                        AppStoreConnectClient(key, http, client), clip: clip, app: clip.parent ?? clip),
+                    pacer, clock, settings))
+        }
+    }
+}

@@ -1,0 +1,30 @@
+public import Foundation
+
+/// What happened at the operators' console that concerns no tenant, so that no audit log has it.
+public struct ConsoleEvent: Sendable, Hashable {
+    public enum Kind: String, Sendable, CaseIterable {
+        case linkMade = "link_made"
+        case signedIn = "signed_in"
+        case signedOut = "signed_out"
+        case sessionEnded = "session_ended"
+        case allSessionsEnded = "all_sessions_ended"
+        case keyShown = "key_shown"
+    }
+
+    /// Larger for what was written later.
+    public let id: Int
+    public let at: Date
+    public let kind: Kind
+    /// Who the console, or the command, said it was.
+    public let name: String
+    /// Who the database knew it to be.
+    public let login: String
+
+    public init(id: Int, at: Date, kind: Kind, name: String, login: String) {
+        self.id = id
+        self.at = at
+        self.kind = kind
+        self.name = name
+        self.login = login
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+public import Geodesy
+import Invocation
+public import Routing
+
+/// A box of the world, divided as a map at a zoom level is: by the Web Mercator projection (EPSG:3857), in which the world
+/// is 256 · 2^zoom pixels wide.
+public struct MapGrid: Sendable, Hashable {
+    public let south: Double
+    /// Beyond −180 where the box reaches over the antimeridian from the east.
+    public let west: Double
+    public let north: Double
+    public let east: Double
+    public let zoom: Int
+
+    /// The side of a cell, in pixels. [ours]
+    public static let cellSize = 48.0
+    /// The most cells that are answered. [ours]
+    public static let maximumCells = 1_500
+    /// Where the projection ends, in degrees.
+    public static let maximumLatitude = 85.051128
+    public static let zooms = 0...18
+
+    /// Nil for what is no box of the map.
+    public init?(south: Double, west: Double, north: Double, east: Double, zoom: Int) {
+        guard Self.zooms.contains(zoom), (-90...90).contains(south), (-90...90).contains(north),
+            south < north,
+            (-540...540).contains(west), (-540...540).contains(east), west < east
+        else { return nil }
+        self.south = south
+        self.west = west
+        self.north = north
+        self.east = east
+        self.zoom = zoom
+    }
+
+    /// The locations of a table within the box, put together where they are near each other: the fullest cells first.
+    /// - Parameter text: only those that it finds; nil for all.
+    public func cells(of table: TenantTable, matching text: PlaceText? = nil) -> [MapCell] {
+        var cells = Cells(self)
+        table.forEachLocation { region, identifier, name in
+            guard contains(region.center), text?.finds(identifier, name) ?? true,
+                cells.takes(identifier)
+            else { return }
+            cells.add(region.center) { ListedPlace(region, identifier, name) }
+        }
+        return cells.fullest
+    }
+
+    /// The same of some places.
+    public func cells(of places: [ListedPlace]) -> [MapCell] {
+        var cells = Cells(self)
+        for place in places where contains(place.region.center) {
+            cells.add(place.region.center) { place }
+        }
+        return cells.fullest
+    }
+
+    private func contains(_ point: Coordinate) -> Bool {
+        guard point.latitude >= south, point.latitude <= north else { return false }
+        // The map goes on beyond the antimeridian.
+        let range = west...east
+        return range.contains(point.longitude) || range.contains(point.longitude - 360)
+            || range.contains(point.longitude + 360)
+    }
+
+    // MARK: Cells
+
+    /// From here on a cell is a few metres wide, and whoever looks so close wants to tell two doors apart. [ours]
+    private var isOfSinglePlaces: Bool { zoom >= 16 }
+
+    /// What falls into which cell.
+    private struct Cells {
+        private struct Cell {
+            var count = 0
+            var latitudes = 0.0
+            var longitudes = 0.0
+            /// The first that fell into it.
+            var place: ListedPlace?
+        }
+
+        private let around: Double
+        private let isOfSinglePlaces: Bool
+        /// Of all of the world, where there are few: no search is as fast.
+        private var every: [Cell] = []
+        private var some: [Int: Cell] = [:]
+        private var single = SmallestPlaces(limit: MapGrid.maximumCells)
+
+        private static let fewCells = 131_072
+
+        init(_ grid: MapGrid) {
+            around = 256 * pow(2, Double(grid.zoom)) / MapGrid.cellSize
+            isOfSinglePlaces = grid.isOfSinglePlaces
+            let side = Int(around) + 1
+            if side * side <= Self.fewCells { every = Array(repeating: Cell(), count: side * side) }
+        }
+
+        /// Whether a location of this identifier would be shown in any case.
+        func takes(_ identifier: Span<UInt8>) -> Bool { !isOfSinglePlaces || single.takes(identifier) }
+
+        mutating func add(_ point: Coordinate, _ place: () -> ListedPlace?) {
+            guard !isOfSinglePlaces else {
+                if let place = place() { single.insert(place) }
+                return
+            }
+            let index = index(of: point)
+            if every.isEmpty {
+                Self.add(point, to: &some[index, default: Cell()], place)
+            } else {
+                Self.add(point, to: &every[index], place)
+            }
+        }
+
+        private static func add(_ point: Coordinate, to cell: inout Cell, _ place: () -> ListedPlace?) {
+            if cell.count == 0 { cell.place = place() }
+            cell.count += 1
+            cell.latitudes += point.latitude
+            cell.longitudes += point.longitude
+        }
+
+        private func index(of point: Coordinate) -> Int {
+            let latitude = max(-MapGrid.maximumLatitude, min(point.latitude, MapGrid.maximumLatitude))
+            let column = (point.longitude + 180) / 360 * around
+            let row = (0.5 - log(tan(.pi / 4 + latitude * .pi / 360)) / (2 * .pi)) * around
+            let side = Int(around) + 1
+            return max(0, min(Int(row), side - 1)) * side + max(0, min(Int(column), side - 1))
+        }
+
+        var fullest: [MapCell] {
+            guard !isOfSinglePlaces else {
+                return single.places.map { MapCell(count: 1, center: $0.region.center, place: $0) }
+            }
+            let cells = every.isEmpty ? Array(some.values) : every.filter { $0.count > 0 }
+            let ordered = cells.sorted { one, other in
+                one.count == other.count
+                    ? (one.latitudes, one.longitudes) < (other.latitudes, other.longitudes)
+                    : one.count > other.count
+            }
+            return ordered.prefix(MapGrid.maximumCells).compactMap { cell in
+                let count = Double(cell.count)
+                guard
+                    let center = try? Coordinate(
+                        latitude: cell.latitudes / count, longitude: cell.longitudes / count)
+                else { return nil }
+                return MapCell(
+                    count: cell.count, center: cell.count == 1 ? cell.place?.region.center ?? center : center,
+                    place: cell.count == 1 ? cell.place : nil)
+            }
+        }
+    }
+}
+
+/// What stands in one cell of a map: a location, or several with where they are on average.
+public struct MapCell: Sendable, Hashable {
+    public let count: Int
+    public let center: Coordinate
+    /// Of a single one.
+    public let place: ListedPlace?
+
+    public init(count: Int, center: Coordinate, place: ListedPlace?) {
+        self.count = count
+        self.center = center
+        self.place = place
+    }
+}

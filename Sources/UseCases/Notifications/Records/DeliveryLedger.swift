@@ -1,0 +1,77 @@
+public import Foundation
+public import Tenancy
+
+/// All deliveries of a tenant, for who operates the server: to find dead letters, and have them tried again.
+public protocol DeliveryLedger: Sendable {
+    /// The newest first, before one, up to `limit`.
+    func deliveries(
+        _ selection: DeliverySelection, of tenant: TenantID, before last: DeliveryID?, limit: Int
+    ) async throws -> [ListedDelivery]
+
+    /// How many of the selected there are in each state, for each reason: of the newest `limit`.
+    func counts(
+        _ selection: DeliverySelection, of tenant: TenantID, limit: Int
+    ) async throws -> [DeliveryCount]
+
+    /// How many would be tried again, and how many are too late.
+    func retriable(
+        _ selection: DeliverySelection, of tenant: TenantID, at now: Date
+    ) async throws -> RetryCounts
+
+    /// Has those tried again, with the IDs they have, that are selected, ended without APNs having certainly taken them, and
+    /// are not too late.
+    /// - Parameter expected: how many these are; nil for however many. Where they are others, none is tried again.
+    /// - Throws: ``OtherDeliveries``.
+    func retry(
+        _ selection: DeliverySelection, of tenant: TenantID, at now: Date, expecting expected: Int?
+    ) async throws -> RetryCounts
+
+    /// Whose delivery it is; nil when the tenant has none of this ID.
+    func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID?
+}
+
+/// That there were other deliveries to be tried again than somebody had seen: none was.
+public struct OtherDeliveries: Error, Sendable, Hashable {
+    public let counts: RetryCounts
+
+    public init(_ counts: RetryCounts) {
+        self.counts = counts
+    }
+}
+
+/// All that is known of a notification, or of one delivery, by the ID of either.
+public struct NotificationTracer: Sendable {
+    private let ledger: any DeliveryLedger
+    private let store: any NotificationStore
+
+    public init(_ ledger: any DeliveryLedger, _ store: any NotificationStore) {
+        self.ledger = ledger
+        self.store = store
+    }
+
+    /// Nil where the tenant has neither of this ID.
+    /// - Parameters:
+    ///   - last: the delivery before the first of those that are told of; of a delivery's own ID it is that one alone.
+    ///   - limit: how many deliveries, as ``NotificationTrace/pageLengths``.
+    public func trace(
+        _ id: UUID, of tenant: TenantID, after last: DeliveryID?, limit: Int
+    ) async throws -> NotificationTrace? {
+        let delivery = DeliveryID(id)
+        if let owner = try await ledger.notification(of: delivery, of: tenant) {
+            return try await store.trace(owner, of: tenant, after: delivery.predecessor, limit: 1)
+        }
+        return try await store.trace(NotificationID(id), of: tenant, after: last, limit: limit)
+    }
+}
+
+extension DeliveryID {
+    /// The ID right before this one.
+    fileprivate var predecessor: DeliveryID {
+        var bytes = withUnsafeBytes(of: uuid.uuid, Array.init)
+        for index in bytes.indices.reversed() {
+            bytes[index] &-= 1
+            if bytes[index] != .max { break }
+        }
+        return DeliveryID(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+    }
+}

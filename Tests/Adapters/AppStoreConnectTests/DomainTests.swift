@@ -1,0 +1,57 @@
+import AppStoreConnectSimulator
+import LocalServers
+import Registration
+import StoreSupport
+import Testing
+
+@testable import AppStoreConnect
+
+/// What Apple's cache has of a clip's sites.
+@Suite(.timeLimit(.minutes(30))) struct DomainTests {
+    private static func domains(_ store: Store) async throws -> [AssociatedDomain]? {
+        try await store.client.domains(bundleID: StoreFixture.clipBundleID, ofApp: StoreFixture.appID)
+    }
+
+    @Test(arguments: [true, false]) func theSitesOfTheNewestBuildAreTold(_ readsOnly: Bool) async throws {
+        try await Store.lend(readsOnly: readsOnly) { store in
+            let first = try #require(try await Self.domains(store)?.first)
+            #expect(first.host == StoreFixture.domain && first.isValid && first.errorCode == nil)
+            #expect(first.updatedAt != nil)
+            store.simulator.turn { $0.unreachableDomains = [StoreFixture.domain] }
+            let second = try #require(try await Self.domains(store)?.first)
+            #expect(!second.isValid && second.errorCode == "CANNOT_REACH_AASA_FILE")
+        }
+    }
+
+    @Test func whatIsNotThereIsNone() async throws {
+        try await Store.lend { store in
+            let other = try await store.client.domains(
+                bundleID: "com.example.none.Clip", ofApp: StoreFixture.appID)
+            let nowhere = try await store.client.domains(bundleID: StoreFixture.clipBundleID, ofApp: "none")
+            #expect(other == nil && nowhere == nil)
+        }
+    }
+
+    /// What could break out of a line or a path is none of it.
+    @Test func oddAnswersAreNoSites() async throws {
+        let builds = """
+            {"data":[{"id":"1","relationships":{"buildBundles":{"data":[{"id":"b"}]}}}],
+            "included":[{"type":"buildBundles","id":"b","attributes":{"bundleId":"a.Clip"}}]}
+            """
+        let status = """
+            {"data":{"attributes":{"domains":[{"domain":"a.example"},{"isValid":true},
+            {"domain":"b.example","isValid":false,"errorCode":"A B","lastUpdatedDate":"x\\ny"}]}}}
+            """
+        try await LocalWebServer.lend({ request in
+            .init(request.path.contains("buildBundles/") ? status : builds)
+        }) { server in
+            try await Store.client(of: "http://127.0.0.1:\(server.port)") { client in
+                let domains = try await client.domains(bundleID: "a.Clip", ofApp: "1")
+                #expect(
+                    domains == [
+                        AssociatedDomain(host: "b.example", isValid: false, errorCode: nil, updatedAt: nil)
+                    ])
+            }
+        }
+    }
+}

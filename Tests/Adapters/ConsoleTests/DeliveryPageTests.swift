@@ -1,0 +1,116 @@
+import Administration
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Testing
+
+@testable import Console
+
+@Suite struct DeliveryPageTests {
+    private static let states: [(state: String, reason: String?)] = [
+        ("delivered", nil), ("refused", "TooManyRequests"), ("refused", "TooManyRequests"),
+        ("refused", "Unregistered"), ("uncertain", nil), ("queued", nil),
+    ]
+
+    @Test func theyAreGroupedByStateAndReason() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            #expect(
+                try await console.get("/t/acme/deliveries", cookie).text.contains(
+                    "Nothing was sent in this time"))
+            let (_, deliveries) = try await console.addDeliveries(Self.states, of: console.acme)
+            let (_, others) = try await console.addDeliveries(Self.states, of: console.other)
+            let page = try await console.get("/t/acme/deliveries", cookie).text
+            for delivery in deliveries { #expect(page.contains(delivery.uuidString.lowercased())) }
+            for delivery in others { #expect(!page.contains(delivery.uuidString.lowercased())) }
+            #expect(page.contains("state=refused&amp;reason=TooManyRequests&amp;days=7"))
+            let some = try await console.get("/t/acme/deliveries?state=refused&reason=Unregistered", cookie)
+                .text
+            #expect(some.contains(deliveries[3].uuidString.lowercased()) && some.contains("Try these again"))
+            #expect(!some.contains(deliveries[1].uuidString.lowercased()))
+            let before = deliveries[3].uuidString.lowercased()
+            let rest = try await console.get("/t/acme/deliveries?before=\(before)", cookie).text
+            #expect(rest.contains(deliveries[2].uuidString.lowercased()))
+            #expect(!rest.contains(deliveries[4].uuidString.lowercased()))
+            #expect(try await console.get("/t/acme/deliveries?before=x", cookie).status == .badRequest)
+        }
+    }
+
+    @Test func oneIsTracedAndTriedAgain() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let (notification, deliveries) = try await console.addDeliveries(Self.states, of: console.acme)
+            let path = "/t/acme/deliveries/\(deliveries[3].uuidString.lowercased())"
+            let page = try await console.get(path, cookie).text
+            #expect(page.contains("Unregistered") && page.contains(notification.uuidString.lowercased()))
+            #expect(page.contains("&lt;b&gt;Ready") && !page.contains("<b>Ready"))
+            let whole = try await console.get(
+                "/t/acme/deliveries/\(notification.uuidString.lowercased())", cookie
+            ).text
+            for delivery in deliveries { #expect(whole.contains(delivery.uuidString.lowercased())) }
+            // Of another tenant there is neither.
+            for id in [notification, deliveries[3]] {
+                let answer = try await console.get(
+                    "/t/other/deliveries/\(id.uuidString.lowercased())", cookie)
+                #expect(answer.status == .notFound)
+            }
+
+            let reader = try await console.signIn(isReadOnly: true)
+            #expect(try await console.post("\(path)/retry", [:], reader).status == .forbidden)
+            #expect(try await console.get(path, cookie).text.contains("refused"))
+            let again = try await console.post("\(path)/retry", [:], cookie)
+            #expect(again.status == .seeOther && again.headers[.location] == "\(path)?retried=queued")
+            #expect(try await console.get("\(path)?retried=queued", cookie).text.contains("Queued again."))
+            let twice = try await console.post("\(path)/retry", [:], cookie)
+            #expect(twice.headers[.location] == "\(path)?retried=none")
+        }
+    }
+
+    @Test func asManyAreTriedAgainAsWereSeen() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            _ = try await console.addDeliveries(Self.states, of: console.acme)
+            let review = try await console.get("/t/acme/retry?state=refused&reason=TooManyRequests", cookie)
+                .text
+            #expect(review.contains("Try 2 again"))
+            var form = ["state": "refused", "reason": "TooManyRequests", "days": "7", "count": "2"]
+
+            let reader = try await console.signIn(isReadOnly: true)
+            #expect(try await console.post("/t/acme/retry", form, reader).status == .forbidden)
+            form["count"] = "3"
+            let other = try await console.post("/t/acme/retry", form, cookie)
+            #expect(other.status == .conflict && other.text.contains("None was tried again"))
+            for count in ["0", "1001", "x"] {
+                form["count"] = count
+                #expect(try await console.post("/t/acme/retry", form, cookie).status == .badRequest)
+            }
+            form["count"] = "2"
+            let done = try await console.post("/t/acme/retry", form, cookie)
+            #expect(
+                done.status == .seeOther
+                    && done.headers[.location]
+                        == "/t/acme/deliveries?state=refused&reason=TooManyRequests&days=7&queued=2"
+            )
+            #expect(
+                try await console.get("/t/acme/deliveries?state=queued", cookie).text.contains(
+                    "TooManyRequests"))
+            #expect(try await console.get("/t/acme/retry?state=delivered", cookie).status == .badRequest)
+        }
+    }
+
+    /// What could not be seen in time any more is not sent.
+    @Test func whatIsTooLateStaysAsItIs() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let (_, late) = try await console.addDeliveries(
+                [("refused", "TooManyRequests")], of: console.acme,
+                goodUntil: Date().addingTimeInterval(-60))
+            #expect(
+                try await console.get("/t/acme/retry?state=refused&days=30", cookie).text.contains(
+                    "<dt>To be tried again</dt><dd>0</dd>"))
+            let path = "/t/acme/deliveries/\(late[0].uuidString.lowercased())"
+            let answer = try await console.post("\(path)/retry", [:], cookie)
+            #expect(answer.headers[.location] == "\(path)?retried=late")
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Administration
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Invocation
+import JSON
+import NIOCore
+import Persistence
+import Tenancy
+import Testing
+
+@testable import Console
+
+@Suite struct ImportPageTests {
+    private static let columns = "identifier,name,latitude,longitude,radius\n"
+
+    private static func identifiers(_ console: TestConsole) async throws -> [String] {
+        try await TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test").list()
+            .map(
+                \.identifier.text)
+    }
+
+    /// Sends rows as somebody without JavaScript does; the address of what they would do.
+    private static func paste(
+        _ rows: String, _ console: TestConsole, _ cookie: String, _ further: [String: String] = [:]
+    ) async throws -> String {
+        let answer = try await console.post(
+            "/t/acme/import", further.merging(["rows": columns + rows]) { $1 }, cookie)
+        #expect(answer.status == .seeOther)
+        return try #require(answer.headers[.location])
+    }
+
+    private static func plan(_ page: String) throws -> String {
+        String(try #require(page.firstMatch(of: /name="plan" value="([0-9a-f]+)"/)).1)
+    }
+
+    @Test func whatIsShownIsWhatIsImported() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn("ada")
+            let next = try await Self.paste("door,The gate,52.01,13,100\nnew,New,1,2,50\n", console, cookie)
+            let page = try await console.get(next, cookie).text
+            #expect(page.contains("1.1 km") && page.contains("name, latitude"))
+            #expect(page.contains("doorstep location import --tenant acme places.csv --dry-run"))
+            #expect(try await Self.identifiers(console) == ["door"])
+            let path = String(next.prefix { $0 != "?" })
+            let done = try await console.post(path, ["plan": try Self.plan(page)], cookie)
+            #expect(done.status == .seeOther)
+            let told = try #require(done.headers[.location])
+            #expect(told == "/t/acme/import?added=1&changed=1&removed=0&unchanged=0")
+            #expect(try await console.get(told, cookie).text.contains("Imported: 1 added, 1 changed"))
+            #expect(try await Self.identifiers(console) == ["door", "new"])
+            #expect(try await console.get("/t/acme/audit", cookie).text.contains("console:ada"))
+            // The file is gone.
+            #expect(try await console.get(next, cookie).status == .notFound)
+        }
+    }
+
+    @Test func aFileIsSentAsItIs() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let sent = try await console.send(
+                Array((Self.columns + "new,New,1,2,50\n").utf8), as: "text/csv",
+                "/t/acme/import.csv?prune=1&allow=1",
+                cookie)
+            let next = try #require(
+                try JSONValue(parsing: Array(buffer: sent.body)).objectValue?["next"]?.stringValue)
+            #expect(next.hasSuffix("?prune=1&allow=1"))
+            // The door is bound to an experience.
+            let page = try await console.get(next, cookie).text
+            #expect(page.contains("are in use") && page.contains("advanced \(TestConsole.doorURL)"))
+            #expect(!page.contains("name=\"plan\""))
+        }
+    }
+
+    @Test func nothingIsDoneWhereItWouldBeSomethingElse() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let next = try await Self.paste("new,New,1,2,50\n", console, cookie)
+            let plan = try Self.plan(try await console.get(next, cookie).text)
+            let items = TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test")
+            try await items.create(
+                LocationRecord(
+                    identifier: LocationIdentifier("new"), name: DisplayName("Mine"),
+                    region: LocationRecord.door.region, metadata: [:]))
+            let late = try await console.post(next, ["plan": plan], cookie)
+            #expect(late.status == .conflict && late.text.contains("Nothing was done"))
+            #expect(try await items.show(LocationIdentifier("new")).name.text == "Mine")
+        }
+    }
+
+    @Test func badRowsAreNamedByTheirLines() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let next = try await Self.paste("a,A,91,2,50\nb,B,1,2,50\nc,C,1,2,501\n", console, cookie)
+            let answer = try await console.get(next, cookie)
+            #expect(answer.status == .unprocessableContent)
+            #expect(answer.text.contains("2 rows are refused") && answer.text.contains("latitude:"))
+            #expect(answer.text.contains(">2</th>") && answer.text.contains(">4</th>"))
+            let empty = try await console.post("/t/acme/import", ["rows": "x"], cookie)
+            let wrong = try await console.get(try #require(empty.headers[.location]), cookie)
+            #expect(wrong.status == .unprocessableContent && wrong.text.contains("is missing"))
+            #expect(try await console.post("/t/acme/import", [:], cookie).status == .unprocessableContent)
+            #expect(try await Self.identifiers(console) == ["door"])
+        }
+    }
+
+    @Test func aFileIsThatOfWhoeverSentIt() async throws {
+        try await TestConsole.withConsole { console in
+            let ada = try await console.signIn("ada")
+            let next = try await Self.paste("new,New,1,2,50\n", console, ada)
+            let plan = try Self.plan(try await console.get(next, ada).text)
+            let ben = try await console.signIn("ben")
+            #expect(try await console.get(next, ben).status == .notFound)
+            #expect(try await console.post(next, ["plan": plan], ben).status == .notFound)
+            let elsewhere = next.replacing("/t/acme/", with: "/t/other/")
+            #expect(try await console.get(elsewhere, ada).status == .notFound)
+            let reader = try await console.signIn(isReadOnly: true)
+            #expect(
+                try await console.post("/t/acme/import", ["rows": Self.columns], reader).status == .forbidden)
+            #expect(
+                try await console.send(Array(Self.columns.utf8), as: "text/csv", "/t/acme/import.csv", reader)
+                    .status == .forbidden)
+            #expect(try await console.post(next, ["plan": plan], reader).status == .forbidden)
+        }
+    }
+
+    @Test func filesAreKeptForAWhileAndTheOldestMakeRoom() async throws {
+        let held = HeldFiles(maximumTotal: 10)
+        let (tenant, session, start) = (TenantID(UUID()), UUID(), Date())
+        var digests: [String] = []
+        for (number, length) in [4, 4, 4].enumerated() {
+            digests.append(
+                await held.hold(
+                    Array(repeating: UInt8(number), count: length), of: tenant, by: session,
+                    at: start + Double(number)))
+        }
+        #expect(await held.file(digests[0], of: tenant, by: session, at: start + 3) == nil)
+        #expect(await held.file(digests[1], of: tenant, by: session, at: start + 3) == [1, 1, 1, 1])
+        #expect(await held.file(digests[1], of: tenant, by: UUID(), at: start + 3) == nil)
+        #expect(await held.file(digests[1], of: TenantID(UUID()), by: session, at: start + 3) == nil)
+        let late = start + HeldFiles.lifetime + 1.5
+        #expect(await held.file(digests[1], of: tenant, by: session, at: late) == nil)
+        #expect(await held.file(digests[2], of: tenant, by: session, at: late) == [2, 2, 2, 2])
+    }
+}

@@ -1,0 +1,124 @@
+import Administration
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Invocation
+import Persistence
+import RateLimiting
+import Tenancy
+import Testing
+
+@testable import Console
+
+/// What is of all tenants, and the tree of URLs.
+@Suite struct InstallationPagesTests {
+    @Test func aTenantIsLimitedSuspendedAndResumed() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn("ada")
+            let slug = console.acme.slug
+            let limits = ["key": "50", "client": "5:25", "new-instances": "", "client-new-instances": ""]
+            let saved = try await console.post("/tenants/acme/limits", limits, cookie)
+            #expect(saved.headers[.location] == "/tenants/acme?done=limited")
+            var expected = RequestLimits()
+            (expected.key, expected.client) = (RateLimit("50"), RateLimit("5:25"))
+            #expect(try await console.store.tenant(slug).limits == expected)
+            let list = try await console.get("/tenants", cookie).text
+            #expect(list.contains("50:200") && list.contains("5:25") && list.contains("Other"))
+            for text in ["0", "x", "1:0", "1:2:3"] {
+                let answer = try await console.post("/tenants/acme/limits", ["key": text], cookie)
+                #expect(
+                    answer.status == .unprocessableContent && answer.text.contains("key-error"), "\(text)")
+            }
+            #expect(try await console.store.tenant(slug).limits == expected)
+
+            let path = "/tenants/acme/suspension"
+            for typed in ["", "other", "ACME"] {
+                let form = ["state": "suspended", "slug": typed]
+                #expect(try await console.post(path, form, cookie).status == .badRequest)
+            }
+            #expect(try await console.store.tenant(slug).suspendedAt == nil)
+            let form = ["state": "suspended", "slug": "acme"]
+            #expect(try await console.post(path, form, cookie).status == .seeOther)
+            #expect(try await console.store.tenant(slug).suspendedAt != nil)
+            #expect(try await console.get("/tenants/acme", cookie).text.contains("Resume it"))
+            #expect(try await console.post(path, ["state": "resumed"], cookie).status == .seeOther)
+            #expect(try await console.store.tenant(slug).suspendedAt == nil)
+            #expect(try await console.post(path, ["state": "x"], cookie).status == .badRequest)
+        }
+    }
+
+    @Test func otherTenantsAreAClickAwayAtTheSamePage() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            #expect(try await console.get("/t/acme/keys", cookie).text.contains("href=\"/?section=keys\""))
+            #expect(try await console.get("/?section=keys", cookie).text.contains("href=\"/t/other/keys\""))
+            let limited = try await console.signIn("eve", tenant: console.acme.id)
+            #expect(try await !console.get("/t/acme/keys", limited).text.contains("Other tenants"))
+        }
+    }
+
+    @Test func theStatusTellsOfTableMigrationsQueuesAndDetours() async throws {
+        var settings = ConsoleServer.Settings()
+        settings.apnsDetours = ["APNs production is 127.0.0.1:2197"]
+        try await TestConsole.withConsole(settings) { console in
+            let cookie = try await console.signIn()
+            let page = try await console.get("/status", cookie).text
+            for text in [
+                "1 of 2", "not up to date", "seconds ago", "door&lt;b&gt;", "Deliveries of notifications",
+            ] {
+                #expect(page.contains(text), "\(text)")
+            }
+            // On every page.
+            for path in ["/", "/t/acme/places", "/sessions"] {
+                #expect(
+                    try await console.get(path, cookie).text.contains("APNs production is 127.0.0.1:2197"))
+            }
+        }
+    }
+
+    @Test func urlsAreATreeWithWhatWins() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let items = TenantItems(console.store.items.experiences, of: console.acme.id, by: "operator:test")
+            for (number, path) in ["a/b", "a/<i>", "door/deep"].enumerated() {
+                try await items.create(
+                    ExperienceRecord(
+                        Experience(
+                            url: URLPrefix("https://example.com/\(path)"), kind: .advanced,
+                            clip: BundleID("com.example.MyApp.Clip")), title: "Title \(number)"))
+            }
+            let page = try await console.get("/t/acme/urls", cookie).text
+            #expect(page.contains("4 experiences") && page.contains("Title 0") && page.contains("7 of 30"))
+            #expect(page.contains("%3Ci%3E") && !page.contains("<i>"))
+            // The table of the test has the door alone.
+            #expect(page.contains("At its URL another one is: "))
+            let part = try await console.get("/t/acme/urls?at=example.com%2Fa", cookie).text
+            #expect(part.contains("2 experiences") && !part.contains("Title 2"))
+            #expect(try await console.get("/t/acme/urls?at=example.com%2Fz", cookie).status == .notFound)
+
+            let id = ExperienceID(.advanced, try URLPrefix(TestConsole.doorURL)).text
+            let experience = try await console.get("/t/acme/urls/\(id)", cookie).text
+            #expect(
+                experience.contains("QR code of \(TestConsole.doorURL)")
+                    && experience.contains("is not proved"))
+            #expect(try await console.get("/t/acme/urls/exp_x", cookie).status == .notFound)
+        }
+    }
+
+    /// The table of the test has an experience and pages at a host that `other` has proved.
+    @Test func theLandingPageIsPreviewedAsItIsWritten() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let url = "https://proved.example.com/hall"
+            try await TenantItems(console.store.items.experiences, of: console.other.id, by: "operator:test")
+                .create(
+                    ExperienceRecord(
+                        Experience(
+                            url: URLPrefix(url), kind: .advanced, clip: BundleID("com.example.MyApp.Clip"))))
+            let id = ExperienceID(.advanced, try URLPrefix(url)).text
+            let page = try await console.get("/t/other/urls/\(id)", cookie).text
+            #expect(page.contains("bytes, as the server writes it now"))
+            #expect(page.contains("Other tenant") && page.contains("com.example.MyApp.Clip"))
+        }
+    }
+}

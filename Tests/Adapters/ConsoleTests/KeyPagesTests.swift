@@ -1,0 +1,144 @@
+import Administration
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Invocation
+import Persistence
+import Tenancy
+import Testing
+
+@testable import Console
+
+@Suite struct KeyPagesTests {
+    private func form(_ fields: [String: String]) -> [String: String] {
+        fields.merging(["form": UUID().uuidString]) { $1 }
+    }
+
+    /// The one key that a page shows.
+    private func key(in answer: TestResponse) -> String? {
+        answer.text.firstMatch(of: /d[sp]k_[A-Za-z0-9]{20,}/).map { String($0.0) }
+    }
+
+    @Test func aKeyIsShownOnceAndStandsInNoAddress() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn("ada")
+            let form = form([
+                "kind": "secret", "scope.look_up": "1", "scope.compose": "1", "locations": "door\n",
+                "days": "30",
+            ])
+            let answer = try await console.post("/t/acme/keys", form, cookie)
+            #expect(answer.status == .ok && answer.headers[.location] == nil)
+            #expect(answer.headers[.cacheControl] == "no-store")
+            let text = try #require(key(in: answer))
+            let key = try APIKey(text)
+            let record = try #require(try await console.store.keys(of: console.acme.id).first)
+            #expect(record.hint == key.hint && record.kind == .secret)
+            #expect(record.scopes == [Scopes(.lookUp), Scopes(.compose)])
+            #expect(record.locations == [try LocationIdentifier("door")])
+            let end = try #require(record.expiresAt)
+            #expect(abs(end.timeIntervalSinceNow - 30 * 86_400) < 60)
+
+            // The page that is loaded again sends its form again.
+            let again = try await console.post("/t/acme/keys", form, cookie)
+            #expect(again.status == .conflict && self.key(in: again) == nil)
+            #expect(try await console.store.keys(of: console.acme.id).count == 1)
+            for path in ["/t/acme/keys", "/t/acme/keys/\(record.id)", "/t/acme/audit", "/sessions"] {
+                let page = try await console.get(path, cookie)
+                #expect(page.status == .ok && !page.text.contains(text), "\(path)")
+            }
+            let events = try await console.sessions.events(before: nil, limit: 1)
+            #expect(events.first?.kind == .keyShown && events.first?.name == "ada")
+            let entries = try await console.store.auditLog.entries(
+                of: console.acme.id, before: nil, limit: 1, where: [:])
+            #expect(entries.first?.actor == "console:ada" && entries.first?.relation == "api_keys")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["kind": "publishable", "scope.manage": "1"], "scopes"),
+            (["kind": "publishable", "locations": "door"], "locations"),
+            (["kind": "secret", "locations": "door\ndoor"], "locations"),
+            (["kind": "secret", "locations": "nowhere"], "locations"),
+            (["kind": "secret", "locations": "door", "scope.manage": "1"], "scopes"),
+            (["kind": "secret", "days": "0"], "days"), (["kind": "secret", "days": "36501"], "days"),
+            (["kind": "secret", "days": "soon"], "days"),
+        ] as [([String: String], String)])
+    func whatNoKeyCanBeIsRefusedAndSaysWhy(_ fields: [String: String], _ name: String) async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let answer = try await console.post("/t/acme/keys", form(fields), cookie)
+            #expect(answer.status == .unprocessableContent && answer.text.contains("class=\"error\""))
+            #expect(key(in: answer) == nil)
+            #expect(try await console.store.keys(of: console.acme.id).isEmpty)
+        }
+    }
+
+    @Test func aFormThatNoPageHasMadeMakesNothing() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let answer = try await console.post("/t/acme/keys", ["kind": "secret"], cookie)
+            #expect(answer.status == .badRequest)
+            #expect(try await console.store.keys(of: console.acme.id).isEmpty)
+        }
+    }
+
+    @Test func aSuccessorIsShownOnceAndBothAreGoodForAWhile() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            _ = try await console.post("/t/acme/keys", form(["kind": "secret"]), cookie)
+            let old = try #require(try await console.store.keys(of: console.acme.id).first)
+            let path = "/t/acme/keys/\(old.id)"
+            for overlap in ["", "-1", "8761", "x"] {
+                let answer = try await console.post("\(path)/rotate", form(["overlap": overlap]), cookie)
+                #expect(answer.status == .unprocessableContent, "\(overlap)")
+            }
+            let rotation = form(["overlap": "2"])
+            let answer = try await console.post("\(path)/rotate", rotation, cookie)
+            #expect(answer.status == .ok && key(in: answer) != nil)
+            #expect(try await console.post("\(path)/rotate", rotation, cookie).status == .conflict)
+            #expect(
+                try await console.post("\(path)/rotate", form(["overlap": "2"]), cookie).status == .conflict)
+            let keys = try await console.store.keys(of: console.acme.id)
+            #expect(keys.count == 2)
+            let end = try #require(keys.first { $0.id == old.id }?.expiresAt)
+            #expect(abs(end.timeIntervalSinceNow - 7_200) < 60)
+        }
+    }
+
+    @Test func aKeyIsRevokedWhenItsBeginningIsTyped() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            _ = try await console.post("/t/acme/keys", form(["kind": "publishable"]), cookie)
+            let key = try #require(try await console.store.keys(of: console.acme.id).first)
+            let path = "/t/acme/keys/\(key.id)"
+            for hint in ["", "dpk_", key.hint.uppercased()] {
+                #expect(
+                    try await console.post("\(path)/revoke", ["hint": hint], cookie).status
+                        == .unprocessableContent)
+            }
+            #expect(try await console.store.key(key.id, of: console.acme.id).revokedAt == nil)
+            let answer = try await console.post("\(path)/revoke", ["hint": key.hint], cookie)
+            #expect(answer.status == .seeOther && answer.headers[.location] == "/t/acme/keys?revoked=1")
+            #expect(try await console.store.key(key.id, of: console.acme.id).revokedAt != nil)
+            let list = try await console.get("/t/acme/keys?revoked=1", cookie).text
+            #expect(list.contains("Revoked.") && list.contains("revoked</span>"))
+            // Nothing is to be done with it any more.
+            #expect(try await !console.get(path, cookie).text.contains("/rotate"))
+            #expect(
+                try await console.post("\(path)/rotate", form(["overlap": "1"]), cookie).status == .conflict)
+        }
+    }
+
+    @Test func whatIsNoKeyIsNotFound() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            for id in ["x", UUID().uuidString] {
+                #expect(try await console.get("/t/acme/keys/\(id)", cookie).status == .notFound)
+                #expect(
+                    try await console.post("/t/acme/keys/\(id)/revoke", ["hint": "dsk_"], cookie).status
+                        == .notFound)
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Administration
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import IPAddresses
+import NIOCore
+import Tenancy
+import Testing
+
+@testable import Console
+
+/// Who is believed when somebody says who somebody is. The test's client is nobody's address: requests go by sockets where a
+/// proxy is to be believed.
+@Suite struct ProxySignInTests {
+    private static func signIn(_ groups: [String]) throws -> ProxySignIn {
+        try #require(
+            ProxySignIn(
+                userField: "X-Forwarded-User", groupsField: "X-Forwarded-Groups",
+                groups: groups.compactMap { ConsoleGroup($0) }))
+    }
+
+    private static func request(_ fields: [(String, String)]) throws -> Request {
+        var headers = HTTPFields()
+        for (name, value) in fields {
+            headers.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
+        }
+        return Request(
+            head: HTTPRequest(
+                method: .get, scheme: "http", authority: "localhost", path: "/", headerFields: headers),
+            body: RequestBody(buffer: .init()))
+    }
+
+    @Test func theFirstGroupThatSomebodyIsOfDecides() throws {
+        let signIn = try Self.signIn(["acme-staff=read:acme", "operators=change", "auditors=read"])
+        let cases: [([(String, String)], String?)] = [
+            ([("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "operators")], "operators=change"),
+            (
+                [("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "auditors, operators")],
+                "operators=change"
+            ),
+            (
+                [
+                    ("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "x"),
+                    ("X-Forwarded-Groups", "auditors"),
+                ],
+                "auditors=read"
+            ),
+            (
+                [("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "operators,acme-staff")],
+                "acme-staff=read:acme"
+            ),
+        ]
+        for (fields, group) in cases {
+            let person = try signIn.person(of: Self.request(fields))
+            #expect(person?.name.text == "ada" && person?.group.description == group)
+        }
+        #expect(try signIn.person(of: Self.request([])) == nil)
+    }
+
+    @Test(
+        arguments: [
+            [("X-Forwarded-User", "ada")], [("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "")],
+            [("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "operator")],
+            [("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "operators=change")],
+            [("X-Forwarded-Groups", "operators")],
+            [("X-Forwarded-User", ""), ("X-Forwarded-Groups", "operators")],
+            // The client's own beside the proxy's.
+            [("X-Forwarded-User", "eve"), ("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "operators")],
+        ])
+    func whoIsOfNoGroupOrNobodyIsNotLetIn(_ fields: [(String, String)]) throws {
+        let signIn = try Self.signIn(["operators=change"])
+        #expect(throws: ConsoleRefusal.self) { try signIn.person(of: try Self.request(fields)) }
+    }
+
+    @Test(arguments: [
+        "", "operators", "=change", "operators=", "operators=admin", "operators=change:No Slug",
+    ])
+    func whatIsNoGroupIsRefused(_ text: String) {
+        #expect(ConsoleGroup(text) == nil)
+    }
+
+    @Test func halfOfItIsNothing() {
+        let groups = [ConsoleGroup("operators=change")].compactMap(\.self)
+        #expect(ProxySignIn(userField: "X-User", groupsField: "X-Groups", groups: []) == nil)
+        #expect(ProxySignIn(userField: "X-User", groupsField: "X-User", groups: groups) == nil)
+        #expect(ProxySignIn(userField: "no token", groupsField: "X-Groups", groups: groups) == nil)
+    }
+
+    /// Over sockets, so that there is an address that the proxy has.
+    @Test(.timeLimit(.minutes(1))) func aTrustedProxyIsBelievedWithEveryRequest() async throws {
+        var settings = ConsoleServer.Settings()
+        settings.proxySignIn = try Self.signIn(["acme-staff=read:acme", "operators=change", "none=read:gone"])
+        settings.trustedProxies = try ["127.0.0.1", "::1"].map { try #require(AddressRange($0)) }
+        try await TestConsole.withConsole(settings, over: .live) { console in
+            let user = try #require(HTTPField.Name("X-Forwarded-User"))
+            let groups = try #require(HTTPField.Name("X-Forwarded-Groups"))
+            func ask(_ path: String, _ name: String, _ group: String) async throws -> TestResponse {
+                try await console.get(path, nil, [user: name, groups: group])
+            }
+            let page = try await ask("/tenants/acme", "ada", "operators")
+            #expect(page.status == .ok && page.text.contains("ada") && !page.text.contains("Sign out"))
+            #expect(page.headers[.setCookie] == nil)
+            #expect(try await ask("/t/acme/places", "kim", "acme-staff").status == .ok)
+            #expect(try await ask("/t/other/places", "kim", "acme-staff").status == .notFound)
+            #expect(try await ask("/tenants/acme", "kim", "acme-staff").status == .notFound)
+            #expect(try await ask("/", "eve", "nobody").status == .forbidden)
+            #expect(try await ask("/", "eve", "none").status == .forbidden)
+            // Without a word of it, the login page as for everybody.
+            #expect(try await console.get("/").headers[.location] == "/login")
+
+            let limits = try await console.post(
+                "/tenants/acme/limits", ["key": "5"], nil,
+                [.secFetchSite: "same-origin", user: "ada", groups: "operators"])
+            #expect(limits.status == .seeOther)
+            let entries = try await console.store.auditLog.entries(
+                of: console.acme.id, before: nil, limit: 1, where: [:])
+            #expect(entries.first?.actor == "console:ada")
+            // Once each, however many requests there were.
+            let events = try await console.sessions.events(before: nil, limit: 10)
+            #expect(Set(events.map(\.name)) == ["ada", "kim"] && events.count == 2)
+        }
+    }
+
+    @Test func anybodyElseIsRefusedWhoSaysWhoTheyAre() async throws {
+        var settings = ConsoleServer.Settings()
+        settings.proxySignIn = try Self.signIn(["operators=change"])
+        settings.trustedProxies = [try #require(AddressRange("192.0.2.1"))]
+        try await TestConsole.withConsole(settings) { console in
+            let user = try #require(HTTPField.Name("X-Forwarded-User"))
+            let groups = try #require(HTTPField.Name("X-Forwarded-Groups"))
+            let answer = try await console.get("/", nil, [user: "ada", groups: "operators"])
+            #expect(answer.status == .forbidden && answer.text.contains("trusted proxy"))
+            let cookie = try await console.signIn()
+            // Whoever has signed in by a link, too.
+            #expect(try await console.get("/", cookie, [groups: "operators"]).status == .forbidden)
+            #expect(try await console.get("/", cookie).status == .ok)
+        }
+    }
+}

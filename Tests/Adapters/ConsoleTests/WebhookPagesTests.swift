@@ -1,0 +1,111 @@
+import Administration
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Notifications
+import Persistence
+import Tenancy
+import Testing
+
+@testable import Console
+
+@Suite struct WebhookPagesTests {
+    private func form(_ fields: [String: String] = [:]) -> [String: String] {
+        fields.merging(["form": UUID().uuidString]) { $1 }
+    }
+
+    private func secret(in answer: TestResponse) -> String? {
+        answer.text.firstMatch(of: /whsec_[A-Za-z0-9+\/=]+/).map { String($0.0) }
+    }
+
+    private func webhooks(_ console: TestConsole) async throws -> [RegisteredWebhook] {
+        try await console.webhooks.webhooks(of: console.acme.id, after: nil, limit: 100)
+    }
+
+    @Test func aWebhookIsRegisteredAndItsSecretShownOnce() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn("ada")
+            let fields = form(["url": "https://hooks.example.com/a?b=<c>", "event.key.revoked": "1"])
+            // A URL has no such characters.
+            #expect(
+                try await console.post("/t/acme/webhooks", fields, cookie).status == .unprocessableContent)
+            let good = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])
+            let answer = try await console.post("/t/acme/webhooks", good, cookie)
+            #expect(answer.status == .ok && answer.headers[.cacheControl] == "no-store")
+            let first = try #require(secret(in: answer))
+            #expect(try await console.post("/t/acme/webhooks", good, cookie).status == .conflict)
+            let webhook = try #require(try await webhooks(console).first)
+            #expect(webhook.events == [.keyRevoked])
+            let path = "/t/acme/webhooks/\(webhook.id)"
+            let rotation = form()
+            let rotated = try await console.post("\(path)/rotate", rotation, cookie)
+            let second = try #require(secret(in: rotated))
+            #expect(rotated.status == .ok && second != first)
+            #expect(try await console.post("\(path)/rotate", rotation, cookie).status == .conflict)
+            for page in [path, "/t/acme/webhooks", "/t/acme/audit"] {
+                #expect(secret(in: try await console.get(page, cookie)) == nil, "\(page)")
+            }
+            let receiver = try await console.webhooks.receiver(
+                WebhookReference(webhook.id, of: console.acme.id))
+            #expect(receiver?.secret.text == second)
+            let events = try await console.sessions.events(before: nil, limit: 2)
+            #expect(events.map(\.kind) == [.keyShown, .keyShown])
+        }
+    }
+
+    @Test func messagesAreTestedListedAndSentOnceMore() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let created = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])
+            _ = try await console.post("/t/acme/webhooks", created, cookie)
+            let webhook = try #require(try await webhooks(console).first)
+            let path = "/t/acme/webhooks/\(webhook.id)"
+            #expect(try await console.post("\(path)/test", [:], cookie).status == .seeOther)
+            let page = try await console.get("\(path)?done=tested", cookie).text
+            #expect(page.contains("doorstep.test") && page.contains("waiting</span>"))
+            // Switched off, what waits is given up, and nothing is sent until it is on again.
+            #expect(try await console.post("\(path)/change", ["state": "off"], cookie).status == .seeOther)
+            #expect(try await console.get(path, cookie).text.contains("given up</span>"))
+            #expect(try await console.post("\(path)/test", [:], cookie).status == .conflict)
+            #expect(try await console.post("\(path)/replay", ["hours": "1"], cookie).status == .conflict)
+            #expect(try await console.post("\(path)/change", ["state": "on"], cookie).status == .seeOther)
+            let replayed = try await console.post("\(path)/replay", ["hours": "1"], cookie)
+            #expect(replayed.headers[.location]?.contains("count=1") == true)
+            #expect(
+                try await console.get("\(path)?done=replayed&count=1", cookie).text.contains(
+                    "1 message is sent once more"))
+            let message = try #require(
+                try await console.webhooks.messages(
+                    of: WebhookReference(webhook.id, of: console.acme.id), before: nil, limit: 1
+                ).first)
+            #expect(message.state == .waiting)
+            // It waits already.
+            #expect(
+                try await console.post(
+                    "\(path)/replay", ["message": message.id.uuidString.lowercased()], cookie
+                )
+                .status == .conflict)
+        }
+    }
+
+    @Test func eventsAreChangedAndOneIsLeftAtLeast() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn("ada")
+            let created = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])
+            _ = try await console.post("/t/acme/webhooks", created, cookie)
+            let webhook = try #require(try await webhooks(console).first)
+            let path = "/t/acme/webhooks/\(webhook.id)"
+            let form = ["event.domain.lapsed": "1", "event.location.changed": "1"]
+            #expect(try await console.post("\(path)/change", form, cookie).status == .seeOther)
+            #expect(try await webhooks(console).first?.events == [.domainLapsed, .locationChanged])
+            #expect(try await console.post("\(path)/change", [:], cookie).status == .badRequest)
+            for hours in ["-1", "169", "x", ""] {
+                #expect(
+                    try await console.post("\(path)/replay", ["hours": hours], cookie).status == .badRequest)
+            }
+            let entries = try await console.store.auditLog.entries(
+                of: console.acme.id, before: nil, limit: 1, where: [:])
+            #expect(entries.first?.actor == "console:ada" && entries.first?.relation == "webhooks")
+        }
+    }
+}
