@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import Persistence
+import Routing
 import Tenancy
 import Testing
 

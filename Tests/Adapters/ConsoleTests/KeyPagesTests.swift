@@ -29,7 +29,7 @@ import Testing
             let answer = try await console.post("/t/acme/keys", form, cookie)
             #expect(answer.status == .ok && answer.headers[.location] == nil)
             #expect(answer.headers[.cacheControl] == "no-store")
-            let text = try #require(key(in: answer))
+            let text = try #require(self.key(in: answer))
             let key = try APIKey(text)
             let record = try #require(try await console.store.keys(of: console.acme.id).first)
             #expect(record.hint == key.hint && record.kind == .secret)

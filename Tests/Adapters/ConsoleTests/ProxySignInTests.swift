@@ -5,6 +5,7 @@ import Hummingbird
 import HummingbirdTesting
 import IPAddresses
 import NIOCore
+import Persistence
 import Tenancy
 import Testing
 

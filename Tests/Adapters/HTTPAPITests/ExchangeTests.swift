@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import IPAddresses
 import Logging
 import NIOCore
 import NIOPosix

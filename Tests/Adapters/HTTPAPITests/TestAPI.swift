@@ -7,6 +7,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTesting
+import IPAddresses
 import Invocation
 import JSON
 import LandingPages

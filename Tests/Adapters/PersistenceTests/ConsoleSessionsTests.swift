@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import JSON
 import Notifications
 import Persistence
 import PostgreSQL

@@ -110,9 +110,8 @@ enum ImagesPage {
     @Sendable static func file(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
         let image = try await image(request, tenant)
-        guard let file = try await request.stores.images.file(of: image.key, of: tenant.id) else {
-            throw ConsoleRefusal.notFound
-        }
+        guard let file = try await request.stores.images.bytes(0..<image.byteCount, of: image.key, of: tenant.id)
+        else { throw ConsoleRefusal.notFound }
         return .image(file, type: image.format.rawValue)
     }
 

@@ -22,8 +22,6 @@ struct URLTree {
     private init(name: String, path: String, _ records: [ExperienceRecord], depth: Int) {
         self.name = name
         self.path = path
-        self.name = name
-        self.path = path
         count = records.count
         var below: [String: [ExperienceRecord]] = [:]
         for record in records {

@@ -29,7 +29,7 @@ struct URLsPage: Sendable {
         ).list(limit: Self.maximumRead + 1)
         let found = try await findings.findings(of: tenant, at: request.now)
         let codes = Dictionary(
-            grouping: found.all.filter { $0.url != nil && $0.location == nil }, by: { $0.url ?? "" })
+            grouping: (found?.all ?? []).filter { $0.url != nil && $0.location == nil }, by: { $0.url ?? "" })
         guard let part = URLTree(Array(records.prefix(Self.maximumRead))).part(at: request.query["at"] ?? "")
         else { throw ConsoleRefusal.notFound }
         let context = Context(tenant: tenant, table: table.current?.table(of: tenant.id), findings: codes)
@@ -43,6 +43,7 @@ struct URLsPage: Sendable {
                     return main.element(
                         .p, text: "No URL is registered: 'doorstep experience import' takes a table of them.")
                 }
+                if found == nil { main.findingsToCome() }
                 main.element(.ul, .class("tree")) { list in
                     Self.write(part, context, isWhole: part.count <= Self.maximumShown, &list)
                 }
