@@ -207,7 +207,8 @@ class Bench:
         return sustained
 
     async def ask(self, requests, rate, seconds=None):
-        self.site.seed = getattr(self.site, "seed", 0) + 100_000
+        # Which of the places each request is about.
+        self.site.seed = getattr(self.site, "seed", self.options.seed % 100_000) + 100_000
         return await Sender(requests, 32, LIMIT, self.site.seed).run(rate, seconds or self.options.seconds)
 
     async def time_back(self, requests, alone):
@@ -308,6 +309,7 @@ def main():
     options = parser.parse_args()
     # Connections at both ends.
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    print(f"\nseed {options.seed}", flush=True)
     bench = Bench(options)
     try:
         asyncio.run(bench.run())

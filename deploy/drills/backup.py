@@ -1,13 +1,14 @@
 """Backs an installation up under load in both ways that the guide names, restores each elsewhere, and compares the whole.
 
-usage: backup.py --doorstep PATH --scratch DIR [--seed S]
+usage: backup.py --doorstep PATH --scratch DIR [--seed S] [--break]
 
 By pg_dump as a login that may pass the policies, of the moment of one snapshot; and by a base backup with the archived log, up
 to the moment before an accident. What is compared is each row of each table, each sequence and the schema. Then a server is
 started on what was restored: it must know the keys, find the places, open the push tokens and follow changes.
 
 At the end each way is done wrong by hand, and that must be noticed: a dump by a login under the policies, one that leaves them
-on, an archive that lacks a piece, and one row that is another.
+on, an archive that lacks a piece, and one row that is another. With --break a row is changed in what is restored, and the drill
+must fail.
 """
 
 import asyncio
@@ -265,6 +266,8 @@ class Drill:
         restored.program("pg_restore", "-d", restored.superuser, "--exit-on-error", "--single-transaction", "--clean",
                          "--if-exists", dump)
         seconds = time.monotonic() - start
+        if self.options.is_broken:
+            self.change_a_row(restored)
         found = digest(restored.superuser)
         self.note("dump, restored elsewhere", seconds, found, lost(at_dump, found))
         changed = list(difflib.unified_diff(schema, self.schema(restored), "the original", "what was restored", n=1))
@@ -348,7 +351,7 @@ class Drill:
 
         restored = next(cluster for cluster in self.clusters if cluster.directory.name == "restored")
         restored.start()
-        query(restored.superuser, "SET session_replication_role = replica; UPDATE doorstep.tenants SET name = name || '.'")
+        self.change_a_row(restored)
         self.wrong("one row that is another", "doorstep.tenants" in differences(at_dump, digest(restored.superuser)))
         restored.stop()
 
@@ -356,6 +359,10 @@ class Drill:
         (original.archive / piece).rename(original.archive / "lost")
         self.wrong("an archive that lacks a piece", self.recover("unwhole", original, base, moment, check=False) is None)
         (original.archive / "lost").rename(original.archive / piece)
+
+    @staticmethod
+    def change_a_row(cluster):
+        query(cluster.superuser, "SET session_replication_role = replica; UPDATE doorstep.tenants SET name = name || '.'")
 
     def wrong(self, way, is_noticed):
         self.rows.append((f"done wrong: {way}", "", "", "", "noticed" if is_noticed else "unnoticed"))
@@ -371,6 +378,7 @@ class Drill:
 def main():
     parser = Arguments(__doc__)
     parser.add_argument("--crowd", type=int, default=60_000)
+    parser.add_argument("--break", dest="is_broken", action="store_true")
     options = parser.parse_args()
     print(f"\nseed {options.seed}", flush=True)
     drill = Drill(options)

@@ -265,7 +265,8 @@ class Client:
 
     def __init__(self, installation, key):
         self.installation, self.key, self.writer = installation, key, None
-        self.unanswered = 0
+        # To how many no answer came, and how many were told that nobody could answer.
+        self.unanswered = self.unavailable = 0
 
     async def send(self, method, path, body=None, **headers):
         """The status and the JSON; `Unanswered` where no whole answer came."""
@@ -296,6 +297,7 @@ class Client:
                 status, answer = await self.send(method, path, body, **headers)
                 if status not in UNAVAILABLE:
                     return status, answer
+                self.unavailable += 1
             except Unanswered:
                 self.unanswered += 1
             await asyncio.sleep(0.02)

@@ -35,12 +35,15 @@ class Drill:
         self.ledger = Ledger()
         self.receiver = Receiver(self.ledger)
         self.load = Load(self.installation, self.ledger, self.receiver, options.seed)
-        self.rows, self.problems = [], []
+        self.rows, self.problems, self.restarts = [], [], 0
 
     def expect(self, holds, words):
         say(("rotation: " if holds else "rotation: NOT ") + words)
         if not holds:
             self.problems.append(words)
+
+    def refusals(self):
+        return sum(client.unanswered + client.unavailable for client in self.load.clients)
 
     async def until(self, condition, words):
         """Waits for what must come soon."""
@@ -69,14 +72,19 @@ class Drill:
                 "the password of the server's login": self.rotate_password,
             }.items():
                 start, problems = time.monotonic(), len(self.problems) + len(self.ledger.problems)
+                refused, restarts = self.refusals(), self.restarts
                 changes = sum(self.ledger.changes.values())
                 await rotate()
                 await asyncio.sleep(1)
                 if load.done():
                     await load
+                refused = self.refusals() - refused
+                # One server that is started anew is away meanwhile; what ends its sessions ends what they were at.
+                if self.restarts == restarts and rotate != self.rotate_password:
+                    self.expect(refused == 0, f"{secret}: {refused} requests were refused, or not answered")
                 self.rows.append((
                     secret, f"{time.monotonic() - start:.1f}", sum(self.ledger.changes.values()) - changes,
-                    len(self.problems) + len(self.ledger.problems) - problems))
+                    refused, len(self.problems) + len(self.ledger.problems) - problems))
         finally:
             self.load.is_stopping = True
         await load
@@ -116,6 +124,7 @@ class Drill:
 
     async def restart(self):
         """As a service manager does: what is under way is answered, and clients come again."""
+        self.restarts += 1
         server = self.installation.server
         server.terminate()
         status = await asyncio.to_thread(server.wait, 120)
@@ -263,7 +272,7 @@ def main():
         asyncio.run(drill.run())
         counts, broken = judge(drill.ledger, Found(drill.installation, drill.receiver))
         print()
-        table(["replaced under load", "#in s", "#changes meanwhile", "#refused or wrong"], drill.rows)
+        table(["replaced under load", "#in s", "#changes meanwhile", "#tried again", "#wrong"], drill.rows)
         print()
         table(["promise", "#held to it", "#broken"], [(name, count, len(broken[name])) for name, count in counts.items()])
     except Failure as failure:

@@ -23,7 +23,7 @@ import time
 
 from backup import REPOSITORY, Cluster, find_binaries, prepare
 from evidence import Found, judge
-from installation import START_LIMIT, Arguments, Client, Failure, Installation, free_port, say, table
+from installation import START_LIMIT, Arguments, Client, Failure, Installation, Unanswered, free_port, say, table
 from load import AUDIENCES, EXPERIENCES, SITE, Ledger, Load, Receiver
 
 # Whoever writes waits for migrations no longer than these wait for a lock and last, and a busy machine's share.
@@ -50,7 +50,11 @@ class MovingClient(Client):
         if not self.reads_its_writes:
             self.move()
         start = time.monotonic()
-        status, answer = await super().send(method, path, body, **headers)
+        try:
+            status, answer = await super().send(method, path, body, **headers)
+        except Unanswered:
+            self.drill.phase.refused["not answered"] += 1
+            raise
         self.drill.phase.take("lookup" if path.startswith("/v1/lookup") else "other", status, time.monotonic() - start)
         return status, answer
 

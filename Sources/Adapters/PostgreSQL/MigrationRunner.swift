@@ -48,25 +48,28 @@ public struct MigrationRunner: Sendable {
     @discardableResult
     public func migrate(on pool: ConnectionPool) async throws -> [Migration] {
         var applied: [Migration] = []
-        while let migration = try await applyNext(on: pool) { applied.append(migration) }
+        // What comes before is kept with the first.
+        while let migration = try await applyNext(on: pool, after: applied.isEmpty ? prelude : nil) {
+            applied.append(migration)
+        }
         return applied
     }
 
-    private func applyNext(on pool: ConnectionPool) async throws -> Migration? {
+    private func applyNext(on pool: ConnectionPool, after prelude: String?) async throws -> Migration? {
         for _ in 1..<max(1, attempts) {
             do {
-                return try await applyNextOnce(on: pool)
+                return try await applyNextOnce(on: pool, after: prelude)
             } catch let error as PostgreSQLError where error.isLackOfALock {
                 // Others have what it wants, and go on meanwhile.
                 try await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
             }
         }
-        return try await applyNextOnce(on: pool)
+        return try await applyNextOnce(on: pool, after: prelude)
     }
 
     private static let pause = Duration.milliseconds(200)
 
-    private func applyNextOnce(on pool: ConnectionPool) async throws -> Migration? {
+    private func applyNextOnce(on pool: ConnectionPool, after prelude: String?) async throws -> Migration? {
         try await pool.withTransaction(TransactionMode(statementTimeout: statementTimeout)) { transaction in
             // A migration may leave settings of its session behind.
             transaction.lease.spend()
@@ -112,24 +115,35 @@ public struct MigrationRunner: Sendable {
             """)
     }
 
-    /// Locks the tables that a migration names, before it changes any of them, always in the same order.
+    /// Locks the tables that a migration names, as `schema.table` or as a string that it makes statements of, before it changes
+    /// any of them, always in the same order, and all of them within the time of one.
     ///
     /// A statement that builds an index lets others read, and the next one may not: who reads and then wants to write would
-    /// wait for the migration, and it for them, whenever anybody writes at all.
+    /// wait for the migration, and it for them, whenever anybody writes at all. Those that the role may not lock by name, since it
+    /// may change no row of them (PostgreSQL, `LOCK`), are left to the migration's own statements.
     private func lockTables(of migration: Migration, _ transaction: Transaction) async throws(PostgreSQLError)
     {
         let tables = try await transaction.execute(
             """
             SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
             WHERE nspname = \(schema) AND relkind IN ('r', 'p') AND NOT relispartition
-                AND strpos(\(migration.sql), nspname::text || '.' || relname::text) > 0
+                AND (strpos(\(migration.sql), nspname::text || '.' || relname::text) > 0
+                    OR strpos(\(migration.sql), quote_literal(relname::text)) > 0)
+                AND has_table_privilege(pg_class.oid, 'UPDATE, DELETE, TRUNCATE')
             ORDER BY relname
             """
         ).map { row throws(PostgreSQLError) in try row.decode(at: 0, as: String.self) }
+        // Of a second and more that it holds one and waits for the next, a request that waits for it may be what PostgreSQL ends
+        // (`deadlock_timeout`).
+        let deadline = ContinuousClock.now + lockTimeout
         for table in tables {
+            let left = max(1, Int(ContinuousClock.now.duration(to: deadline) / .milliseconds(1)))
+            try await transaction.execute("SELECT set_config('lock_timeout', \("\(left)ms"), true)")
             try await transaction.execute(
                 "LOCK TABLE \(identifier: schema).\(identifier: table) IN ACCESS EXCLUSIVE MODE")
         }
+        let milliseconds = Int(lockTimeout / .milliseconds(1))
+        try await transaction.execute("SELECT set_config('lock_timeout', \("\(milliseconds)ms"), true)")
     }
 
     /// The savepoint is gone exactly when the script has ended our transaction, even if it began another one.

@@ -178,8 +178,11 @@ extension ServerError {
     /// Whether what was to write has come to a server that does not: one that is no longer the primary, or not yet.
     var isOfStandby: Bool { sqlState == "25006" || isRefusedBegin }
 
-    /// "cannot set transaction read-write mode during recovery": BEGIN READ WRITE at a standby, known by the function.
-    private var isRefusedBegin: Bool { sqlState == "0A000" && sourceFunction == "call_bool_check_hook" }
+    /// "cannot set transaction read-write mode during recovery", "cannot use serializable mode in a hot standby": BEGIN at a
+    /// standby, known by the function.
+    private var isRefusedBegin: Bool {
+        sqlState == "0A000" && ["call_bool_check_hook", "call_enum_check_hook"].contains(sourceFunction)
+    }
 
     /// "prepared statement … does not exist": a pooler has given the transaction another session of the server.
     var isMissingStatement: Bool { sqlState == "26000" }

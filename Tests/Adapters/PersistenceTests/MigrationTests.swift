@@ -182,10 +182,13 @@ import Testing
         let expected = try files.map { file in
             let name = file.dropLast(".sql".count)
             let underscore = try #require(name.firstIndex(of: "_"))
+            let version = try #require(Int(name[..<underscore]))
             return Migration(
-                version: try #require(Int(name[..<underscore])),
+                version: version,
                 name: String(name[name.index(after: underscore)...]),
-                sql: try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8))
+                sql: try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8),
+                // What only the list says.
+                compatibleFrom: Schema.migrations.first { $0.version == version }?.compatibleFrom)
         }
         #expect(!files.isEmpty && files.allSatisfy { $0.hasSuffix(".sql") })
         #expect(Schema.migrations == expected)
