@@ -408,7 +408,8 @@ let package = Package(
             [
                 "APNsClient", "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator",
                 "AppSiteAssociation", "Attestation", "CSteps", "Cards", "DomainProof", "Encodings",
-                "Geodesy", "HTML", "HTTPAPI", "IPAddresses", "Invocation", "JSON", "LandingPages",
+                "FuzzTargets", "Geodesy", "HTML", "HTTPAPI", "IPAddresses", "Invocation", "JSON",
+                "LandingPages",
                 "Locations",
                 "Notifications",
                 "PostgreSQL",
@@ -417,6 +418,7 @@ let package = Package(
                 "StoreSupport",
                 "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdTesting, logging,
                 metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1, nioHTTPTypes, nioPosix, serviceLifecycle,
+                swiftASN1, x509,
             ]),
         Floor.adapters.tests(
             "LandingPagesTests",

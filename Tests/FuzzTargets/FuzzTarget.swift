@@ -1,3 +1,5 @@
+import Dispatch
+
 /// Something that reads bytes which others write: whatever they are, it gives a value or a refusal by name.
 ///
 /// Tried with bytes that a fuzzer makes up (`deploy/checks/fuzz`), and with those of `Tests/FuzzTargetsTests/Seeds` in each
@@ -32,4 +34,29 @@ public struct FuzzTarget: Sendable {
         [url, urlPrefix, address, json, payload, csv, jsonLines, archive, association]
         + [copy, table, image, cbor, authenticatorData, attestation, assertion, assertionField]
         + [challenge, token, receipt, receiptKeys]
+}
+
+extension FuzzTarget {
+    /// Reads an input, all of it on the calling thread.
+    public func read(_ input: [UInt8]) {
+        switch body {
+        case .synchronous(let body): body(input)
+        case .asynchronous(let body):
+            let end = DispatchSemaphore(value: 0)
+            Task.detached(executorPreference: CallingThread.executor) {
+                await body(input)
+                end.signal()
+            }
+            end.wait()
+        }
+    }
+}
+
+/// Runs a task where it is made: to hand each input to another thread would take longer than to read it.
+private final class CallingThread: TaskExecutor {
+    static let executor = CallingThread()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+    }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import FuzzTargets
 
@@ -7,27 +6,8 @@ import FuzzTargets
 /// Source: LLVM, "libFuzzer – a library for coverage-guided fuzz testing".
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let input = Array(UnsafeBufferPointer(start: bytes, count: count))
-    switch target.body {
-    case .synchronous(let body): body(input)
-    case .asynchronous(let body):
-        let end = DispatchSemaphore(value: 0)
-        Task.detached(executorPreference: CallingThread.executor) {
-            await body(input)
-            end.signal()
-        }
-        end.wait()
-    }
+    target.read(Array(UnsafeBufferPointer(start: bytes, count: count)))
     return 0
-}
-
-/// Runs a task where it is made: to hand each input to another thread would take longer than to read it.
-private final class CallingThread: TaskExecutor {
-    static let executor = CallingThread()
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        job.runSynchronously(on: asUnownedTaskExecutor())
-    }
 }
 
 private let target: FuzzTarget = {

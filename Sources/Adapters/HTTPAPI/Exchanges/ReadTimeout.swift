@@ -20,13 +20,18 @@ final class ReadTimeout {
 
     func hasRead(at now: NIODeadline) { lastRead = now }
 
-    func end() { look?.cancel() }
+    func end() {
+        look?.cancel()
+        look = nil
+    }
 
     private func lookLater(_ delay: TimeAmount, _ eventLoop: any EventLoop, _ isReached: @escaping () -> Void)
     {
         look = eventLoop.assumeIsolated().scheduleTask(in: delay) {
             let rest = self.lastRead + self.timeout - eventLoop.now
             if rest <= .zero { isReached() }
+            // Whoever is told may end it.
+            guard self.look != nil else { return }
             self.lookLater(rest > .zero ? rest : self.timeout, eventLoop, isReached)
         }
     }

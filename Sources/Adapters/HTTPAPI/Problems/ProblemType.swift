@@ -572,7 +572,8 @@ struct ProblemType: Sendable {
         ProblemType(
             "unavailable", .serviceUnavailable, title: "The server cannot answer yet",
             cause: """
-                The server has not read its table yet, or the database that this request needs is away.
+                The server has not read its table yet, or the database that this request needs is away, or cannot be \
+                written, such as where its disk is full.
                 """,
             remedy: """
                 Send the request again after the seconds that `Retry-After` gives. `/readyz` tells whether \
