@@ -3742,10 +3742,41 @@ GRANT SELECT ON TABLE doorstep.app_store_removals TO doorstep_app;
 GRANT SELECT,INSERT,DELETE ON TABLE doorstep.app_store_runs TO doorstep_admin;
 
 --
+-- Name: COLUMN app_store_runs.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.app_store_runs TO doorstep_app;
+
+--
+-- Name: COLUMN app_store_runs.run_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(run_id) ON TABLE doorstep.app_store_runs TO doorstep_app;
+
+--
+-- Name: COLUMN app_store_runs.bundle_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(bundle_id) ON TABLE doorstep.app_store_runs TO doorstep_app;
+
+--
+-- Name: COLUMN app_store_runs.actor; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(actor) ON TABLE doorstep.app_store_runs TO doorstep_app;
+
+--
+-- Name: COLUMN app_store_runs.started_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(started_at) ON TABLE doorstep.app_store_runs TO doorstep_app;
+
+--
 -- Name: COLUMN app_store_runs.ended_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(ended_at) ON TABLE doorstep.app_store_runs TO doorstep_admin;
+GRANT SELECT(ended_at) ON TABLE doorstep.app_store_runs TO doorstep_app;
 
 --
 -- Name: COLUMN app_store_runs.outcome; Type: ACL; Schema: doorstep; Owner: doorstep_owner

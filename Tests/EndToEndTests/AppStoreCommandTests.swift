@@ -1,8 +1,6 @@
 import AppStoreConnectSimulator
-import Crypto
 import Foundation
 import JSON
-import PostgreSQL
 import StoreSupport
 import TestSupport
 import Testing
@@ -59,7 +57,7 @@ import Testing
                 #expect(stopped.status == 1 && stopped.errors.contains("AGREEMENTS"), "\(stopped.errors)")
 
                 let outcomes = [plan, dry, applied, second, drift, text, failed, stopped]
-                try await Self.expectSilence(of: outcomes.map { $0.output + $0.errors }, tenant)
+                try await tenant.expectSilence(of: outcomes.map { $0.output + $0.errors })
             }
         }
     }
@@ -87,7 +85,21 @@ import Testing
             let directory = try TemporaryDirectory()
             let file = directory.path("plan.json")
             try await RegisteredCommand.lend(tenant) { command in
+                // Where it could not be kept nothing is asked.
+                let requests = tenant.requestCount
+                let nowhere = try await command.run(["plan", "-o", directory.path("none/plan.json")])
+                #expect(nowhere.status == 1 && tenant.requestCount == requests, "\(nowhere.errors)")
                 #expect(try await command.run(["plan", "-o", file]).status == 2)
+                let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+                #expect(mode as? Int == 0o600)
+                try await tenant.expectSilence(of: [String(contentsOfFile: file, encoding: .utf8)])
+                _ = try await tenant.makeOther()
+                let neighbour = try await command.binary.run([
+                    "appstore", "apply", file, "--tenant", "other", "--app-store", tenant.simulator.host,
+                ])
+                #expect(
+                    neighbour.status == 1 && neighbour.errors.contains("another tenant"),
+                    "\(neighbour.errors)")
                 #expect(try await command.run(["apply", file, "--dry-run"]).output.contains("2 create"))
                 #expect(try await command.run(["apply", file, "--adopt"]).status == 64)
                 let other = try await command.run(["apply", file, "--clip", "com.example.other.Clip"])
@@ -103,34 +115,12 @@ import Testing
                 let applied = try await command.run(["apply", file])
                 #expect(applied.status == 0 && applied.output.contains("Created 2"), "\(applied.errors)")
                 #expect(tenant.remote["a"].title == "Changed")
-                try Data("{}".utf8).write(to: URL(filePath: file))
-                let none = try await command.run(["apply", file])
-                #expect(none.status == 1 && none.errors.contains("no plan"), "\(none.errors)")
-            }
-        }
-    }
-
-    /// Nothing that was printed, and nothing that is stored as it is, holds a key, a token or where to upload.
-    private static func expectSilence(of outputs: [String], _ tenant: RegisteredTenant) async throws {
-        let stored: String = try await tenant.database.withSuperuser { pool in
-            try await pool.withConnection { connection in
-                try await connection.execute(
-                    """
-                    SELECT string_agg(t, ' ') FROM (
-                        SELECT e::text || encode(coalesce(sealed_operations, ''), 'escape') AS t
-                        FROM doorstep.app_store_images e
-                        UNION ALL SELECT e::text FROM doorstep.app_store_experiences e
-                        UNION ALL SELECT e::text FROM doorstep.app_store_runs e
-                        UNION ALL SELECT e::text FROM doorstep.app_store_refusals e
-                        UNION ALL SELECT e::text FROM doorstep.audit_log e) s
-                    """
-                ).one().decode(at: 0, as: String.self)
-            }
-        }
-        let pem = StoreFixture.key.pemRepresentation.split(separator: "\n").dropFirst().dropLast()
-        for text in outputs + [stored] {
-            for secret in ["/upload/", "Bearer", "eyJ", "PRIVATE KEY"] + pem.map(String.init) {
-                #expect(!text.contains(secret), "\(secret)")
+                let text = try String(contentsOfFile: file, encoding: .utf8)
+                for other in ["{}", text.replacing("\"version\":1", with: "\"version\":2")] {
+                    try Data(other.utf8).write(to: URL(filePath: file))
+                    let none = try await command.run(["apply", file])
+                    #expect(none.status == 1 && none.errors.contains("no plan"), "\(none.errors)")
+                }
             }
         }
     }

@@ -174,7 +174,7 @@ extension RegisteredTenant {
         var wishes = Registrar.Wishes()
         change(&wishes)
         let saved = try await SavedPlan(
-            plan(change), of: BundleID(StoreFixture.clipBundleID), wishes, at: clock.now())
+            plan(change), of: BundleID(StoreFixture.clipBundleID), tenant, wishes, at: clock.now())
         let read = try SavedPlan(json: JSONValue(parsing: JSONValue.object(saved.json).serialized()))
         #expect(JSONValue.object(read.json) == .object(saved.json))
         return read
@@ -225,5 +225,33 @@ extension RegisteredTenant {
         return PostgresRegistrationRecords(
             pool, keys: keys, clip: try BundleID(StoreFixture.clipBundleID), of: other ?? tenant, actor: actor
         )
+    }
+
+    /// Nothing that was printed or sent, and nothing that is stored as it is, holds a key, a token or where to upload.
+    func expectSilence(of texts: [String]) async throws {
+        let stored: String = try await database.withSuperuser { pool in
+            try await pool.withConnection { connection in
+                try await connection.execute(
+                    """
+                    SELECT coalesce(string_agg(t, ' '), '') FROM (
+                        SELECT e::text || encode(coalesce(sealed_operations, ''), 'escape') AS t
+                        FROM doorstep.app_store_images e
+                        UNION ALL SELECT e::text FROM doorstep.app_store_experiences e
+                        UNION ALL SELECT e::text FROM doorstep.app_store_runs e
+                        UNION ALL SELECT e::text FROM doorstep.app_store_refusals e
+                        UNION ALL SELECT e::text FROM doorstep.app_store_checks e
+                        UNION ALL SELECT e::text FROM doorstep.app_store_check_rows e
+                        UNION ALL SELECT encode(body, 'escape') FROM doorstep.webhook_messages e
+                        UNION ALL SELECT e::text FROM doorstep.audit_log e) s
+                    """
+                ).one().decode(at: 0, as: String.self)
+            }
+        }
+        let pem = StoreFixture.key.pemRepresentation.split(separator: "\n").dropFirst().dropLast()
+        for text in texts + [stored] {
+            for secret in ["/upload/", "Bearer", "eyJ", "PRIVATE KEY"] + pem.map(String.init) {
+                #expect(!text.contains(secret), "\(secret)")
+            }
+        }
     }
 }

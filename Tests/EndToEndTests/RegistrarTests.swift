@@ -491,6 +491,83 @@ import Testing
         }
     }
 
+    /// As a run leaves it that was killed while answers were lost: the plan is the same, and goes on.
+    @Test func aKeptPlanGoesOnWhereARunWasKilled() async throws {
+        try await RegisteredTenant.lend {
+            $0.refusesDuplicateLinks = false
+        } _: { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            let saved = try await tenant.save()
+            struct Killed: Error {}
+            tenant.simulator.faults = [
+                Fault(.loseReply, times: 2, method: "POST", path: Self.experiences),
+                Fault(.cut, times: 2, method: "POST", path: Self.experiences),
+            ]
+            // Before it could settle what was not answered.
+            let clock = InterruptedClock(tenant.clock) { duration in
+                if duration > .seconds(30), !tenant.simulator.experiences.isEmpty { throw Killed() }
+            }
+            await #expect(throws: Killed.self) { try await tenant.registrar(clock: clock).apply(saved) }
+            let unsettled = try await tenant.count(
+                "SELECT count(*) FROM doorstep.app_store_experiences WHERE phase = 'creating'")
+            #expect(unsettled == 4)
+            _ = try await tenant.registrar().plan(saved)
+            let outcome = try await tenant.registrar().apply(saved)
+            #expect(outcome.hasSucceeded && outcome.survey?.isInStep == true, "\(outcome.text)")
+            #expect(tenant.simulator.counters.creations.values.allSatisfy { $0 == 1 })
+            #expect(Set(tenant.remote.keys) == Set(Self.names))
+        }
+    }
+
+    /// The count of a mass removal is that of the plan, of which a part may be done.
+    @Test func aKeptMassRemovalGoesOn() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            try await tenant.apply()
+            for name in Self.names.prefix(14) { try await tenant.delete(name) }
+            let saved = try await tenant.save {
+                $0.allowedRemovals = 14
+                $0.allowedMassRemoval = 14
+                $0.grace = 0
+            }
+            #expect(try await tenant.registrar().apply(saved, limit: 1).removed == 1)
+            // Somebody removes another by hand.
+            try await tenant.clock.sleep(for: .seconds(61))
+            var edit = RemoteEdit()
+            edit.isRemoved = true
+            let gone = try #require(Self.names.prefix(14).first { tenant.remote[$0] != nil })
+            tenant.simulator.edit(try #require(tenant.remote[gone]?.first?.id), edit)
+            let rest = try await tenant.registrar().apply(saved)
+            #expect(rest.removed == 12 && rest.hasSucceeded, "\(rest.text)")
+            #expect(tenant.remote.count == 11)
+            #expect(try await tenant.registrar().apply(saved).hasSucceeded)
+        }
+    }
+
+    /// Of a target that was removed nothing is left, which is no failure.
+    @Test func aTargetIsRemoved() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a", "b", "c"], image: tenant.addImage())
+            try await tenant.apply()
+            try await tenant.delete("a")
+            try await tenant.delete("b")
+            func removing(_ name: String) -> (inout Registrar.Wishes) -> Void {
+                {
+                    $0.target = "https://example.com/\(name)"
+                    $0.allowedRemovals = 2
+                    $0.grace = 0
+                }
+            }
+            let outcome = try await tenant.apply(removing("a"))
+            #expect(outcome.removed == 1 && outcome.hasSucceeded && outcome.survey?.isInStep == true)
+            let saved = try await tenant.save(removing("b"))
+            #expect(try await tenant.registrar().apply(saved).removed == 1)
+            #expect(try await tenant.registrar().apply(saved).hasSucceeded)
+            #expect(Set(tenant.remote.keys) == ["c"])
+            await #expect(throws: RegistrationError.self) { try await tenant.apply(removing("a")) }
+        }
+    }
+
     /// A moved URL is a creation and a removal: the plan that is kept has both, and its removals come last.
     @Test func aKeptPlanRemovesWhatItSays() async throws {
         try await RegisteredTenant.lend { tenant in

@@ -4,6 +4,7 @@ import PostgreSQL
 import PropertyTesting
 import StoreSupport
 import Tenancy
+import TestSupport
 import Testing
 
 /// Runs that are killed at any moment, while answers are lost, requests are too many, listings are wrong and the catalogue
@@ -25,26 +26,50 @@ import Testing
             // Whoever creates blindly creates twice.
             $0.refusesDuplicateLinks = false
             $0.processing = 0
-            $0.hourlyLimit = 1_000_000
         } _: { tenant in
             try await RegisteredCommand.lend(tenant) { command in
                 var random = SplitMix64(seed: Self.seed)
                 let foreign = try await Self.makeForeign(tenant)
-                let before = tenant.requestCount
                 var number = 0
                 var killed = 0
+                var hours = 0
+                let directory = try TemporaryDirectory()
+                let file = directory.path("plan.json")
+                // What was asked for up to now is another hour's.
+                try await Self.letAnHourPass(tenant)
+                var before = tenant.requestCount
+                tenant.simulator.turn { $0.hourlyLimit = Self.smallLimit }
                 for cycle in 0..<Self.cycles {
+                    // First in hours that have few requests, then in one that has enough for all.
+                    let isShort = cycle < Self.cycles / 2
+                    if cycle == Self.cycles / 2 { tenant.simulator.turn { $0.hourlyLimit = 1_000_000 } }
                     try await Self.change(tenant, &random, &number)
+                    tenant.simulator.faults = []
+                    // One in three is of a plan that was kept.
+                    var isKept = !isShort && cycle % 3 == 0
+                    if isKept {
+                        isKept = try await command.run(["plan", "-o", file] + Self.options).status == 2
+                    }
                     tenant.simulator.faults = Self.faults(&random, cycle)
-                    let run = try command.start(["apply"] + Self.options)
+                    let run = try command.start(
+                        ["apply"] + (isKept ? [file, "--settle-after", "0"] : Self.options))
                     let until = tenant.requestCount + random.below(14)
                     // Polled, since a request that is counted may be the last thing that the run does.
                     while !run.hasEnded, tenant.requestCount < until {
+                        if isShort, try await Self.isSpent(tenant) { break }
                         try await Task.sleep(for: .milliseconds(1))
                     }
                     killed += await run.kill() ? 1 : 0
                     try await Self.expectIntegrity(of: tenant, foreign, since: before, "cycle \(cycle)")
+                    if isShort, try await Self.isSpent(tenant) {
+                        hours += 1
+                        try await Self.letAnHourPass(tenant)
+                        before = tenant.requestCount
+                    }
                 }
+                // What the other side counted.
+                #expect(tenant.simulator.counters.overruns == 0, "seed \(Self.seed)")
+                #expect(Self.cycles < 10 || hours > 0, "seed \(Self.seed): no hour was spent")
                 tenant.simulator.faults = []
                 // More than half at once is let by its very number alone: which runs were killed decides what is left to remove.
                 let left = try await Self.own(tenant).subtracting(Self.wanted(tenant).keys).count
@@ -60,8 +85,31 @@ import Testing
                 let plan = try await command.run(["plan"] + Self.options)
                 #expect(plan.status == 0, "seed \(Self.seed): \(plan.output)")
                 print(
-                    "registration chaos: \(killed) of \(Self.cycles) runs were killed, \(tenant.requestCount) requests"
+                    "registration chaos: \(killed) of \(Self.cycles) runs were killed, \(tenant.requestCount) requests, \(hours) hours spent"
                 )
+            }
+        }
+    }
+
+    /// Of an hour, where the budget is to be spent within a few runs.
+    private static let smallLimit = 60
+
+    /// Whether a run has to wait: all is set aside that an hour's budget has for it.
+    private static func isSpent(_ tenant: RegisteredTenant) async throws -> Bool {
+        let spent = try await tenant.count(
+            """
+            SELECT coalesce(sum(spent), 0)::bigint FROM doorstep.app_store_budget
+            WHERE key_id = \(StoreFixture.keyID)
+            """)
+        return spent >= smallLimit * 9 / 10
+    }
+
+    /// On both sides: at Apple, and in the key's books.
+    private static func letAnHourPass(_ tenant: RegisteredTenant) async throws {
+        tenant.simulator.advance(by: .seconds(3_660))
+        try await tenant.database.withSuperuser { pool in
+            try await pool.withConnection {
+                _ = try await $0.execute("DELETE FROM doorstep.app_store_budget")
             }
         }
     }

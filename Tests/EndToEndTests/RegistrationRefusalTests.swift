@@ -1,4 +1,6 @@
+import AppStoreConnect
 import AppStoreConnectSimulator
+import JSON
 import Registration
 import StoreSupport
 import Testing
@@ -34,7 +36,8 @@ import Testing
     }
 
     static let cases = [
-        Case(400, "PARAMETER_ERROR.ILLEGAL", .refused), Case(400, "PARAMETER_ERROR.INVALID", .refused),
+        Case(400, "PARAMETER_ERROR", .refused), Case(400, "PARAMETER_ERROR.ILLEGAL", .refused),
+        Case(400, "PARAMETER_ERROR.INVALID", .refused),
         Case(400, "PARAMETER_ERROR.REQUIRED", .refused), Case(400, "PARAMETER_ERROR.DUPLICATE", .refused),
         Case(400, "ENTITY_INVALID", .refused),
         // Of a good token too, and then not of the next.
@@ -46,7 +49,7 @@ import Testing
         Case(404, "NOT_FOUND", .refused, .repeated),
         Case(405, "METHOD_NOT_ALLOWED", .refused), Case(406, "NOT_ACCEPTABLE", .refused),
         Case(408, "REQUEST_TIMEOUT", .repeated), Case(410, "GONE", .refused),
-        Case(409, "ENTITY_ERROR.ATTRIBUTE.REQUIRED", .refused),
+        Case(409, "ENTITY_ERROR", .refused), Case(409, "ENTITY_ERROR.ATTRIBUTE.REQUIRED", .refused),
         Case(409, "ENTITY_ERROR.ATTRIBUTE.INVALID", .refused),
         Case(409, "ENTITY_ERROR.ATTRIBUTE.UNKNOWN", .refused),
         Case(409, "ENTITY_ERROR.ATTRIBUTE.INVALID.DUPLICATE", .unsettled),
@@ -64,11 +67,86 @@ import Testing
     ]
 
     private static let experiences = "/v1/appClipAdvancedExperiences"
+    private static let images = "/v1/appClipAdvancedExperienceImages"
 
-    private static func fault(_ refusal: Case, _ method: String) -> Fault {
+    @Test func everyCodeIsTested() {
+        #expect(Set(ErrorCode.allCases.map(\.rawValue)).isSubset(of: Self.cases.map(\.code)))
+    }
+
+    private static func fault(_ refusal: Case, _ method: String, at path: String) -> Fault {
         Fault(
             .answer(status: refusal.status, code: refusal.code, retryAfter: nil), times: 1, method: method,
-            path: experiences)
+            path: path)
+    }
+
+    /// A reservation that is refused is its experience's failure, and the next run asks again: it is not what the catalogue says that
+    /// was refused. Of parts that are there the image tells: what was refused is done anew.
+    @Test(arguments: ["POST", "PATCH"]) func ofAnImage(_ method: String) async throws {
+        try await RegisteredTenant.lend { tenant in
+            for (seed, refusal) in Self.cases.enumerated() {
+                try await tenant.add(["p\(seed)"], image: tenant.addImage(seed: seed))
+                tenant.simulator.faults = [Self.fault(refusal, method, at: Self.images)]
+                let outcome = try await tenant.apply()
+                switch refusal.creation {
+                case .repeated:
+                    #expect(outcome.created == 1 && outcome.hasSucceeded, "\(refusal): \(outcome.text)")
+                case .stopped:
+                    #expect(outcome.stopped?.code == refusal.code && outcome.created == 0, "\(refusal)")
+                case .refused where method == "PATCH", .unsettled where method == "PATCH":
+                    #expect(outcome.created == 1 && outcome.hasSucceeded, "\(refusal): \(outcome.text)")
+                case .refused, .unsettled:
+                    #expect(outcome.failures.map(\.code) == [refusal.code], "\(refusal): \(outcome.text)")
+                    #expect(outcome.created == 0 && outcome.stopped == nil)
+                }
+                let next = try await tenant.apply()
+                #expect(next.hasSucceeded && next.survey?.isInStep == true, "\(refusal): \(next.text)")
+            }
+            #expect(tenant.remote.count == Self.cases.count)
+        }
+    }
+
+    /// Nothing is done by a listing that was refused; the parameters of one are left out where they are refused.
+    @Test func ofAListing() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a"], image: tenant.addImage())
+            for refusal in Self.cases {
+                tenant.simulator.faults = [Self.fault(refusal, "GET", at: "/v1/appClips/")]
+                let isAboutParameters = refusal.code.hasPrefix("PARAMETER_ERROR")
+                switch refusal.creation {
+                case .repeated: #expect(try await tenant.plan().plan.rows.count == 1, "\(refusal)")
+                case .refused where isAboutParameters:
+                    #expect(try await tenant.plan().plan.rows.count == 1, "\(refusal)")
+                case .refused, .unsettled, .stopped:
+                    let failure = await #expect(throws: ServiceFailure.self, "\(refusal)") {
+                        try await tenant.apply()
+                    }
+                    #expect(failure?.code == refusal.code && failure?.requestID != nil, "\(refusal)")
+                }
+                #expect(tenant.remote.isEmpty)
+            }
+            tenant.simulator.faults = []
+            #expect(try await tenant.apply().created == 1)
+        }
+    }
+
+    /// What the sites are is told beside: a look without is one all the same.
+    @Test func ofBuildsAndTheirSites() async throws {
+        try await RegisteredTenant.lend { tenant in
+            for path in ["/v1/builds", "/v1/buildBundles"] {
+                for refusal in Self.cases {
+                    tenant.simulator.faults = [Self.fault(refusal, "GET", at: path)]
+                    let (survey, check) = try await tenant.registrar { $0.readsOnly = true }.look()
+                    #expect(survey.isInStep)
+                    let isKnown = check.summary["domains"]?.arrayValue != nil
+                    let isRepeated = if case .repeated = refusal.creation { true } else { false }
+                    #expect(isKnown == isRepeated, "\(path): \(refusal)")
+                }
+            }
+        }
+    }
+
+    private static func fault(_ refusal: Case, _ method: String) -> Fault {
+        fault(refusal, method, at: experiences)
     }
 
     @Test(arguments: cases) func ofACreation(_ refusal: Case) async throws {
@@ -210,7 +288,7 @@ import Testing
     }
 
     /// What Apple found wrong with an image stands in the way of what names it, until it names another.
-    @Test func ofAnImage() async throws {
+    @Test func ofAnImageThatAppleFindsWrong() async throws {
         try await RegisteredTenant.lend { tenant in
             let image = try await tenant.addImage()
             try await tenant.add(["a", "b"], image: image)

@@ -69,8 +69,9 @@ CREATE POLICY router_reads ON doorstep.app_store_checks FOR SELECT TO doorstep_r
 GRANT SELECT (tenant_id, bundle_id) ON doorstep.app_store_connections TO doorstep_router;
 GRANT SELECT (tenant_id, bundle_id, due_at, checked_at, counts, failure) ON doorstep.app_store_checks TO doorstep_router;
 
--- To look, the server opens the key, which is sealed, reads what is remembered and keeps the key's books. It registers nothing:
+-- To look, the server opens the key, which is sealed, reads what is remembered and who applies, and keeps the key's books. It registers nothing:
 -- neither where images are uploaded to nor what was sent is its to know or to write.
+GRANT SELECT (tenant_id, bundle_id, run_id, actor, started_at, ended_at) ON doorstep.app_store_runs TO doorstep_app;
 GRANT SELECT ON doorstep.app_store_connections, doorstep.app_store_experiences, doorstep.app_store_removals,
     doorstep.app_store_refusals TO doorstep_app;
 GRANT SELECT (tenant_id, bundle_id, sha256, holder, remote_id, phase, reserved_at)

@@ -67,15 +67,16 @@ public struct PostgresRegistrationChecks: Sendable {
         }
     }
 
-    /// Remembers why nothing could be seen, and tries again after so long; what was found before stays.
-    public func note(
-        failure: String, of clip: BundleID, of tenant: TenantID, again pause: Duration
+    /// Gives a check back that came to no end, to be made again after so long; what was found before stays.
+    /// - Parameter failure: why nothing could be seen; nil where nothing was wrong.
+    public func putOff(
+        _ clip: BundleID, of tenant: TenantID, for failure: String?, again pause: Duration
     ) async throws {
         try await write(tenant) { transaction in
             _ = try await transaction.execute(
                 """
                 UPDATE doorstep.app_store_checks
-                SET failure = \(String(failure.prefix(128))),
+                SET failure = coalesce(\(failure.map { String($0.prefix(128)) }), failure),
                     due_at = now() + make_interval(secs => \(pause / .seconds(1)))
                 WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
                 """)
@@ -84,7 +85,8 @@ public struct PostgresRegistrationChecks: Sendable {
 
     // MARK: What was found
 
-    /// Remembers what was found in the place of what was found before, and has webhooks told where that is another.
+    /// Remembers what was found in the place of what was found before, unless that is newer, and has webhooks told where it is
+    /// another.
     /// - Parameter pause: after how long to look again; nil where that is somebody else's to say.
     /// - Returns: whether it is another.
     @discardableResult
@@ -105,7 +107,7 @@ public struct PostgresRegistrationChecks: Sendable {
             ).first
             let before = try row.flatMap { try $0.decode(at: 0, as: [UInt8]?.self) }
             let isAnother = before.map { $0 != digest } ?? !check.findings.isEmpty
-            let isConnected =
+            let isWanted =
                 try await transaction.execute(
                     """
                     INSERT INTO doorstep.app_store_checks
@@ -119,10 +121,11 @@ public struct PostgresRegistrationChecks: Sendable {
                     SET due_at = CASE WHEN \(pause == nil)::boolean THEN app_store_checks.due_at ELSE excluded.due_at END,
                         checked_at = excluded.checked_at, counts = excluded.counts, summary = excluded.summary,
                         findings_digest = excluded.findings_digest, failure = NULL
+                    WHERE app_store_checks.checked_at IS NULL OR app_store_checks.checked_at <= excluded.checked_at
                     """
                 ).affectedRows == 1
-            // Whoever disconnected it meanwhile wants to know no more.
-            guard isConnected else { return false }
+            // Whoever disconnected it meanwhile, or looked later and was quicker, wants to know no more.
+            guard isWanted else { return false }
             try await replaceRows(of: check, tenant, transaction)
             guard isAnother else { return false }
             try await transaction.tell(
@@ -214,13 +217,18 @@ public struct PostgresRegistrationChecks: Sendable {
 
 /// What the database does not answer is `NotificationStoreError.unavailable`.
 extension PostgresRegistrationChecks: LatestChecks {
-    public func latest(of tenant: TenantID) async throws -> [LatestCheck] {
+    public func latest(
+        of tenant: TenantID, clip: BundleID?, summarized: Bool
+    ) async throws -> [LatestCheck] {
         try await read(tenant) { transaction in
             try await transaction.execute(
                 """
-                SELECT c.bundle_id, s.checked_at, s.summary, s.failure FROM doorstep.app_store_connections c
+                SELECT c.bundle_id, s.checked_at, CASE WHEN \(summarized)::boolean THEN s.summary END, s.failure
+                FROM doorstep.app_store_connections c
                 LEFT JOIN doorstep.app_store_checks s USING (tenant_id, bundle_id)
-                WHERE c.tenant_id = \(tenant.uuid) ORDER BY c.bundle_id
+                WHERE c.tenant_id = \(tenant.uuid)
+                    AND (\(clip == nil)::boolean OR c.bundle_id = \(clip?.text ?? ""))
+                ORDER BY c.bundle_id
                 """
             ).map { row in
                 let (clip, checkedAt, summary, failure) = try row.decode(

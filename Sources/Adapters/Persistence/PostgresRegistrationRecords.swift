@@ -16,7 +16,7 @@ public struct PostgresRegistrationRecords: RegistrationRecords {
     let clip: BundleID
     let tenant: TenantID
     let actor: String
-    private let role: DatabaseRole
+    let role: DatabaseRole
 
     /// As `doorstep_app`, for who looks and applies nothing.
     public init(serving pool: ConnectionPool, keys: SealingKeys, clip: BundleID, of tenant: TenantID) {
@@ -85,10 +85,8 @@ public struct PostgresRegistrationRecords: RegistrationRecords {
             }
             return RegistrationCatalogue(
                 experiences: experiences.filter { $0.kind == "advanced" }.map(\.experience),
-                defaultExperiences: experiences.filter { $0.kind != "advanced" }.map(
-                    \.experience.url.canonical
-                )
-                .sorted(),
+                defaultExperiences: experiences.filter { $0.kind == "default" }
+                    .map(\.experience.url.canonical).sorted(),
                 imageSizes: try Dictionary(
                     sizes.map { digest, size in
                         (try PersistenceError.reading("card_images") { try ImageDigest(digest) }, Int(size))

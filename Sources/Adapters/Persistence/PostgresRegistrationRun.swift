@@ -13,11 +13,10 @@ extension PostgresRegistrationRecords {
         at now: Date, _ body: @Sendable (any RegistrationRun) async throws -> Result
     ) async throws -> Result {
         try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { lock in
-            let name = "app store \(tenant) \(clip.text)"
             do {
                 // For as long as PostgreSQL may need to see that a process which held it is no more.
                 try await lock.execute("SELECT set_config('lock_timeout', '2s', true)")
-                try await lock.execute("SELECT pg_advisory_xact_lock(hashtextextended(\(name), 0))")
+                try await lock.execute("SELECT pg_advisory_xact_lock(hashtextextended(\(lockName), 0))")
                 try await lock.execute("SELECT set_config('lock_timeout', '0', true)")
                 // It is idle for as long as the run takes, which may be hours.
                 try await lock.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
@@ -37,8 +36,29 @@ extension PostgresRegistrationRecords {
         }
     }
 
+    /// Takes the run's lock for a moment beside others who look: one that begins then waits for so long.
+    public func newestRun() async throws -> UUID? {
+        let (isFree, run) = try await pool.withTenantTransaction(tenant, as: role, .readOnly) { transaction in
+            let isFree = try await transaction.execute(
+                "SELECT pg_try_advisory_xact_lock_shared(hashtextextended(\(lockName), 0))"
+            ).one().decode(at: 0, as: Bool.self)
+            let run = try await transaction.execute(
+                """
+                SELECT run_id FROM doorstep.app_store_runs
+                WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
+                ORDER BY started_at DESC, run_id DESC LIMIT 1
+                """
+            ).first?.decode(at: 0, as: UUID.self)
+            return (isFree, run)
+        }
+        guard isFree else { throw try await busy() }
+        return run
+    }
+
+    private var lockName: String { "app store \(tenant) \(clip.text)" }
+
     private func busy() async throws -> RegistrationError {
-        let row = try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+        let row = try await pool.withTenantTransaction(tenant, as: role, .readOnly) { transaction in
             try await transaction.execute(
                 """
                 SELECT actor, started_at FROM doorstep.app_store_runs
@@ -86,6 +106,13 @@ struct PostgresRegistrationRun: RegistrationRun {
                 """
                 UPDATE doorstep.app_store_runs SET ended_at = now(), outcome = \(outcome)
                 WHERE tenant_id = \(tenant) AND run_id = \(id) AND ended_at IS NULL
+                """)
+            // What servers answer is what it was before: they look again, though not after each of many small runs.
+            try await transaction.execute(
+                """
+                UPDATE doorstep.app_store_checks
+                SET due_at = least(due_at, greatest(now(), checked_at + interval '1 hour'))
+                WHERE tenant_id = \(tenant) AND bundle_id = \(clip)
                 """)
         }
     }

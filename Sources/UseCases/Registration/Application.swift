@@ -54,7 +54,7 @@ struct Application {
         for round in 1... {
             let survey: RegistrationSurvey
             do {
-                survey = try await registrar.survey(wishesLeft, run)
+                survey = try await registrar.survey(wishesLeft, run, isAgain: round > 1)
             } catch let failure as ServiceFailure where round > 1 {
                 outcome.stopped = failure
                 return outcome
@@ -66,7 +66,18 @@ struct Application {
             try await refresh(survey)
             countAnswered()
             let next = rows(of: survey)
-            guard !next.isEmpty, round < Self.maximumRounds else { break }
+            guard !next.isEmpty else {
+                if !survey.listing.listing.isComplete, !survey.isInStep {
+                    outcome.stopped = .incompleteListing
+                }
+                break
+            }
+            guard round < Self.maximumRounds else {
+                outcome.stopped = ServiceFailure(
+                    .wait, code: "changes_left",
+                    description: "after \(round) looks \(next.count) changes are left: apply again")
+                break
+            }
             images = Dictionary(
                 survey.memory.images.map { (ImageKey(digest: $0.digest, holder: $0.holder), $0) }
             ) { first, _ in first }

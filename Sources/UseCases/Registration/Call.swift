@@ -34,7 +34,7 @@ struct Call: Sendable {
         _ row: RegistrationPlan.Row, _ survey: RegistrationSurvey, known: AppliedExperience?
     ) {
         switch row.step {
-        case .create(let content), .replace(_, _, let content):
+        case .create(let content):
             (kind, id, changes, self.content) = (.create, nil, [], content)
         case .update(let id, let changes, let content):
             (kind, self.id, self.changes, self.content) = (.update, id, changes, content)
@@ -108,10 +108,7 @@ struct Call: Sendable {
 
 extension RegistrationPlan.Step {
     var isCreation: Bool {
-        switch self {
-        case .create, .replace: true
-        default: false
-        }
+        if case .create = self { true } else { false }
     }
 
     var isRemoval: Bool {
@@ -121,7 +118,7 @@ extension RegistrationPlan.Step {
     /// The image that applying it needs; nil where none changes.
     var neededImage: ImageDigest? {
         switch self {
-        case .create(let content), .replace(_, _, let content): content.card.image
+        case .create(let content): content.card.image
         case .update(_, let changes, let content), .adopt(_, let changes, let content):
             changes.contains { $0.path == "image" } ? content.card.image : nil
         case .remove, .blocked, .unmanaged, .inStep: nil

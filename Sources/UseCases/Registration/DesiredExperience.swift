@@ -4,8 +4,6 @@ public import Invocation
 public struct DesiredExperience: Sendable, Hashable {
     public var url: URLPrefix
     public var content: ExperienceContent
-    /// The URL that it had before; App Store Connect cannot change one, so the experience is replaced.
-    public var formerURL: URLPrefix?
     /// The identifier of the location that it is bound to.
     public var location: String?
     /// What the catalogue knows to stand in the way.
@@ -22,12 +20,11 @@ public struct DesiredExperience: Sendable, Hashable {
     }
 
     public init(
-        _ url: URLPrefix, _ content: ExperienceContent, formerURL: URLPrefix? = nil,
-        location: String? = nil, obstacles: Set<Obstacle> = []
+        _ url: URLPrefix, _ content: ExperienceContent, location: String? = nil,
+        obstacles: Set<Obstacle> = []
     ) {
         self.url = url
         self.content = content
-        self.formerURL = formerURL
         self.location = location
         self.obstacles = obstacles
     }

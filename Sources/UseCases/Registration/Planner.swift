@@ -47,8 +47,7 @@ struct Planner {
         for url in applied.keys where desired[url] == nil {
             steps[url] = step(forUndesired: url)
         }
-        let removals = guardRemovals(&steps)
-        replace(removals, &steps)
+        guardRemovals(&steps)
         for (url, remotes) in others where steps[url] == nil {
             steps[url] = .unmanaged(ids: remotes.map(\.id))
         }
@@ -136,18 +135,9 @@ struct Planner {
         }
     }
 
-    /// Blocks removals that must wait or are not allowed, all for the same reasons; returns those that stay, by URL.
-    private func guardRemovals(_ steps: inout [String: Step]) -> [String: String] {
-        var removals: [String: String] = [:]
-        let successors = successors
-        for (url, step) in steps {
-            guard case .remove(let id) = step else { continue }
-            if let waiting = successors[url]?.first(where: { !isSeen($0, steps[$0]) }) {
-                steps[url] = .blocked([.successorNotSeen(url: waiting)])
-            } else {
-                removals[url] = id
-            }
-        }
+    /// Blocks removals that are not allowed, all for the same reasons.
+    private func guardRemovals(_ steps: inout [String: Step]) {
+        let removals = steps.filter(\.value.isRemoval).keys
         let count = removals.count
         var blocks: [Block] = []
         if !listingIsComplete { blocks.append(.incompleteListing) }
@@ -156,44 +146,14 @@ struct Planner {
         }
         if desired.isEmpty { blocks.append(.nothingDesired) }
         if count > policy.allowedRemovals { blocks.append(.tooManyRemovals(count: count)) }
-        if RegistrationPolicy.isMassRemoval(count, desired: desired.count), policy.allowedMassRemoval != count
+        let named = policy.allowedMassRemoval ?? 0
+        if RegistrationPolicy.isMassRemoval(count, desired: desired.count),
+            policy.allowsFewer ? count > named : count != named
         {
             blocks.append(.massRemoval(count: count))
         }
-        guard !blocks.isEmpty else { return removals }
-        for url in removals.keys { steps[url] = .blocked(blocks) }
-        return [:]
-    }
-
-    /// The URLs that experiences have now, ordered, by those that they had.
-    private var successors: [String: [String]] {
-        var successors: [String: [String]] = [:]
-        for (url, experience) in desired {
-            guard let former = experience.formerURL?.canonical, former != url else { continue }
-            successors[former, default: []].append(url)
-        }
-        return successors.mapValues { $0.sorted() }
-    }
-
-    /// Whether the experience at a new URL is in the listing, or is about to be created.
-    private func isSeen(_ url: String, _ step: Step?) -> Bool {
-        switch step {
-        case .create, .adopt: true
-        default: applied[url]?.id.map { owned[$0]?.status == .received } ?? false
-        }
-    }
-
-    /// Makes one step of a creation and the removal of what it stands for.
-    private func replace(_ removals: [String: String], _ steps: inout [String: Step]) {
-        for (former, urls) in successors {
-            guard let id = removals[former] else { continue }
-            for url in urls {
-                guard case .create(let content) = steps[url] else { continue }
-                steps[url] = .replace(id: id, formerURL: former, content)
-                steps[former] = nil
-                break
-            }
-        }
+        guard !blocks.isEmpty else { return }
+        for url in removals { steps[url] = .blocked(blocks) }
     }
 
     private func findings(_ url: String) -> [Finding] {

@@ -36,6 +36,8 @@ public struct Registrar: Sendable {
         public var limit: Int?
         /// Whether what Apple refused is sent again as it is.
         public var retriesRefused = false
+        /// Whether they are of a plan that was kept, of which some may be done already.
+        var isKept = false
 
         public init() {}
     }
@@ -58,21 +60,28 @@ public struct Registrar: Sendable {
     }
 
     /// Looks at all there is, for who wants to know what somebody has changed at Apple.
+    /// - Throws: `RegistrationError.busy` and `appliedMeanwhile` where somebody applies, since what a run does is no drift;
+    ///   `ServiceFailure` with the code `incomplete_listing` where not all could be seen.
     public func look() async throws -> (survey: RegistrationSurvey, check: RegistrationCheck) {
+        // As old as what is seen first, however long the rest waits for the budget.
+        let start = clock.now()
+        let run = try await records.newestRun()
         let survey = try await plan(Wishes())
+        guard survey.listing.listing.isComplete else { throw ServiceFailure.incompleteListing }
         var domains: [AssociatedDomain]?
         do {
             domains = try await patiently { () throws(ServiceFailure) in try await service.domains() }
         } catch is ServiceFailure {
             // The sites are told of beside, and a key may reach experiences and no builds: a plan without them is one all the same.
         }
-        return (survey, RegistrationCheck(survey, domains: domains, of: clip, at: clock.now()))
+        guard try await records.newestRun() == run else { throw RegistrationError.appliedMeanwhile(clip) }
+        return (survey, RegistrationCheck(survey, domains: domains, of: clip, at: start))
     }
 
     /// Looks whether a plan that was looked at is still the one there is; changes nothing at Apple.
     /// - Throws: `RegistrationError.stalePlan` where it is another.
     public func plan(_ saved: SavedPlan) async throws -> RegistrationSurvey {
-        let survey = try await survey(saved.wishes, nil)
+        let survey = try await survey(saved.wishesLeft, nil)
         try saved.check(survey.plan)
         return survey
     }
@@ -95,7 +104,7 @@ public struct Registrar: Sendable {
         _ saved: SavedPlan, limit: Int? = nil,
         progress: @escaping @Sendable (RegistrationProgress) -> Void = { _ in }
     ) async throws -> RegistrationOutcome {
-        var wishes = saved.wishes
+        var wishes = saved.wishesLeft
         wishes.limit = limit
         return try await records.withRun(at: clock.now()) { [wishes] run in
             var application = Application(self, run, wishes, saved, progress)

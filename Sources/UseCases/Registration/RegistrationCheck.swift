@@ -39,12 +39,18 @@ extension RegistrationCheck {
         var summary = survey.summary
         let sites = domains?.map { JSONValue.object($0.json) }
         summary["domains"] = sites.map(JSONValue.array) ?? .null
+        // It is read as a whole, however many there are.
+        for name in ["missing", "defaultExperiences"] {
+            summary[name] = .array(Array((summary[name]?.arrayValue ?? []).prefix(Self.maximumURLs)))
+        }
         let drifted = Set(survey.drifted.map(\.url))
         let missing = Set(survey.missing)
-        var findings: [JSONValue] = []
-        var urls: [String] = []
+        // Of what the catalogue has no more there is no row.
+        let forgotten = missing.subtracting(survey.plan.rows.map(\.url)).sorted()
+        var findings = forgotten.map { JSONValue.object(["url": .string($0), "missing": true]) }
+        var urls = forgotten
         for row in survey.plan.rows {
-            guard let finding = row.finding(isDrifted: drifted.contains(row.url)) else { continue }
+            guard let finding = row.finding(isMissing: missing.contains(row.url)) else { continue }
             findings.append(.object(finding))
             urls.append(row.url)
         }
@@ -52,6 +58,7 @@ extension RegistrationCheck {
             "changes": survey.plan.rows.count(where: \.step.isChange),
             "drifted": drifted.subtracting(missing).count,
             "missing": missing.count,
+            "unlisted": survey.findingCounts.first { $0.name == "unlisted" }?.count ?? 0,
         ]
         for (name, count) in survey.counts where ["blocked", "unmanaged", "in_step"].contains(name) {
             counts[name] = count
@@ -59,7 +66,10 @@ extension RegistrationCheck {
         for (name, count) in survey.placeCounts { counts["place_\(name)"] = count }
         self.init(
             clip: clip, checkedAt: now, summary: summary, counts: counts,
-            rows: survey.shownRows(withUnmanaged: true).map { row in
+            rows: survey.shownRows(withUnmanaged: true).filter {
+                // A link that somebody made at Apple may be of any length, and is then counted alone.
+                $0.url.utf8.count <= Self.maximumURLLength
+            }.map { row in
                 Row(url: row.url, location: survey.location(of: row.url), json: row.json)
             }, findings: findings, findingURLs: urls)
     }
@@ -74,29 +84,41 @@ extension RegistrationCheck {
         ]
     }
 
-    /// A message names no more. [ours]
+    /// Neither a message nor a summary names more in one list. [ours]
     private static let maximumURLs = 100
+    /// Of a row that is kept, in bytes: more than a canonical URL of the catalogue has. [ours]
+    private static let maximumURLLength = 2_048
 }
 
 extension RegistrationPlan.Row {
-    /// What of it is to be told; nil where nothing at Apple is other than it should be.
+    /// What of it is to be told, as Apple has it, so that a change of the catalogue makes it no other; nil where nothing at Apple is
+    /// other than it should be.
     ///
-    /// A place that Apple is still looking for, and a language that the card has not, are as somebody here left them.
-    fileprivate func finding(isDrifted: Bool) -> JSONObject? {
-        let told = findings.filter {
-            switch $0 {
-            case .placePending, .languageMissing: false
-            case .duplicate, .unlisted, .placeNotMatched, .placeRewritten: true
-            }
-        }
-        var json: JSONObject = ["url": .string(url)]
+    /// A place that Apple is still looking for, and a language that the card has not, are as somebody here left them. What is
+    /// registered and not listed is a matter of the listing: that it is gone is told.
+    fileprivate func finding(isMissing: Bool) -> JSONObject? {
+        var json: JSONObject = [:]
+        if isMissing { json["missing"] = true }
         switch step {
         case .unmanaged(let ids): json["unmanaged"] = .array(ids.map(JSONValue.string))
-        case _ where isDrifted: json["drifted"] = .object(self.json)
-        case _ where told.isEmpty: return nil
+        case .blocked(let blocks) where blocks.contains(.deactivated): json["deactivated"] = true
+        case .update(_, let changes, _):
+            let drifted = changes.filter { $0.cause != .intended }
+            if !drifted.isEmpty {
+                json["changes"] = .array(
+                    drifted.map { .object(["path": .string($0.path), "old": $0.old ?? .null]) })
+            }
         default: break
         }
-        json["findings"] = .array(told.map { .object($0.json) })
+        let told = findings.filter {
+            switch $0 {
+            case .placePending, .languageMissing, .unlisted: false
+            case .duplicate, .placeNotMatched, .placeRewritten: true
+            }
+        }
+        if !told.isEmpty { json["findings"] = .array(told.map { .object($0.json) }) }
+        guard !json.isEmpty else { return nil }
+        json["url"] = .string(url)
         return json
     }
 }
@@ -119,6 +141,9 @@ public struct LatestCheck: Sendable, Hashable {
 }
 
 extension LatestCheck {
+    /// Whether Apple said anything of sites.
+    public var knowsDomains: Bool { summary?["domains"]?.arrayValue != nil }
+
     /// What Apple's cache had of a site; nil where that is not known.
     public func domain(_ host: String) -> AssociatedDomain? {
         (summary?["domains"]?.arrayValue ?? []).compactMap(AssociatedDomain.init(json:)).first {
@@ -129,11 +154,19 @@ extension LatestCheck {
 
 /// Where the latest checks are kept.
 public protocol LatestChecks: Sendable {
-    /// Of each connected clip of the tenant, by bundle ID.
-    func latest(of tenant: TenantID) async throws -> [LatestCheck]
+    /// Of the connected clips of the tenant, by bundle ID: of all, or of the one that is named.
+    /// - Parameter summarized: whether what was found is asked for too.
+    func latest(of tenant: TenantID, clip: BundleID?, summarized: Bool) async throws -> [LatestCheck]
     /// The rows after a URL, ordered by URL.
     /// - Parameter locations: identifiers of those that are asked for; nil for all rows.
     func rows(
         of clip: BundleID, of tenant: TenantID, within locations: [String]?, after url: String?, limit: Int
     ) async throws -> [RegistrationCheck.Row]
+}
+
+extension LatestChecks {
+    /// What was found of a clip; nil where it is not connected.
+    public func latest(of clip: BundleID, of tenant: TenantID) async throws -> LatestCheck? {
+        try await latest(of: tenant, clip: clip, summarized: true).first
+    }
 }

@@ -15,6 +15,8 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
     case unreadableKey(BundleID)
     /// Somebody else applies to the clip.
     case busy(BundleID, by: String, since: Date)
+    /// Somebody has applied to the clip while another looked, who saw neither what was before nor what is now.
+    case appliedMeanwhile(BundleID)
     /// Another run has begun: this one had lost its lock.
     case superseded(BundleID)
     /// App Store Connect said again and again that there were too many requests.
@@ -35,6 +37,7 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
         case .notConnected: "not_connected"
         case .unreadableKey: "unreadable_key"
         case .busy: "busy"
+        case .appliedMeanwhile: "applied_meanwhile"
         case .superseded: "superseded"
         case .tooManyRefusals: "too_many_refusals"
         case .unknownTarget: "unknown_target"
@@ -53,6 +56,8 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
             "the key of the clip \(clip) was sealed by a secret that is not given: connect it anew"
         case .busy(let clip, let actor, let start):
             "\(actor) has been applying to the clip \(clip) since \(start.rfc3339)"
+        case .appliedMeanwhile(let clip):
+            "somebody has applied to the clip \(clip) while it was looked at: look again"
         case .superseded(let clip): "another run has begun to apply to the clip \(clip): this one has ended"
         case .tooManyRefusals:
             "App Store Connect said twenty times in a row that there were too many requests"

@@ -30,10 +30,6 @@ public struct RegistrationForecast: Sendable, Hashable {
                 writes += 1
                 created += 1
                 content.card.image.map { needed.append($0) }
-            case .replace(_, _, let content):
-                writes += 2
-                created += 1
-                content.card.image.map { needed.append($0) }
             case .update(_, let changes, let content), .adopt(_, let changes, let content):
                 guard !changes.isEmpty else { continue }
                 writes += 1

@@ -16,8 +16,6 @@ public struct RegistrationPlan: Sendable, Hashable {
     public enum Step: Sendable, Hashable {
         case create(ExperienceContent)
         case update(id: String, [FieldChange], ExperienceContent)
-        /// Created at the new URL; the former one is removed once the new one is seen in a listing.
-        case replace(id: String, formerURL: String, ExperienceContent)
         case remove(id: String)
         /// Recorded as Doorstep's own, and changed where there are changes.
         case adopt(id: String, [FieldChange], ExperienceContent)
@@ -29,7 +27,7 @@ public struct RegistrationPlan: Sendable, Hashable {
         /// Whether applying the plan does anything here.
         public var isChange: Bool {
             switch self {
-            case .create, .update, .replace, .remove, .adopt: true
+            case .create, .update, .remove, .adopt: true
             case .blocked, .unmanaged, .inStep: false
             }
         }
@@ -66,8 +64,6 @@ public struct RegistrationPlan: Sendable, Hashable {
         case unsettledCreation
         case incompleteListing
         case unlisted(id: String)
-        /// The new URL of an experience is not registered, or not seen, yet.
-        case successorNotSeen(url: String)
         case nothingDesired
         case tooManyRemovals(count: Int)
         case massRemoval(count: Int)
@@ -86,7 +82,6 @@ public struct RegistrationPlan: Sendable, Hashable {
             case .unsettledCreation: "unsettled_creation"
             case .incompleteListing: "incomplete_listing"
             case .unlisted: "unlisted"
-            case .successorNotSeen: "successor_not_seen"
             case .nothingDesired: "nothing_desired"
             case .tooManyRemovals: "too_many_removals"
             case .massRemoval: "mass_removal"

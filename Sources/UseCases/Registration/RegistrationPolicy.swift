@@ -9,10 +9,12 @@ public struct RegistrationPolicy: Sendable, Hashable {
     public var languages: Set<CardLanguage>
     /// Whether experiences that somebody else made at a desired URL are taken over.
     public var adopts: Bool
-    /// The most removals, replaced experiences included; with more to remove, none is.
+    /// The most removals; with more to remove, none is.
     public var allowedRemovals: Int
     /// Names the count of a removal that is a mass removal.
     public var allowedMassRemoval: Int?
+    /// Whether fewer than that are allowed too: a plan that was kept names each, and some of it may be done.
+    public var allowsFewer: Bool
     /// What has vanished from the catalogue after this moment is not removed yet.
     public var removesWhatVanishedBefore: Date
 
@@ -22,7 +24,7 @@ public struct RegistrationPolicy: Sendable, Hashable {
 
     public init(
         primaryLanguage: CardLanguage, languages: Set<CardLanguage> = [], adopts: Bool = false,
-        allowedRemovals: Int = 0, allowedMassRemoval: Int? = nil,
+        allowedRemovals: Int = 0, allowedMassRemoval: Int? = nil, allowsFewer: Bool = false,
         removesWhatVanishedBefore: Date = .distantFuture
     ) {
         self.primaryLanguage = primaryLanguage
@@ -30,6 +32,7 @@ public struct RegistrationPolicy: Sendable, Hashable {
         self.adopts = adopts
         self.allowedRemovals = allowedRemovals
         self.allowedMassRemoval = allowedMassRemoval
+        self.allowsFewer = allowsFewer
         self.removesWhatVanishedBefore = removesWhatVanishedBefore
     }
 

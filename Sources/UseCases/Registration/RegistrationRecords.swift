@@ -10,6 +10,10 @@ public protocol RegistrationRecords: Sendable {
     /// Nil where the tenant has no such image.
     func file(of image: ImageDigest) async throws -> [UInt8]?
 
+    /// The run of the clip that began last; nil before the first.
+    /// - Throws: `RegistrationError.busy` while somebody applies.
+    func newestRun() async throws -> UUID?
+
     /// Runs a closure while nobody else applies to the clip.
     /// - Throws: `RegistrationError.busy` where somebody does.
     func withRun<Result: Sendable>(

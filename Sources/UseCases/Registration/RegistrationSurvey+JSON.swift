@@ -1,4 +1,5 @@
 import Encodings
+import Invocation
 public import JSON
 
 extension RegistrationSurvey {
@@ -53,9 +54,10 @@ extension RegistrationSurvey {
         }
     }
 
-    /// How many places of Doorstep's experiences Maps has found, looks for and has not.
+    /// How many places of Doorstep's experiences that were looked at Maps has found, looks for and has not.
     var placeCounts: [(name: String, count: Int)] {
-        let own = Set(memory.applied.compactMap(\.id))
+        let urls = Set(plan.rows.map(\.url))
+        let own = Set(memory.applied.filter { urls.contains($0.url.canonical) }.compactMap(\.id))
         let states = Dictionary(
             grouping: listing.listing.experiences.filter { own.contains($0.id) }.compactMap(\.placeStatus)
         ) { $0 }.mapValues(\.count)
@@ -79,9 +81,6 @@ extension RegistrationPlan.Row {
         case .update(let id, let changes, _), .adopt(let id, let changes, _):
             json["id"] = .string(id)
             json["changes"] = .array(changes.map { .object($0.json) })
-        case .replace(let id, let formerURL, _):
-            json["id"] = .string(id)
-            json["formerURL"] = .string(formerURL)
         case .remove(let id): json["id"] = .string(id)
         case .blocked(let blocks): json["blocks"] = .array(blocks.map { .object($0.json) })
         case .unmanaged(let ids): json["ids"] = .array(ids.map(JSONValue.string))
@@ -93,14 +92,13 @@ extension RegistrationPlan.Row {
 }
 
 extension RegistrationPlan.Step {
-    static let names = ["create", "update", "replace", "remove", "adopt", "blocked", "unmanaged", "in_step"]
+    static let names = ["create", "update", "remove", "adopt", "blocked", "unmanaged", "in_step"]
 
     /// A name that stays the same across versions.
     public var name: String {
         switch self {
         case .create: "create"
         case .update: "update"
-        case .replace: "replace"
         case .remove: "remove"
         case .adopt: "adopt"
         case .blocked: "blocked"
@@ -129,7 +127,6 @@ extension RegistrationPlan.Block {
         case .missing(let path): path
         case .notOwned(let id), .unlisted(let id): id
         case .ambiguous(let ids): ids.joined(separator: ", ")
-        case .successorNotSeen(let url): url
         case .tooManyRemovals(let count), .massRemoval(let count): "\(count)"
         case .grace(let since): "since \(since.rfc3339)"
         case .obstacle, .deactivated, .appTransfer, .unsettledCreation, .incompleteListing, .nothingDesired:

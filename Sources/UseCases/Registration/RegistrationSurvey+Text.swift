@@ -92,7 +92,6 @@ extension RegistrationPlan.Row {
         case .create, .inStep: ["\(mark) \(url)"]
         case .update(_, let changes, _), .adopt(_, let changes, _):
             ["\(mark) \(url)"] + changes.map(\.line)
-        case .replace(_, let formerURL, _): ["\(mark) \(url) in the place of \(formerURL)"]
         case .remove(let id): ["\(mark) \(url) (\(id))"]
         case .blocked(let blocks):
             [
@@ -109,7 +108,6 @@ extension RegistrationPlan.Row {
         switch step {
         case .create: "+"
         case .update: "~"
-        case .replace: "-/+"
         case .remove: "-"
         case .adopt: "<"
         case .blocked: "!"

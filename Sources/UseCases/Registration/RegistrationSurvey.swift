@@ -48,8 +48,12 @@ extension Registrar {
     private static let maximumListings = 5
 
     /// Looks at all there is.
-    /// - Parameter run: of who will write what is to be remembered; nil to change nothing.
-    func survey(_ wishes: Wishes, _ run: (any RegistrationRun)?) async throws -> RegistrationSurvey {
+    /// - Parameters:
+    ///   - run: of who will write what is to be remembered; nil to change nothing.
+    ///   - isAgain: whether the target was there when the run began: nothing is left of one that was removed.
+    func survey(
+        _ wishes: Wishes, _ run: (any RegistrationRun)?, isAgain: Bool = false
+    ) async throws -> RegistrationSurvey {
         let registered = try await patiently { () throws(ServiceFailure) in try await service.clip() }
         var memory = try await records.memory(at: clock.now())
         let listing = try await settledListing(of: registered, &memory, run)
@@ -75,16 +79,20 @@ extension Registrar {
             policy: RegistrationPolicy(
                 primaryLanguage: registered.primaryLanguage, adopts: wishes.adopts,
                 allowedRemovals: wishes.allowedRemovals, allowedMassRemoval: wishes.allowedMassRemoval,
+                allowsFewer: wishes.isKept,
                 removesWhatVanishedBefore: clock.now().addingTimeInterval(-wishes.grace)))
         let byURL = Dictionary(desired.map { ($0.url.canonical, $0) }) { first, _ in first }
-        let narrowed = try plan.narrowed(to: wishes.target, byURL)
+        let narrowed = plan.narrowed(to: wishes.target, byURL)
+        if let target = wishes.target, narrowed.rows.isEmpty, !isAgain, !wishes.isKept {
+            throw RegistrationError.unknownTarget(target)
+        }
         let complete = memory.images.filter { $0.phase == .complete && $0.holder == nil }
         return RegistrationSurvey(
             clip: registered, target: wishes.target, plan: narrowed,
             forecast: RegistrationForecast(
                 narrowed, sizes: catalogue.imageSizes, uploaded: Set(complete.map(\.digest)),
                 sharesImages: memory.sharesImages, listed: listing.listing.experiences.count),
-            allowance: await pacer.allowance, missing: missing,
+            allowance: await pacer.allowance, missing: missing.within(wishes.target, narrowed),
             defaultExperiences: catalogue.defaultExperiences, listing: listing, memory: memory,
             desired: byURL)
     }
@@ -179,14 +187,21 @@ extension AppliedExperience {
     }
 }
 
+extension [String] {
+    /// Those URLs that a plan of a target is about; all, where it is of all.
+    fileprivate func within(_ target: String?, _ plan: RegistrationPlan) -> [String] {
+        guard let target else { return self }
+        let urls = Set(plan.rows.map(\.url))
+        return filter { $0 == target || urls.contains($0) }
+    }
+}
+
 extension RegistrationPlan {
     fileprivate func narrowed(
         to target: String?, _ desired: [String: DesiredExperience]
-    ) throws(RegistrationError) -> RegistrationPlan {
+    ) -> RegistrationPlan {
         guard let target else { return self }
-        let plan = RegistrationPlan(
+        return RegistrationPlan(
             rows: rows.filter { $0.url == target || desired[$0.url]?.location == target })
-        guard !plan.rows.isEmpty else { throw .unknownTarget(target) }
-        return plan
     }
 }

@@ -14,7 +14,8 @@ extension SavedPlan {
         options["target"] = wishes.target.map(JSONValue.string)
         return [
             "format": .string(Self.format), "version": JSONValue(Self.formatVersion),
-            "clip": .string(clip.text), "madeAt": JSONValue(madeAt), "options": .object(options),
+            "tenant": .string(tenant.description), "clip": .string(clip.text), "madeAt": JSONValue(madeAt),
+            "options": .object(options),
             "changes": .array(
                 changes.sorted { $0.key < $1.key }.map { url, step in
                     var json = RegistrationPlan.Row(url: url, step: step, findings: []).json
@@ -44,6 +45,9 @@ extension SavedPlan {
         guard try fields.requiredInteger("version") == formatVersion else {
             throw .invalid(path: "version", reason: "is that of another version of Doorstep")
         }
+        guard let tenant = UUID(uuidString: try fields.requiredString("tenant")) else {
+            throw .invalid(path: "tenant", reason: "is no tenant's ID")
+        }
         guard let clip = try? BundleID(fields.requiredString("clip")) else {
             throw .invalid(path: "clip", reason: "is no bundle ID")
         }
@@ -67,7 +71,8 @@ extension SavedPlan {
             try change.finish()
         }
         try fields.finish()
-        return SavedPlan(clip: clip, madeAt: madeAt, wishes: wishes, changes: changes)
+        return SavedPlan(
+            tenant: TenantID(tenant), clip: clip, madeAt: madeAt, wishes: wishes, changes: changes)
     }
 }
 
@@ -75,9 +80,7 @@ extension RegistrationPlan.Step {
     /// What is to be sent.
     fileprivate var content: ExperienceContent? {
         switch self {
-        case .create(let content), .replace(_, _, let content), .update(_, _, let content),
-            .adopt(_, _, let content):
-            content
+        case .create(let content), .update(_, _, let content), .adopt(_, _, let content): content
         case .remove, .blocked, .unmanaged, .inStep: nil
         }
     }
@@ -95,10 +98,6 @@ extension RegistrationPlan.Step {
             }
             let content = try ExperienceContent(reader.requiredObject("content"))
             self = name == "update" ? .update(id: id, changes, content) : .adopt(id: id, changes, content)
-        case "replace":
-            self = .replace(
-                id: try reader.requiredString("id"), formerURL: try reader.requiredString("formerURL"),
-                try ExperienceContent(reader.requiredObject("content")))
         case "remove": self = .remove(id: try reader.requiredString("id"))
         default: throw .invalid(path: reader.path(of: "step"), reason: "is no change")
         }

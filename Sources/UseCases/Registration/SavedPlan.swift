@@ -4,58 +4,55 @@ public import Tenancy
 
 /// A plan that somebody has looked at: it is applied as it is, or not at all.
 public struct SavedPlan: Sendable, Hashable {
+    public let tenant: TenantID
     public let clip: BundleID
     public let madeAt: Date
     /// What it may do, which is not said again.
     public let wishes: Registrar.Wishes
     /// What it does, by URL.
     let changes: [String: RegistrationPlan.Step]
-    /// What it removes, by URL.
-    private let removedIDs: [String: String]
 
     /// Of the file: what its members mean does not change with the same number. [ours]
     public static let formatVersion = 1
 
-    init(clip: BundleID, madeAt: Date, wishes: Registrar.Wishes, changes: [String: RegistrationPlan.Step]) {
+    init(
+        tenant: TenantID, clip: BundleID, madeAt: Date, wishes: Registrar.Wishes,
+        changes: [String: RegistrationPlan.Step]
+    ) {
+        self.tenant = tenant
         self.clip = clip
         self.madeAt = madeAt
         self.wishes = wishes
         self.changes = changes
-        removedIDs = Dictionary(
-            changes.compactMap { url, step in
-                switch step {
-                case .remove(let id): (url, id)
-                case .replace(let id, let formerURL, _): (formerURL, id)
-                default: nil
-                }
-            }
-        ) { first, _ in first }
     }
 
     public init(
-        _ survey: RegistrationSurvey, of clip: BundleID, _ wishes: Registrar.Wishes, at now: Date
+        _ survey: RegistrationSurvey, of clip: BundleID, _ tenant: TenantID, _ wishes: Registrar.Wishes,
+        at now: Date
     ) {
         self.init(
-            clip: clip, madeAt: now, wishes: wishes,
+            tenant: tenant, clip: clip, madeAt: now, wishes: wishes,
             changes: Dictionary(
                 survey.plan.rows.filter(\.step.isChange).map { ($0.url, $0.step) }
             ) { first, _ in first })
     }
 
-    /// Whether the plan says that this is to be done.
-    ///
-    /// The removal of what was replaced is a row of its own once its successor is there.
-    func has(_ row: RegistrationPlan.Row) -> Bool {
-        if case .remove(let id) = row.step, removedIDs[row.url] == id { return true }
-        return changes[row.url] == row.step
+    /// What it may do, when some of it may be done already.
+    var wishesLeft: Registrar.Wishes {
+        var left = wishes
+        left.isKept = true
+        return left
     }
+
+    /// Whether the plan says that this is to be done.
+    func has(_ row: RegistrationPlan.Row) -> Bool { changes[row.url] == row.step }
 
     /// What is done already is no matter: so a run that was ended goes on by the same file.
     /// - Throws: `RegistrationError.stalePlan` where anything is to be done otherwise now, or cannot be done.
     func check(_ plan: RegistrationPlan) throws(RegistrationError) {
         let rows = Dictionary(plan.rows.map { ($0.url, $0) }) { first, _ in first }
         var differences: [String: String] = [:]
-        for row in plan.rows where row.step.isChange && !has(row) {
+        for row in plan.rows where row.step.isChange && !has(row) && !isUnderWay(row) {
             differences[row.url] = Self.difference(changes[row.url], row.step)
         }
         for (url, planned) in changes where rows[url]?.step.isChange != true {
@@ -64,11 +61,20 @@ public struct SavedPlan: Sendable, Hashable {
             // It was tried since.
             case (.blocked([.obstacle(.refusedBefore)]), _), (.blocked([.obstacle(.imageRejected)]), _):
                 continue
+            // It was sent, and a run settles whether it happened.
+            case (.blocked([.unsettledCreation]), .create): continue
             case (let step, _): differences[url] = Self.difference(planned, step)
             }
         }
         guard let first = differences.min(by: { $0.key < $1.key }) else { return }
         throw .stalePlan(url: first.key, first.value, count: differences.count)
+    }
+
+    /// Whether it is a creation of the plan that was sent and has happened, as a run is about to write down: without leave to
+    /// adopt, only what was sent before is adopted.
+    private func isUnderWay(_ row: RegistrationPlan.Row) -> Bool {
+        guard case .create = changes[row.url], case .adopt(_, let changes, _) = row.step else { return false }
+        return changes.isEmpty && !wishes.adopts
     }
 
     private static func difference(
@@ -95,7 +101,7 @@ extension RegistrationPlan.Step {
     fileprivate var changes: [FieldChange] {
         switch self {
         case .update(_, let changes, _), .adopt(_, let changes, _): changes
-        case .create, .replace, .remove, .blocked, .unmanaged, .inStep: []
+        case .create, .remove, .blocked, .unmanaged, .inStep: []
         }
     }
 }

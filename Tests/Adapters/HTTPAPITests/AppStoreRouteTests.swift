@@ -32,8 +32,12 @@ final class MemoryLatestChecks: LatestChecks {
         }
     }
 
-    func latest(of tenant: TenantID) async throws -> [LatestCheck] {
-        checks.withLock { $0[tenant]?.values.map(\.0) ?? [] }.sorted { $0.clip.text < $1.clip.text }
+    func latest(of tenant: TenantID, clip: BundleID?, summarized: Bool) async throws -> [LatestCheck] {
+        checks.withLock { $0[tenant]?.values.map(\.0) ?? [] }.filter { clip == nil || $0.clip == clip }.map {
+            LatestCheck(
+                clip: $0.clip, checkedAt: $0.checkedAt, summary: summarized ? $0.summary : nil,
+                failure: $0.failure)
+        }.sorted { $0.clip.text < $1.clip.text }
     }
 
     func rows(
@@ -76,6 +80,8 @@ final class MemoryLatestChecks: LatestChecks {
             let last = try await client.send(
                 .get, "\(Self.path)?clip=com.example.MyApp.Clip&after=\(next)", key: api.reader)
             #expect(last["data"] == [.object(Self.row(3).json)] && last["next"] == .null, "\(last.text)")
+            // It may be long, and is the same for each page.
+            #expect(last["summary"] == .null && last["checkedAt"] == first["checkedAt"])
             for key in [api.publishable, api.secret, api.keyManager] {
                 #expect(try await client.send(.get, Self.path, key: key).status == 403)
             }

@@ -154,6 +154,7 @@ enum Grants {
         doorstep_app SELECT app_store_images (bundle_id, holder, phase, remote_id, reserved_at, sha256, tenant_id)
         doorstep_app SELECT app_store_refusals
         doorstep_app SELECT app_store_removals
+        doorstep_app SELECT app_store_runs (actor, bundle_id, ended_at, run_id, started_at, tenant_id)
         doorstep_app SELECT attest_keys
         doorstep_app SELECT attestation_days
         doorstep_app SELECT audience_cursors

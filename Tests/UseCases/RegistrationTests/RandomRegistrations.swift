@@ -20,7 +20,6 @@ struct RandomRegistrations {
         for name in names {
             if !random.oneIn(3) {
                 var experience = try Registrations.desired(name, Self.content(&random))
-                if random.oneIn(4) { experience.formerURL = try Registrations.url(random.pick(names)) }
                 if random.oneIn(8) {
                     experience.obstacles = [random.pick(DesiredExperience.Obstacle.allCases)]
                 }
@@ -125,10 +124,6 @@ struct RandomRegistrations {
             case .create(let content):
                 id = "new-\(row.url)"
                 remote[id] = RemoteExperience(id: id, link: row.url, content)
-            case .replace(let former, let formerURL, let content):
-                id = "new-\(row.url)"
-                remote[id] = RemoteExperience(id: id, link: row.url, content)
-                remove(former, at: formerURL)
             case .update(let known, _, let content), .adopt(let known, _, let content):
                 id = known
                 remote[id]?.content = content

@@ -28,25 +28,23 @@ struct RegistrationForecastTests {
         let content = try Registrations.content()
         let changed = try Registrations.content("New")
         let other = try ImageDigest(String(repeating: "cd", count: 32))
-        var moved = try Registrations.desired("moved", content)
-        moved.formerURL = try Registrations.url("former")
         let plan = try Registrations.plan(
             [
-                moved, try Registrations.desired("texts", changed),
+                try Registrations.desired("new", content), try Registrations.desired("texts", changed),
                 try Registrations.desired("image", Registrations.content(image: other)),
                 try Registrations.desired("adopted", content), try Registrations.desired("same", content),
             ],
-            ["former", "texts", "image", "same", "left"].map {
+            ["texts", "image", "same", "left"].map {
                 try Registrations.created($0, content, id: $0)
             },
-            ["former", "texts", "image", "same", "left", "adopted"].map {
+            ["texts", "image", "same", "left", "adopted"].map {
                 Registrations.remote($0, content, id: $0)
             },
             policy: RegistrationPolicy(primaryLanguage: .english, adopts: true, allowedRemovals: 2))
         let image = try #require(Registrations.image)
-        let forecast = RegistrationForecast(plan, sizes: [other: 2_000_000], uploaded: [image], listed: 6)
-        // Two of a replacement, two updates, one removal, three of an image, two listings.
-        #expect(forecast.requests == 2 + 2 + 1 + 3 + 2)
+        let forecast = RegistrationForecast(plan, sizes: [other: 2_000_000], uploaded: [image], listed: 5)
+        // A creation, two updates, a removal, three of an image, two listings.
+        #expect(forecast.requests == 1 + 2 + 1 + 3 + 2)
         #expect(forecast.imageBytes == 2_000_000)
     }
 }

@@ -15,9 +15,7 @@ struct RegistrationPropertyTests {
             #expect(after.isEmpty, "seed \(seed): \(after.rows.filter(\.step.isChange))")
         }
         #expect(
-            kinds == [
-                "create", "update", "replace", "remove", "adopt", "blocked", "unmanaged", "inStep",
-            ])
+            kinds == ["create", "update", "remove", "adopt", "blocked", "unmanaged", "inStep"])
     }
 
     @Test func theOrderOfTheInputsMakesNoDifference() throws {
@@ -40,7 +38,7 @@ struct RegistrationPropertyTests {
                 switch row.step {
                 case .update(let id, _, _):
                     #expect(id.hasPrefix("own-"), "seed \(seed)")
-                case .remove(let id), .replace(let id, _, _):
+                case .remove(let id):
                     removals += 1
                     #expect(id.hasPrefix("own-") && state.listing.isComplete, "seed \(seed)")
                 case .adopt(let id, _, _):
@@ -69,7 +67,7 @@ struct RegistrationPropertyTests {
             }
             for row in try RegistrationPlan(state, policy: registrations.policy).rows {
                 switch row.step {
-                case .create, .replace: #expect(!taken.contains(row.url), "seed \(seed): \(row.url)")
+                case .create: #expect(!taken.contains(row.url), "seed \(seed): \(row.url)")
                 default: break
                 }
             }

@@ -97,36 +97,16 @@ struct RemovalTests {
         }
     }
 
-    @Test func aMovedExperienceIsReplaced() throws {
-        let (applied, remote) = try rows(1)
-        var moved = try Registrations.desired("new", content)
-        moved.formerURL = try Registrations.url("r0")
-        let plan = try Registrations.plan(kept + [moved], applied, remote, policy: allowing)
-        #expect(
-            plan.step("new") == .replace(id: "r0", formerURL: "https://example.com/r0", content))
-        #expect(plan.row("r0") == nil)
-
-        let guarded = try Registrations.plan(kept + [moved], applied, remote)
-        #expect(guarded.step("new") == .create(content))
-        #expect(guarded.step("r0") == .blocked([.tooManyRemovals(count: 1)]))
-
-        moved.obstacles = [.domainUnproved]
-        let waiting = try Registrations.plan(kept + [moved], applied, remote, policy: allowing)
-        #expect(waiting.step("r0") == .blocked([.successorNotSeen(url: "https://example.com/new")]))
-    }
-
-    /// The new experience was created, and the run ended before the former was removed.
-    @Test func theFormerIsRemovedOnceTheNewIsSeen() throws {
-        let (applied, remote) = try rows(1)
-        var moved = try Registrations.desired("new", content)
-        moved.formerURL = try Registrations.url("r0")
-        let created = applied + [try Registrations.created("new", content, id: "n")]
-        let unseen = try Registrations.plan(kept + [moved], created, remote, policy: allowing)
-        #expect(unseen.step("r0") == .blocked([.successorNotSeen(url: "https://example.com/new")]))
-        let seen = try Registrations.plan(
-            kept + [moved], created, remote + [Registrations.remote("new", content, id: "n")],
-            policy: allowing)
-        #expect(seen.step("r0") == .remove(id: "r0"))
+    /// A kept plan names each removal: some may be done when it is gone on with.
+    @Test func ofAKeptPlanFewerAreAllowedThanItNamed() throws {
+        let (applied, remote) = try rows(11)
+        func isAllowed(_ named: Int?) throws -> Bool? {
+            let policy = RegistrationPolicy(
+                primaryLanguage: .english, allowedRemovals: 100, allowedMassRemoval: named, allowsFewer: true)
+            return try Registrations.plan(kept, applied, remote, policy: policy).step("r0")?.isChange
+        }
+        #expect(try isAllowed(12) == true && isAllowed(11) == true)
+        #expect(try isAllowed(10) == false && isAllowed(nil) == false)
     }
 
     @Test func aStaleListingBringsNothingBack() throws {

@@ -25,8 +25,11 @@ struct AppStoreRoutes: Sendable {
             "clip": .string(check.clip.text), "checkedAt": check.checkedAt.map { JSONValue($0) } ?? .null,
             "failure": check.failure.map(JSONValue.string) ?? .null,
         ]
-        // It counts and names what is at other locations too.
-        head["summary"] = locations == nil ? check.summary.map(JSONValue.object) ?? .null : .null
+        // It counts and names what is at other locations too, and is the same for each page.
+        let summarized =
+            locations == nil && last == nil
+            ? try await checks.latest(of: check.clip, of: request.tenant) : nil
+        head["summary"] = summarized?.summary.map(JSONValue.object) ?? .null
         let within = locations?.map(\.text).sorted()
         return try await Answer.page(
             head: head, after: last, limit: limit, \.json, place: \.url, name: { $0 }
@@ -37,16 +40,18 @@ struct AppStoreRoutes: Sendable {
 
     /// Of the clip that is named; of the only one, where none is.
     private func check(of name: String?, _ tenant: TenantID) async throws -> LatestCheck {
-        let all = try await checks.latest(of: tenant)
-        guard let name else {
+        let clip = name.map { try? BundleID($0) }
+        if case .some(nil) = clip { throw Self.notConnected }
+        let all = try await checks.latest(of: tenant, clip: clip ?? nil, summarized: false)
+        guard name != nil else {
             guard all.count <= 1 else {
                 throw Problem.noSuchValue("clip", "several clips are connected: name one")
             }
             guard let only = all.first else { throw Self.notConnected }
             return only
         }
-        guard let clip = all.first(where: { $0.clip.text == name }) else { throw Self.notConnected }
-        return clip
+        guard let named = all.first else { throw Self.notConnected }
+        return named
     }
 
     private static let notConnected = Problem(

@@ -27,10 +27,13 @@ extension AppStoreCommand {
 
         func run() async throws {
             let wishes = plan.wishes
-            let (survey, clip) = try await registration.withRegistrar(readsOnly: true) { registrar, clip in
-                (try await registrar.plan(wishes), clip)
+            if let file { try SavedPlan.tryToWrite(to: file) }
+            let (survey, saved) = try await registration.withRegistrar(readsOnly: true) {
+                registrar, clip, tenant in
+                let survey = try await registrar.plan(wishes)
+                return (survey, SavedPlan(survey, of: clip, tenant, wishes, at: Date()))
             }
-            if let file { try SavedPlan(survey, of: clip, wishes, at: Date()).write(to: file) }
+            if let file { try saved.write(to: file) }
             output.print(
                 survey.json(showsUnmanaged: unmanaged), line: survey.text(showsUnmanaged: unmanaged))
             if !survey.isInStep { throw ExitCode.changesFound }
@@ -42,8 +45,8 @@ extension AppStoreCommand {
             abstract: "Do what the plan says, and look whether it is so.",
             discussion: """
                 May be ended at any moment and run again: what was sent is written down before, and nothing is created \
-                twice. Removals come last. Ends with 0 where all was done, and with 1 where something failed; the rest is \
-                told by the code that Apple gave. Given a file of 'plan -o', it does what that says and nothing else: where the \
+                twice. Removals come last. Ends with 0 where all was done that could be, what is blocked being told, and with 1 \
+                where something failed, by the code that Apple gave. Given a file of 'plan -o', it does what that says and nothing else: where the \
                 catalogue, what was applied or App Store Connect has changed so that the plan is another now, it does nothing, \
                 says 'stale_plan' and ends with 1. What of it is done already is no matter.
                 """)
@@ -68,8 +71,8 @@ extension AppStoreCommand {
             var wishes = plan.wishes
             wishes.limit = limit
             if dryRun {
-                let survey = try await registration.withRegistrar(readsOnly: true, of: saved?.clip) {
-                    [wishes] registrar, _ in
+                let survey = try await registration.withRegistrar(readsOnly: true, for: saved) {
+                    [wishes] registrar, _, _ in
                     if let saved { return try await registrar.plan(saved) }
                     return try await registrar.plan(wishes)
                 }
@@ -83,8 +86,8 @@ extension AppStoreCommand {
                     progress.end.map { ", until about \($0.formatted(.iso8601.dateSeparator(.dash)))" } ?? ""
                 bar.show(progress.done, of: progress.total, "\(progress.done) of \(progress.total)\(end)")
             }
-            let outcome = try await registration.withRegistrar(readsOnly: false, of: saved?.clip) {
-                [wishes, limit] registrar, _ in
+            let outcome = try await registration.withRegistrar(readsOnly: false, for: saved) {
+                [wishes, limit] registrar, _, _ in
                 if let saved { return try await registrar.apply(saved, limit: limit, progress: show) }
                 return try await registrar.apply(wishes, progress: show)
             }
@@ -101,16 +104,17 @@ extension AppStoreCommand {
             discussion: """
                 Only looks, by tokens that are good for nothing else. A server does the same from time to time \
                 (--drift-interval of 'serve'); what was found last is what it answers, and webhooks are told where it is \
-                another than before. Ends with 0 where nobody has, with 2 where somebody \
-                has, and with 1 where it could not be told.
+                another than before. Ends with 0 where nobody has, with 2 where somebody has, and with 1 where it could not be \
+                told: while somebody applies, for one. Experiences that nobody here made, doubles and places are told beside.
                 """)
 
         @OptionGroup var registration: RegistrationOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let survey = try await registration.check()
-            output.print(survey.driftJSON, line: survey.driftText)
+            let survey = try await registration.check {
+                output.print($0.driftJSON, line: $0.driftText)
+            }
             if !survey.drifted.isEmpty || !survey.missing.isEmpty { throw ExitCode.changesFound }
         }
     }
@@ -119,6 +123,15 @@ extension AppStoreCommand {
 extension SavedPlan {
     /// Of plans of 200,000 experiences there is room. [ours]
     private static let maximumLength = 1 << 28
+
+    /// Tells before anything is asked whether a file could be written.
+    fileprivate static func tryToWrite(to path: String) throws {
+        do {
+            _ = try UnfinishedFile(for: path)
+        } catch {
+            throw CommandError.unwritableFile(path)
+        }
+    }
 
     /// Puts the file in its place when all of it is written.
     fileprivate func write(to path: String) throws {

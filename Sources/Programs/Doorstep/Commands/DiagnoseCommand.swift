@@ -5,6 +5,7 @@ import JSON
 import OutboundHTTP
 import Persistence
 import PostgreSQL
+import Registration
 import Routing
 import ServerClient
 import Tenancy
@@ -74,7 +75,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
                 of: url, in: table, asking: question,
                 clip: { try await store.items.clips.item($0, of: tenant.id) },
                 domain: { try await store.items.domains.item($0, of: tenant.id) },
-                registrations: { try await PostgresRegistrationChecks(pool).latest(of: tenant.id) }
+                registration: { try await PostgresRegistrationChecks(pool).latest(of: $0, of: tenant.id) }
             ).json
         }
     }

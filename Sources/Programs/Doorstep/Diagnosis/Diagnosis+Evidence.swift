@@ -47,7 +47,7 @@ extension Diagnosis {
     init(
         of text: String, in table: TenantTable, asking question: SiteQuestion?,
         clip: (BundleID) async throws -> Clip?, domain: (DomainName) async throws -> DomainRecord?,
-        registrations: () async throws -> [LatestCheck]
+        registration: (BundleID) async throws -> LatestCheck?
     ) async throws {
         let url: InvocationURL
         do throws(InvocationURLError) {
@@ -58,10 +58,10 @@ extension Diagnosis {
         }
         let match = table.match(url)
         var known: Clip?
-        var registration: LatestCheck?
+        var latest: LatestCheck?
         if let match {
             known = try await clip(match.experience.clip)
-            registration = try await registrations().first { $0.clip == match.experience.clip }
+            latest = try await registration(match.experience.clip)
         }
         var claim: DomainRecord?
         if let host = try? DomainName(url.host) { claim = try await domain(host) }
@@ -71,7 +71,7 @@ extension Diagnosis {
         self.init(
             url, text: text,
             Evidence(
-                table: table, match: match, clip: known, domain: claim, registration: registration,
+                table: table, match: match, clip: known, domain: claim, registration: latest,
                 site: isOwn ? try await question?.ask(url, known) : nil))
     }
 }

@@ -50,7 +50,9 @@ struct Diagnosis {
             .unknown(
                 .published, "known_to_apple", chosen?.clip.text, "App Store Connect and devices know alone"))
         checks.append(association)
-        if let registration = evidence.registration { checks.append(Self.appleCache(url.host, registration)) }
+        if let registration = evidence.registration, url.host != DefaultLink.host {
+            checks.append(Self.appleCache(url.host, registration))
+        }
         let code = try? AppClipCodeURL(text)
         if let code { checks += Self.code(code) }
         checks.append(Self.banner(url.host, chosen, evidence.site))
@@ -144,8 +146,11 @@ struct Diagnosis {
         guard let time, let domain = registration.domain(host) else {
             return .unknown(
                 .appleCache, "not_known", host,
-                time.map { "App Store Connect named no such site at \($0)" }
-                    ?? "App Store Connect was not looked at yet")
+                time.map {
+                    registration.knowsDomains
+                        ? "App Store Connect named no such site at \($0)"
+                        : "App Store Connect did not say at \($0): there is no build, or the key may not read builds"
+                } ?? "App Store Connect was not looked at yet")
         }
         let updated = domain.updatedAt.map { ", of \($0)" } ?? ""
         guard domain.isValid else {

@@ -10,6 +10,7 @@ import Notifications
 import OutboundHTTP
 import Persistence
 import PostgreSQL
+import Registration
 import Routing
 import ServiceLifecycle
 import Tenancy
@@ -81,7 +82,9 @@ struct ConsoleHost {
                     of: url, in: table, asking: asksSite ? .init(settings: outbound) : nil,
                     clip: { try await reading.items.clips.item($0, of: table.tenant) },
                     domain: { try await reading.items.domains.item($0, of: table.tenant) },
-                    registrations: { try await PostgresRegistrationChecks(pool).latest(of: table.tenant) }
+                    registration: {
+                        try await PostgresRegistrationChecks(pool).latest(of: $0, of: table.tenant)
+                    }
                 ).json
             }, sites: sites(pool), status: { try await PostgresInstallation(pool).status() })
     }

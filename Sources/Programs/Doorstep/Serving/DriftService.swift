@@ -5,6 +5,7 @@ import Metrics
 import Persistence
 import Registration
 import ServiceLifecycle
+import Synchronization
 import Tenancy
 
 /// Looks from time to time whether App Store Connect still has what was registered, as long as the server runs.
@@ -19,54 +20,115 @@ struct DriftService: Service {
 
     /// Between two looks at whether one is due. [ours]
     private static let pause = Duration.seconds(60)
-    /// After so long a check counts as lost with its server: one may have to wait an hour for its budget. [ours]
-    private static let lease = Duration.seconds(3 * 3_600)
-    /// After a check that failed, at most. [ours]
+    /// Between two readings of what is measured. [ours]
+    private static let measuringPause = Duration.seconds(15)
+    /// A look that takes longer is given up: its key's budget is spent by others. [ours]
+    private static let timeLimit = Duration.seconds(1_800)
+    /// After so long a look counts as lost with its server: later than any ends. [ours]
+    private static let lease = timeLimit * 2
+    /// After a look that failed, at most. [ours]
     private static let patience = Duration.seconds(3_600)
+    /// Looks of a server at once, so that one that waits for its key's budget holds up no other tenant's. [ours]
     private static let atOnce = 10
 
     func run() async throws {
-        let figures = DriftFigures()
         await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                do {
-                    for (tenant, clip) in try await checks.due(limit: Self.atOnce) {
-                        guard try await checks.claim(clip, of: tenant, for: Self.lease) else { continue }
-                        try await look(at: clip, of: tenant)
-                    }
-                    figures.update(try await checks.figures(limit: DriftFigures.maximumCount))
-                } catch {
-                    guard !Task.isCancelled else { return }
-                    logger.warning(
-                        "App Store Connect is not looked at yet", metadata: ["error": "\(error)"])
-                }
-                // Not all servers at once.
-                try? await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
+            await withDiscardingTaskGroup { group in
+                group.addTask { await measure() }
+                for _ in 0..<Self.atOnce { group.addTask { await lookWhereDue() } }
             }
         }
     }
 
-    private func look(at clip: BundleID, of tenant: TenantID) async throws {
-        let place: Logger.Metadata = ["tenant": "\(tenant)", "clip": "\(clip)"]
-        do {
-            let (_, check) = try await access.withRegistrar(of: clip, tenant, readsOnly: true) {
-                try await $0.look()
+    private func measure() async {
+        let figures = DriftFigures()
+        await repeatedly(after: Self.measuringPause) {
+            figures.update(try await checks.figures(limit: DriftFigures.maximumCount))
+        }
+    }
+
+    private func lookWhereDue() async {
+        await repeatedly(after: Self.pause) {
+            for (tenant, clip) in try await checks.due(limit: Self.atOnce) {
+                guard try await checks.claim(clip, of: tenant, for: Self.lease) else { continue }
+                await look(at: clip, of: tenant)
             }
+        }
+    }
+
+    private func repeatedly(
+        after pause: Duration, _ body: () async throws -> Void
+    ) async {
+        while !Task.isCancelled {
+            do {
+                try await body()
+            } catch {
+                guard !Task.isCancelled else { return }
+                logger.warning("App Store Connect is not looked at yet", metadata: ["error": "\(error)"])
+            }
+            // Not all servers at once.
+            try? await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
+        }
+    }
+
+    private func look(at clip: BundleID, of tenant: TenantID) async {
+        let place: Logger.Metadata = ["tenant": "\(tenant)", "clip": "\(clip)"]
+        var failure: String?
+        var pause = min(Self.patience, interval)
+        do {
+            let check = try await check(clip, of: tenant)
             let isAnother = try await checks.record(check, of: tenant, again: interval)
             Counter(label: "doorstep_app_store_checks", dimensions: [("result", "done")]).increment()
             guard isAnother else { return }
-            logger.notice(
+            return logger.notice(
                 "App Store Connect has other than what was registered, or has it no more",
                 metadata: place.merging(["findings": "\(check.findings.count)"]) { _, new in new })
+        } catch  where Task.isCancelled {
+            // Another server's, or this one's when it is back.
+            pause = .zero
+        } catch RegistrationError.busy, RegistrationError.appliedMeanwhile {
+            // Nothing is wrong: a run has it looked at when it ends.
         } catch {
-            guard !Task.isCancelled else { throw error }
-            let code = (error as? ServiceFailure)?.code ?? (error as? RegistrationError)?.code ?? "failed"
+            failure = (error as? ServiceFailure)?.code ?? (error as? RegistrationError)?.code ?? "failed"
             Counter(label: "doorstep_app_store_checks", dimensions: [("result", "failed")]).increment()
             logger.warning(
                 "App Store Connect could not be looked at",
                 metadata: place.merging(["error": "\(error)"]) { _, new in new })
-            try await checks.note(
-                failure: code, of: clip, of: tenant, again: min(Self.patience, interval))
+        }
+        await giveBack(clip, of: tenant, for: failure, again: pause)
+    }
+
+    /// Looks, for so long at most.
+    private func check(_ clip: BundleID, of tenant: TenantID) async throws -> RegistrationCheck {
+        try await withThrowingTaskGroup(of: RegistrationCheck?.self) { group in
+            group.addTask {
+                try await access.withRegistrar(of: clip, tenant, readsOnly: true) {
+                    try await $0.look().check
+                }
+            }
+            group.addTask {
+                try await Task.sleep(for: Self.timeLimit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let check = try await group.next() ?? nil else {
+                throw ServiceFailure(
+                    .wait, code: "took_too_long",
+                    description: "the look took longer than \(Self.timeLimit): others spend the key's budget")
+            }
+            return check
+        }
+    }
+
+    /// In a task of its own, since a server that ends has cancelled all others.
+    private func giveBack(
+        _ clip: BundleID, of tenant: TenantID, for failure: String?, again pause: Duration
+    ) async {
+        let work = Task { try await checks.putOff(clip, of: tenant, for: failure, again: pause) }
+        do {
+            try await work.value
+        } catch {
+            logger.warning("a look is not given back before its time", metadata: ["error": "\(error)"])
         }
     }
 }
@@ -76,19 +138,43 @@ final class DriftFigures: Sendable {
     /// More connections are not measured. [ours]
     static let maximumCount = 200
 
+    private let series = Mutex<Set<Series>>([])
+
+    private struct Series: Hashable {
+        let label: String
+        let tenant: TenantID
+        let clip: BundleID
+        var state: String?
+
+        var meter: Meter {
+            Meter(
+                label: label,
+                dimensions: [("tenant", "\(tenant)"), ("clip", clip.text)]
+                    + (state.map { [("state", $0)] } ?? []))
+        }
+    }
+
+    /// Of a clip that is connected no more nothing is measured any longer.
     func update(_ figures: [PostgresRegistrationChecks.Figures]) {
+        var measured: Set<Series> = []
         for clip in figures {
-            let place = [("tenant", "\(clip.tenant)"), ("clip", clip.clip.text)]
+            func set(_ label: String, _ value: Double, state: String? = nil) {
+                let series = Series(label: label, tenant: clip.tenant, clip: clip.clip, state: state)
+                series.meter.set(value)
+                measured.insert(series)
+            }
             for (state, count) in clip.counts {
-                Meter(label: "doorstep_app_store_experiences", dimensions: place + [("state", state)])
-                    .set(count)
+                set("doorstep_app_store_experiences", Double(count), state: state)
             }
             if let checkedAt = clip.checkedAt {
-                Meter(label: "doorstep_app_store_check_age_seconds", dimensions: place)
-                    .set(max(0, Date().timeIntervalSince(checkedAt)))
+                set("doorstep_app_store_check_age_seconds", max(0, Date().timeIntervalSince(checkedAt)))
             }
-            let failing: Int = clip.failure == nil ? 0 : 1
-            Meter(label: "doorstep_app_store_check_failing", dimensions: place).set(failing)
+            set("doorstep_app_store_check_failing", clip.failure == nil ? 0 : 1)
         }
+        let gone = series.withLock { series in
+            defer { series = measured }
+            return series.subtracting(measured)
+        }
+        for one in gone { one.meter.destroy() }
     }
 }

@@ -13,6 +13,7 @@ import Persistence
 import Platform
 import PostgreSQL
 import Receipts
+import Registration
 import Routing
 import ServiceLifecycle
 import UnixSignals
@@ -120,7 +121,7 @@ struct Server {
                             of: url, in: table, asking: asksSite ? .init(settings: outbound) : nil,
                             clip: { try await catalogue.items.clips.item($0, of: table.tenant) },
                             domain: { try await catalogue.items.domains.item($0, of: table.tenant) },
-                            registrations: { try await checks.latest(of: table.tenant) }
+                            registration: { try await checks.latest(of: $0, of: table.tenant) }
                         ).json
                     },
                     confirmations: PostgresConfirmationHistory(managing: managementPool),

@@ -27,26 +27,32 @@ struct RegistrationOptions: ParsableArguments {
     /// Lends what registers the clip's experiences.
     /// - Parameters:
     ///   - readsOnly: whether its tokens are good for reading alone.
-    ///   - planned: the clip that a plan is of; nil without one.
+    ///   - plan: one that was kept, whose clip it is; nil without one.
     func withRegistrar<Result: Sendable>(
-        readsOnly: Bool, of planned: BundleID? = nil, _ body: (Registrar, BundleID) async throws -> Result
+        readsOnly: Bool, for plan: SavedPlan? = nil,
+        _ body: (Registrar, BundleID, TenantID) async throws -> Result
     ) async throws -> Result {
         guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
         return try await tenant.withPool { pool, _, tenant in
+            // A bundle ID may be of two tenants.
+            guard plan == nil || plan?.tenant == tenant.id else {
+                throw CommandError.invalidOption("--tenant", "the plan is of another tenant")
+            }
             let access = StoreAccess(
                 pool, keys: keys, service: try Settings.appStore.value(appStore)?.text,
                 outbound: try outbound.settings(), actor: TenantOptions.actor)
-            let clip = try await connectedClip(planned, access.connections, tenant.id)
+            let clip = try await connectedClip(plan?.clip, access.connections, tenant.id)
             var settings = Registrar.Settings()
             settings.settlingTime = TimeInterval(settleAfter)
             return try await access.withRegistrar(of: clip, tenant.id, readsOnly: readsOnly, settings) {
-                try await body($0, clip)
+                try await body($0, clip, tenant.id)
             }
         }
     }
 
-    /// Lends the same for looking alone, and remembers what was found.
-    func check() async throws -> RegistrationSurvey {
+    /// Looks, and remembers what was found.
+    /// - Parameter show: told of it before it is kept, which may fail.
+    func check(_ show: (RegistrationSurvey) -> Void) async throws -> RegistrationSurvey {
         guard let keys = try TokenSecrets.sealingKeys() else { throw CommandError.noTokenSecret }
         return try await tenant.withPool { pool, _, tenant in
             let access = StoreAccess(
@@ -56,6 +62,7 @@ struct RegistrationOptions: ParsableArguments {
             let (survey, check) = try await access.withRegistrar(of: clip, tenant.id, readsOnly: true) {
                 try await $0.look()
             }
+            show(survey)
             try await PostgresRegistrationChecks(pool).record(check, of: tenant.id)
             return survey
         }
