@@ -362,6 +362,54 @@ CREATE FUNCTION doorstep.prune_changes() RETURNS bigint
 ALTER FUNCTION doorstep.prune_changes() OWNER TO doorstep_owner;
 
 --
+-- Name: prune_console_events(integer); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.prune_console_events(retention integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    pruned integer;
+BEGIN
+    IF retention IS NULL OR retention NOT BETWEEN 7 AND 36500 THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'events of the console are kept for 7 to 36500 days';
+    END IF;
+    DELETE FROM doorstep.console_events
+    WHERE event_id IN (
+        SELECT event_id FROM doorstep.console_events
+        WHERE at < now() - make_interval(days => retention)
+        ORDER BY event_id LIMIT 1000 FOR UPDATE SKIP LOCKED);
+    GET DIAGNOSTICS pruned = ROW_COUNT;
+    RETURN pruned;
+END
+$$;
+
+ALTER FUNCTION doorstep.prune_console_events(retention integer) OWNER TO doorstep_owner;
+
+--
+-- Name: record_act(text, text, jsonb, jsonb); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.record_act(act text, of_relation text, meant jsonb, done jsonb) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    -- Whatever else there is, its triggers record: nobody says anything of that but by changing it.
+    IF of_relation IS NULL OR of_relation NOT IN ('deliveries', 'webhook_messages') THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'acts are recorded of deliveries and webhook_messages alone';
+    END IF;
+    INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, before, after)
+    VALUES (
+        doorstep.current_tenant_id(), coalesce(nullif(current_setting('doorstep.actor', true), ''), session_user), session_user,
+        act, of_relation, meant, done);
+END
+$$;
+
+ALTER FUNCTION doorstep.record_act(act text, of_relation text, meant jsonb, done jsonb) OWNER TO doorstep_owner;
+
+--
 -- Name: record_change(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3324,6 +3372,21 @@ GRANT ALL ON FUNCTION doorstep.prune_audit_log(retention integer) TO doorstep_ro
 
 REVOKE ALL ON FUNCTION doorstep.prune_changes() FROM PUBLIC;
 GRANT ALL ON FUNCTION doorstep.prune_changes() TO doorstep_router;
+
+--
+-- Name: FUNCTION prune_console_events(retention integer); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.prune_console_events(retention integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.prune_console_events(retention integer) TO doorstep_admin;
+
+--
+-- Name: FUNCTION record_act(act text, of_relation text, meant jsonb, done jsonb); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.record_act(act text, of_relation text, meant jsonb, done jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION doorstep.record_act(act text, of_relation text, meant jsonb, done jsonb) TO doorstep_admin;
+GRANT ALL ON FUNCTION doorstep.record_act(act text, of_relation text, meant jsonb, done jsonb) TO doorstep_manager;
 
 --
 -- Name: FUNCTION record_change(); Type: ACL; Schema: doorstep; Owner: doorstep_owner

@@ -12,10 +12,13 @@ import http.client
 import json
 import os
 import pathlib
+import secrets
 import shutil
+import struct
 import subprocess
 import time
 import urllib.parse
+import zlib
 from dataclasses import asdict, dataclass
 
 from reporting import circumstances, fail, load, print_facts, say
@@ -25,6 +28,10 @@ HTML_GOAL = 60_000  # bytes
 COLUMNS = ("identifier", "name", "latitude", "longitude", "radius")
 CITIES = ((52.37, 4.9), (40.71, -74.01), (-23.55, -46.63), (35.69, 139.69), (6.52, 3.38), (51.51, -0.13))
 IMPORTED_ROWS = 1_000
+DELIVERIES = 200_000
+EXPERIENCES = 10_000
+PLANNED_ROWS = 10_000
+MESSAGES = 10_000
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -136,6 +143,11 @@ def make(options: argparse.Namespace, tenant: str, places: int) -> None:
         writer = csv.writer(file)
         writer.writerow(["clip", "url", "kind", "location", "identifier_rule", "title", "subtitle"])
         writer.writerow(["com.example.Places.Clip", f"https://{tenant}.example.com/s", "advanced", "", "path:1", "Places", "Open"])
+        for number in range(min(EXPERIENCES, places) - 1):
+            identifier = f"place-{number:07}"
+            writer.writerow([
+                "com.example.Places.Clip", f"https://{tenant}.example.com/city{number % 100}/{identifier}", "advanced", identifier, "",
+                f"Place {number}", "Open"])
     output(options, "experience", "import", "--tenant", tenant, str(scratch / "experiences.csv"))
     # Days that are over, of which nothing can be confirmed by a request any more.
     psql("-c", f"""
@@ -149,12 +161,73 @@ def make(options: argparse.Namespace, tenant: str, places: int) -> None:
                 date_trunc('minute', now() - make_interval(mins => (n::bigint * 7 % 42_000)::int), 'UTC')
             FROM generate_series(1, {min(places * 10, 200_000)}) AS n;
         END $$""".replace("42_000", "42000"))
+    (scratch / "header.png").write_bytes(header_image())
+    output(options, "image", "add", "--tenant", tenant, str(scratch / "header.png"))
+    output(options, "domain", "create", "--tenant", tenant, f"{tenant}.example.com")
+    for _ in range(20):
+        output(options, "key", "create", "--tenant", tenant, "--kind", "secret")
+    output(options, "webhook", "create", "--tenant", tenant, f"https://hooks.example.com/{tenant}")
+    # What APNs, App Store Connect and receivers have answered: here nobody asks them.
+    psql("-c", "SET session_replication_role = replica", "-c", SENT.replace("TENANT", tenant))
     # What a server does in time: each day its partition, and those that are over their index.
     psql("-c", "SELECT doorstep.add_confirmation_days()")
     for _ in range(40):
         psql("-c", "SELECT doorstep.index_confirmation_days()")
     # As autovacuum would in time.
     psql("-c", "VACUUM (ANALYZE)")
+
+
+# Of a tenant with many deliveries, messages and planned registrations.
+SENT = f"""
+    DO $$
+    DECLARE
+        t uuid := (SELECT tenant_id FROM doorstep.tenants WHERE slug = 'TENANT');
+        ms bigint := floor(extract(epoch FROM now()) * 1000)::bigint - 60000;
+        made timestamptz := 'epoch'::timestamptz + ms * interval '1 ms';
+        id text := lpad(to_hex(ms), 12, '0') || '70008000';
+    BEGIN
+        PERFORM set_config('doorstep.tenant_id', t::text, true);
+        INSERT INTO doorstep.notifications (tenant_id, created_at, notification_id, bundle_id, url, experience_url,
+            location_identifier, audience, push_type, priority, payload)
+        VALUES (t, made, (id || lpad('1', 12, '0'))::uuid, 'com.example.Places.Clip', 'https://TENANT.example.com/s/place-0000001',
+            'https://TENANT.example.com/s', 'place-0000001', '{{"business": true}}', 'alert', 10,
+            convert_to('{{"aps":{{"alert":"Ready"}}}}', 'UTF8'));
+        INSERT INTO doorstep.deliveries (tenant_id, created_at, notification_id, delivery_id, instance_id, token_kind,
+            environment, state, reason, due_at, attempt, finished_at, answers)
+        SELECT t, made, (id || lpad('1', 12, '0'))::uuid, (id || lpad(to_hex(n + 1), 12, '0'))::uuid,
+            gen_random_uuid(), 'device', 'production', s.state, s.reason, CASE s.state WHEN 'queued' THEN now() END,
+            CASE s.state WHEN 'queued' THEN 0 ELSE 1 END, CASE s.state WHEN 'queued' THEN NULL ELSE now() END, '[]'
+        FROM generate_series(1, {DELIVERIES}) AS n, LATERAL (
+            SELECT (ARRAY['delivered', 'delivered', 'refused', 'refused', 'uncertain', 'queued'])[1 + n % 6],
+                (ARRAY[NULL, NULL, 'TooManyRequests', 'Unregistered', NULL, NULL])[1 + n % 6]
+        ) AS s (state, reason);
+        INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, state)
+        SELECT t, webhook_id, gen_random_uuid(), 'key.revoked', '', 'taken'
+        FROM doorstep.webhooks, generate_series(1, {MESSAGES}) WHERE tenant_id = t;
+        INSERT INTO doorstep.app_store_connections (tenant_id, bundle_id, key_id, issuer_id, sealed_secret)
+        VALUES (t, 'com.example.Places.Clip', 'ABCDE12345', NULL, convert_to(repeat('x', 64), 'UTF8'));
+        INSERT INTO doorstep.app_store_experiences (tenant_id, bundle_id, url, phase, remote_id, content, sent_at)
+        SELECT t, 'com.example.Places.Clip', 'https://TENANT.example.com/' || n, 'created', n::text, '{{}}', now()
+        FROM generate_series(1, {PLANNED_ROWS}) AS n;
+        INSERT INTO doorstep.app_store_checks (tenant_id, bundle_id, due_at, checked_at, counts, summary, findings_digest)
+        VALUES (t, 'com.example.Places.Clip', now(), now(), '{{}}',
+            '{{"inStep": false, "counts": {{"update": {PLANNED_ROWS}}}, "findings": {{}}, "places": {{}}, "missing": []}}', sha256(''));
+        INSERT INTO doorstep.app_store_check_rows (tenant_id, bundle_id, url, row_json)
+        SELECT t, 'com.example.Places.Clip', 'https://TENANT.example.com/' || n,
+            '{{"step": "update", "id": "1", "changes": [{{"path": "/attributes/link", "old": "a", "new": "b"}}]}}'
+        FROM generate_series(1, {PLANNED_ROWS}) AS n;
+    END $$
+    """
+
+
+def header_image() -> bytes:
+    """A PNG as cards have them: 1800 × 1200 pixels in RGB."""
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    rows = (b"\0" + bytes((13, 107, 88)) * 1800) * 1200
+    header = struct.pack(">IIBBBBB", 1800, 1200, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def pages(tenant: str, places: int) -> list[Page]:
@@ -183,11 +256,24 @@ def pages(tenant: str, places: int) -> list[Page]:
         Page("confirmations", f"{root}/confirmations"),
         Page("audit log", f"{root}/audit"),
         Page("deliveries", f"{root}/deliveries"),
+        Page("deliveries, a reason", f"{root}/deliveries?state=refused&reason=TooManyRequests"),
+        Page("deliveries to be tried again", f"{root}/retry?state=refused&reason=TooManyRequests"),
         Page("images", f"{root}/images"),
         Page(f"import, {IMPORTED_ROWS:,} rows sent", f"{root}/import", urllib.parse.urlencode({"rows": rows}), 303),
         Page(f"import, what {IMPORTED_ROWS:,} rows would do", f"{root}/import/{digest}"),
         Page("App Store", f"{root}/appstore"),
+        Page("App Store, a plan", f"{root}/appstore/com.example.Places.Clip"),
+        Page("URLs", f"{root}/urls"),
+        Page("URLs, a part", f"{root}/urls?at={tenant}.example.com%2Fcity7"),
+        Page("domains", f"{root}/domains"),
+        Page("a domain", f"{root}/domains/{tenant}.example.com"),
+        Page("keys", f"{root}/keys"),
+        Page("webhooks", f"{root}/webhooks"),
         Page("tenants", "/"),
+        Page("tenants and limits", "/tenants"),
+        Page("a tenant's limits", f"/tenants/{tenant}"),
+        Page("status", "/status"),
+        Page("sessions", "/sessions"),
     ]
 
 
@@ -266,6 +352,8 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     options = parse_arguments()
     facts = circumstances(options.doorstep)
+    # Without it there are no webhooks.
+    os.environ["DOORSTEP_TOKEN_SECRET"] = secrets.token_hex(32)
     subprocess.run([options.doorstep, "migrate"], stdout=subprocess.DEVNULL, check=True)
     sizes = [measure(options, places) for places in options.sizes]
     if options.format == "json":

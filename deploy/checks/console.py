@@ -1,14 +1,15 @@
 """What deploy/checks/console puts into the database, and what it looks at in the browser.
 
 usage: console.py seed FOLDER PLACES
-       console.py look PORT SCREENSHOTS --link URL --link URL --reader URL --keeper URL --expired URL --tiles URL
-                  --database URL
+       console.py look PORT SCREENSHOTS --tiles-port PORT --database URL --doorstep PATH --scratch FOLDER
                   [--picture FILE]
 """
 
 import argparse
 import csv
+import gzip
 import http.client
+import os
 import pathlib
 import random
 import struct
@@ -47,16 +48,22 @@ SENT = """
     SET session_replication_role = replica;
     DO $$
     DECLARE
-        t uuid := (SELECT tenant_id FROM doorstep.tenants WHERE slug = 'restaurants');
+        t uuid;
+        name text;
+        said text;
+        place text;
         ms bigint := floor(extract(epoch FROM now()) * 1000)::bigint - 60000;
         made timestamptz := 'epoch'::timestamptz + ms * interval '1 ms';
         id text := lpad(to_hex(ms), 12, '0') || '70008000';
     BEGIN
+        FOR t, name IN SELECT tenant_id, slug FROM doorstep.tenants WHERE slug IN ('restaurants', 'hostile') LOOP
+        said := CASE name WHEN 'hostile' THEN '"><img src=x onerror=alert(1)>' ELSE 'TooManyRequests' END;
+        place := CASE name WHEN 'hostile' THEN '</script><script>alert(1)</script>' ELSE 'restaurant_a' END;
         PERFORM set_config('doorstep.tenant_id', t::text, true);
         INSERT INTO doorstep.notifications (tenant_id, created_at, notification_id, bundle_id, url, experience_url,
             location_identifier, audience, push_type, priority, payload)
         VALUES (t, made, (id || lpad('1', 12, '0'))::uuid, 'com.example.MyApp.Clip',
-            'https://example.com/restaurants/restaurant_a', 'https://example.com/restaurants/restaurant_a', 'restaurant_a',
+            'https://example.com/restaurants/' || place, 'https://example.com/restaurants/restaurant_a', place,
             '{"business": true}', 'alert', 10, convert_to('{"aps":{"alert":"<b>Your table</b> is ready"}}', 'UTF8'));
         INSERT INTO doorstep.deliveries (tenant_id, created_at, notification_id, delivery_id, instance_id, token_kind,
             environment, state, reason, due_at, attempt, finished_at, answers)
@@ -68,18 +75,31 @@ SENT = """
                 'reason', s.reason)) ELSE '[]' END
         FROM generate_series(1, 70) AS n, LATERAL (
             SELECT (ARRAY['delivered', 'delivered', 'refused', 'refused', 'uncertain', 'queued'])[1 + n % 6],
-                (ARRAY[NULL, NULL, 'TooManyRequests', 'Unregistered', NULL, NULL])[1 + n % 6]
+                (ARRAY[NULL, NULL, said, 'Unregistered', NULL, NULL])[1 + n % 6]
         ) AS s (state, reason);
         INSERT INTO doorstep.app_store_connections (tenant_id, bundle_id, key_id, issuer_id, sealed_secret)
         VALUES (t, 'com.example.MyApp.Clip', 'ABCDE12345', NULL, convert_to(repeat('x', 64), 'UTF8'));
         INSERT INTO doorstep.app_store_experiences (tenant_id, bundle_id, url, phase, remote_id, content, sent_at)
         VALUES (t, 'com.example.MyApp.Clip', 'https://example.com/restaurants', 'created', '1', '{}', now());
         INSERT INTO doorstep.app_store_refusals (tenant_id, bundle_id, url, content, code, source, refused_at)
-        VALUES (t, 'com.example.MyApp.Clip', 'https://example.com/restaurants/restaurant_a', '{}',
+        VALUES (t, 'com.example.MyApp.Clip', 'https://example.com/restaurants/' || place, '{}',
             'ENTITY_ERROR.ATTRIBUTE.INVALID', '/data/attributes/link', now());
         INSERT INTO doorstep.app_store_runs (tenant_id, run_id, bundle_id, actor, started_at, ended_at, outcome)
         VALUES (t, gen_random_uuid(), 'com.example.MyApp.Clip', 'operator:ada', now(), now(), 'done'),
             (t, gen_random_uuid(), 'com.example.MyApp.Clip', 'operator:<b>', now(), NULL, NULL);
+        INSERT INTO doorstep.app_store_checks
+            (tenant_id, bundle_id, due_at, checked_at, counts, summary, findings_digest, failure)
+        VALUES (t, 'com.example.MyApp.Clip', now(), now(), '{}', jsonb_build_object('inStep', false,
+            'counts', '{"create": 3, "update": 120}'::jsonb, 'findings', '{"place_rewritten": 60}'::jsonb,
+            'places', '{"matched": 7}'::jsonb, 'missing', jsonb_build_array('https://example.com/' || place)),
+            sha256(''), CASE name WHEN 'hostile' THEN said END);
+        INSERT INTO doorstep.app_store_check_rows (tenant_id, bundle_id, url, row_json)
+        SELECT t, 'com.example.MyApp.Clip', 'https://example.com/restaurants/' || place || n, jsonb_build_object('step', 'update',
+            'id', '1' || n, 'changes', jsonb_build_array(jsonb_build_object('path', '/attributes/link', 'old', said,
+            'new', repeat('x', 300))), 'findings', jsonb_build_array(jsonb_build_object('code', 'place_rewritten',
+            'detail', said)))
+        FROM generate_series(1, 120) AS n;
+        END LOOP;
     END $$;
     """
 
@@ -190,6 +210,7 @@ PAGES = {
     "import": "/t/restaurants/import",
     "appstore": "/t/restaurants/appstore",
     "appstore-none": "/t/many/appstore",
+    "appstore-plan": "/t/restaurants/appstore" + FIRST,
     "audit": "/t/restaurants/audit",
     "urls": "/t/restaurants/urls",
     "urls-part": "/t/restaurants/urls?at=example.com%2Frestaurants",
@@ -211,10 +232,25 @@ PAGES = {
     "hostile-found": "/t/hostile/find?q=%22%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E",
     "hostile-problems": "/t/hostile/problems?code=code_unfit",
     "hostile-audit": "/t/hostile/audit",
+    "hostile-diagnosis": "/t/hostile/diagnose?url=https%3A%2F%2Fhostile.example.com%2Fh%2F%3Cb%3E%22%2F%252e%252e%2F%EF%B7%BD",
+    "hostile-diagnosis-none": "/t/hostile/diagnose?url=%3C%2Ftitle%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+    "hostile-confirmations": "/t/hostile/confirmations",
+    "hostile-deliveries": "/t/hostile/deliveries",
+    "hostile-retry": "/t/hostile/retry?state=refused&reason=%22%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E",
+    "hostile-images": "/t/hostile/images",
+    "hostile-domains": "/t/hostile/domains",
+    "hostile-domain": "/t/hostile/domains/example.com",
+    "hostile-webhooks": "/t/hostile/webhooks",
+    "hostile-webhook": "/t/hostile/webhooks" + FIRST,
+    "hostile-appstore": "/t/hostile/appstore",
+    "hostile-appstore-plan": "/t/hostile/appstore" + FIRST,
     "sessions": "/sessions",
     "help": "/help",
     "nothing": "/t/nobody/places",
 }
+
+# Of pages that are not answered 200.
+STATUSES = {"nothing": 404, "import-refused": 422, "hostile-import-refused": 422}
 
 
 class Failures:
@@ -230,12 +266,21 @@ class Failures:
             self.add(what, text)
 
 
-def watch(page, origin, failures, what):
-    """A page says nothing on its console, opens no dialog, and asks no other origin."""
+def watch(page, origin, failures, what, status=lambda: 200):
+    """A page says nothing on its console, opens no dialog, and asks no other origin.
+
+    Its own status, where it is to be another than 200, a browser tells there; of none of its files it has to say anything.
+    """
     # A machine that has much else to do is slow, and not wrong.
     page.set_default_timeout(120_000)
-    page.on("console", lambda message: failures.add(what(), f"console says {message.text!r} ({page.url})")
-            if "status of 404" not in message.text else None)
+
+    def said(message):
+        isOwn = (status() != 200 and f"status of {status()}" in message.text
+                 and message.location["url"].split("#")[0] == page.url.split("#")[0])
+        if not isOwn:
+            failures.add(what(), f"console says {message.text!r} ({page.url})")
+
+    page.on("console", said)
     page.on("pageerror", lambda error: failures.add(what(), f"error {error} ({page.url})"))
     page.on("dialog", lambda dialog: (failures.add(what(), f"dialog {dialog.message!r}"), dialog.dismiss()))
 
@@ -247,6 +292,12 @@ def watch(page, origin, failures, what):
             route.abort()
 
     page.route("**/*", route)
+
+
+def link(options, port, name, *arguments):
+    """One that signs somebody in, made when it is used: it is good for ten minutes, and a machine may be slow."""
+    command = [options.doorstep, "console", "link", "--console-port", str(port), "--as", name, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def sign_in(context, link):
@@ -262,25 +313,38 @@ restaurant_a,Restaurant A,37.35,-122.008889,100
 """
 
 
+HOSTILE_ROWS = """identifier,name,latitude,longitude,radius
+"</title><script>alert(1)</script>","<b>""&\u202Egnp.exe",10,20,100
+javascript:alert(1),\U0001D54F\u0335\u0336\u0337,10,20,100
+"""
+
+
 def pages(browser, origin, cookies):
     """Those whose addresses are not known before."""
     context = browser.new_context(storage_state=cookies)
     page = context.new_page()
     page.set_default_timeout(120_000)
     found = {}
-    for name, start, link in (
-        ("delivery", "deliveries?state=refused", 'main th a[href*="/deliveries/"]'), ("image", "images", ".images a"),
-    ):
-        page.goto(f"{origin}/t/restaurants/{start}")
-        found[name] = page.locator(link).first.get_attribute("href")
-    page.goto(origin + found["delivery"])
-    found["notification"] = page.locator('main dd a[href*="/deliveries/"]').first.get_attribute("href")
-    for name, rows in (("import-diff", ROWS), ("import-refused", ROWS + "bad,Bad,91,0,1\n<b>,,0,0,x\n")):
-        page.goto(f"{origin}/t/restaurants/import")
-        page.locator("textarea").fill(rows)
-        page.get_by_role("button", name="Show what they would do").click()
-        page.wait_for_url("**/import/*")
-        found[name] = page.url[len(origin):]
+    for prefix, tenant, rows in (("", "restaurants", ROWS), ("hostile-", "hostile", HOSTILE_ROWS)):
+        start = f"{origin}/t/{tenant}"
+        for name, part, link in (
+            ("delivery", "deliveries?state=refused", 'main th a[href*="/deliveries/"]'), ("image", "images", ".images a"),
+            ("place", "places", "main .row"),
+        ):
+            page.goto(f"{start}/{part}")
+            found[prefix + name] = page.locator(link).first.get_attribute("href")
+        page.goto(origin + found[prefix + "delivery"])
+        found[prefix + "notification"] = page.locator('main dd a[href*="/deliveries/"]').first.get_attribute("href")
+        for name, rows in (("import-diff", rows), ("import-refused", rows + "bad,Bad,91,0,1\n<b>,,0,0,x\n")):
+            page.goto(f"{start}/import")
+            page.locator("textarea").fill(rows)
+            page.get_by_role("button", name="Show what they would do").click()
+            page.wait_for_url("**/import/*")
+            found[prefix + name] = page.url[len(origin):]
+    edit = found["hostile-place"] + "/edit"
+    found["hostile-edit"] = edit
+    found["hostile-edit-errors"] = edit + "?name=&latitude=%3Cb%3E&longitude=x&radius=501"
+    found["hostile-review"] = edit + "?name=%3C%2Ftitle%3E%E2%80%AEgnp&latitude=11&longitude=21&radius=90"
     context.close()
     return PAGES | found
 
@@ -298,7 +362,8 @@ def take_picture(browser, origin, cookies, path):
     context.close()
 
 
-def look_at_pages(browser, origin, link, screenshots, failures, axe, picture):
+def look_at_pages(browser, origin, link, screenshots, failures, axe, picture, commands):
+    """- Parameter commands: is given what the pages say does the same."""
     from playwright.sync_api import expect
 
     state = browser.new_context()
@@ -313,18 +378,26 @@ def look_at_pages(browser, origin, link, screenshots, failures, axe, picture):
                 storage_state=cookies, color_scheme=scheme, viewport={"width": width, "height": 800},
                 reduced_motion="reduce")
             page = context.new_page()
-            now = [""]
-            watch(page, origin, failures, lambda: now[0])
+            now, status = [""], [200]
+            watch(page, origin, failures, lambda: now[0], lambda: status[0])
+
+            def go(path, wanted):
+                status[0] = wanted
+                answer = page.goto(origin + path)
+                failures.expect(answer.status == wanted, now[0], f"is answered {answer.status}")
+
             for name, path in looked_at.items():
                 now[0] = f"{name} {width} {scheme}"
-                page.goto(origin + path.removesuffix(FIRST))
+                go(path.removesuffix(FIRST), STATUSES.get(name, 200))
                 if path.endswith(FIRST):
-                    page.goto(origin + page.locator("main .row").first.get_attribute("href"))
+                    go(page.locator("main .row").first.get_attribute("href"), 200)
                 if page.locator("[data-map]").count():
                     expect(page.locator(".leaflet-container")).to_be_visible(timeout=20_000)
                     if page.locator('[data-map="cells"]').count():
                         expect(page.locator("#map-says")).to_contain_text("in view", timeout=20_000)
                     page.wait_for_load_state("networkidle")
+                for line in page.locator("[aria-labelledby=commands] code").all_text_contents():
+                    commands[line] = name
                 wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 failures.expect(wide <= 0, now[0], f"is {wide} px wider than the screen")
                 results = axe.run(page, options=AXE)
@@ -334,6 +407,28 @@ def look_at_pages(browser, origin, link, screenshots, failures, axe, picture):
                 page.screenshot(path=screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
             context.close()
     return len(looked_at)
+
+
+def parse_commands(commands, doorstep, folder, failures):
+    """Has a shell and the program itself read what pages print: each is a command with its options, and quoted as it has to be.
+
+    Nothing is done: there is no such database.
+    """
+    environment = os.environ | {"DOORSTEP": doorstep, "DATABASE_URL": "postgresql://127.0.0.1:1/none?connect_timeout=1"}
+    for line, name in commands.items():
+        # It asks the site itself, and no database; what somebody has typed and is told to be wrong is so for the command, too.
+        if line.startswith("doorstep domain check ") or name.endswith("edit-errors"):
+            continue
+        outcome = subprocess.run(
+            ["bash", "-c", 'doorstep() { "$DOORSTEP" "$@"; }\n' + line], cwd=folder, env=environment, capture_output=True,
+            text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=60, check=False)
+        # EX_USAGE, and what a shell says that found none.
+        failures.expect(
+            line.startswith("doorstep ") and (
+                outcome.returncode not in (0, 64, 126, 127) or line == "doorstep --help" or "no terminal to ask on" in outcome.stderr),
+            name,
+            f"prints {line!r}, which ends with {outcome.returncode}: {outcome.stderr.strip()[:300]}")
+    return len(commands)
 
 
 def focus_of(page):
@@ -441,6 +536,11 @@ def walk_without_scripts(browser, origin, link, failures):
     failures.expect("queued again" in page.locator("main").inner_text(), what, "nothing is said of another try")
     page.goto(f"{origin}/t/many/images")
     failures.expect("doorstep image add" in page.locator("body").inner_text(), what, "no command adds an image")
+    for section in ("images", "import"):
+        page.goto(f"{origin}/t/many/{section}")
+        failures.expect(
+            page.locator("form[data-upload]").count() == 1 and not page.locator("form[data-upload]").is_visible(),
+            what, f"the page {section} shows a form that sends nothing")
     context.close()
 
 
@@ -552,14 +652,15 @@ FORM = "application/x-www-form-urlencoded"
 def refuse(browser, origin, port, options, failures):
     here = f"127.0.0.1:{port}"
     reader, keeper = browser.new_context(), browser.new_context()
-    sign_in(reader, options.reader)
-    sign_in(keeper, options.keeper)
+    reading = link(options, port, "Rea", "--read-only")
+    sign_in(reader, reading)
+    sign_in(keeper, link(options, port, "Kim", "--tenant", "many"))
 
     # A link is good once.
     page = reader.new_page()
     page.goto(f"{origin}/login")
     again = browser.new_context().new_page()
-    again.goto(options.reader)
+    again.goto(reading)
     again.wait_for_load_state()
     failures.expect("was used already" in again.locator("main").inner_text(), "used link", "it signs in again")
 
@@ -591,7 +692,7 @@ def refuse(browser, origin, port, options, failures):
     failures.expect(status == 403, "read-only session", f"a change is answered {status}")
     for other in ("", "/places", "/places/restaurant_a", "/places/restaurant_a/edit", "/diagnose", "/problems", "/audit",
                   "/confirmations", "/find?q=restaurant_a", "/places.cells?bbox=-1,-1,1,1&z=2", "/deliveries",
-                  "/retry?state=refused", "/images", "/import", "/appstore", "/urls", "/domains",
+                  "/retry?state=refused", "/images", "/import", "/appstore", "/appstore/com.example.MyApp.Clip", "/urls", "/domains",
                   "/domains/example.com", "/keys", "/webhooks"):
         status = ask(port, "GET", f"/t/restaurants{other}", {"Host": here, "Cookie": cookie}).status
         failures.expect(status == 404, "another tenant", f"{other} is answered {status}")
@@ -611,7 +712,7 @@ def refuse(browser, origin, port, options, failures):
 
     # A session that is over.
     late = browser.new_context()
-    sign_in(late, options.expired)
+    sign_in(late, link(options, port, "Eve"))
     page = late.new_page()
     page.goto(f"{origin}/")
     failures.expect(page.locator("h1").inner_text() == "Tenants", "session", "it has not begun")
@@ -663,8 +764,11 @@ def measure(browser, origin, link, failures):
     page.locator("#map-says:has-text('in view')").wait_for()
     elapsed = time.monotonic() - start
     page.wait_for_load_state("networkidle")
+    bodies = {url: context.request.get(origin + url).body() for url, _ in sizes if "/console." in url}
     html, requests = sizes[0][1], len(sizes)
     total = sum(size for _, size in sizes)
+    styles = sum(len(gzip.compress(bodies[url])) for url in bodies if url.endswith("/console.css"))
+    scripts = sum(len(gzip.compress(bodies[url])) for url in bodies if url.endswith("/console.js"))
     sizes.clear()
     with page.expect_response(lambda response: "places.cells" in response.url):
         page.get_by_role("button", name="Zoom in").click()
@@ -676,6 +780,10 @@ def measure(browser, origin, link, failures):
     failures.expect(total <= 200_000, "budget", f"all has {total} bytes")
     failures.expect(requests <= 8, "budget", f"{requests} requests")
     failures.expect(following <= 20_000, "budget", f"the next view has {following} bytes")
+    failures.expect(styles <= 10_000, "budget", f"the console's own style has {styles} bytes in gzip")
+    failures.expect(scripts <= 20_000, "budget", f"the console's own scripts have {scripts} bytes in gzip")
+    slowness = float(os.environ.get("CONSOLE_CHECK_SLOWNESS", "1"))
+    failures.expect(elapsed <= 1.5 * slowness, "budget", f"the map takes {elapsed:.1f} s")
     context.close()
 
 
@@ -690,20 +798,26 @@ def look(options):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         # A link is good once, and the audit log has the names of those who walk.
-        count = look_at_pages(browser, origin, options.link[2], screenshots, failures, Axe(), options.picture)
-        walk_without_scripts(browser, origin, options.link[1], failures)
-        walk_by_keys(browser, origin, options.link[0], failures)
-        measure(browser, origin, options.link[3], failures)
-        send_files(browser, origin, options.link[4], failures)
-        look_at_tiles(browser, options.tiles, failures)
-        show_keys_once(browser, origin, options.link[5], failures, Axe())
+        def person(name):
+            return link(options, options.port, name)
+
+        commands = {}
+        count = look_at_pages(
+            browser, origin, person("Cay"), screenshots, failures, Axe(), options.picture, commands)
+        commands = parse_commands(commands, options.doorstep, options.scratch, failures)
+        walk_without_scripts(browser, origin, person("Ben"), failures)
+        walk_by_keys(browser, origin, person("Ada"), failures)
+        measure(browser, origin, person("Dee"), failures)
+        send_files(browser, origin, person("Fay"), failures)
+        look_at_tiles(browser, link(options, options.tiles_port, "Gil"), failures)
+        show_keys_once(browser, origin, person("Hal"), failures, Axe())
         refuse(browser, origin, options.port, options, failures)
         browser.close()
     if failures.found:
         sys.exit(f"console: {len(failures.found)} failures")
     print(f"console: {count} pages at {len(WIDTHS)} widths, light and dark, without a violation of WCAG 2.2 AA, a "
-          f"message, another origin or horizontal scroll; walked by keys and without JavaScript; refusals hold "
-          f"({time.monotonic() - start:.0f} s)")
+          f"message, another origin or horizontal scroll; {commands} commands that they print are read by the program; walked "
+          f"by keys and without JavaScript; refusals hold ({time.monotonic() - start:.0f} s)")
 
 
 def main():
@@ -713,8 +827,8 @@ def main():
     parser.add_argument("look")
     parser.add_argument("port", type=int)
     parser.add_argument("screenshots")
-    parser.add_argument("--link", action="append", required=True)
-    for name in ("reader", "keeper", "expired", "tiles", "database"):
+    parser.add_argument("--tiles-port", type=int, required=True)
+    for name in ("database", "doorstep", "scratch"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--picture")
     look(parser.parse_args())

@@ -6,10 +6,12 @@ import Tenancy
 extension ConnectionPool {
     /// Has a function of the schema work, as `doorstep_router`, until it says that it did nothing more.
     /// - Returns: How much it did.
-    func exhaust(_ step: Query, _ mode: TransactionMode = .readWrite) async throws -> Int {
+    func exhaust(
+        _ step: Query, as role: DatabaseRole = .router, _ mode: TransactionMode = .readWrite
+    ) async throws -> Int {
         var total = 0
         while true {
-            let done: Int = try await withTransaction(as: .router, mode) {
+            let done: Int = try await withTransaction(as: role, mode) {
                 try await $0.execute(step).one().decode(at: 0)
             }
             guard done > 0 else { return total }

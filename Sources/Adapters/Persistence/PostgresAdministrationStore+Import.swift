@@ -43,14 +43,37 @@ extension TenantTransaction {
         guard problems.isEmpty else { throw ImportRefused(problems: problems) }
         guard !options.isDryRun else { return .planned(try await plan(Item.self, count, options)) }
         do {
+            let seen = try await expected(Item.self, options)
             let removed = options.prunes ? try await removeOthers(Item.self, options.allowedRemovals) : 0
-            return .done(try await merge(Item.self, count, removed: removed))
+            let counts = try await merge(Item.self, count, removed: removed)
+            // What somebody has added since it was looked at was not locked.
+            if let seen, removed != seen.total - seen.staged || counts.added != count - seen.staged {
+                throw AdministrationError.conflict
+            }
+            return .done(counts)
         } catch let error as PostgreSQLError
             where error.isUniqueViolation() || error.isForeignKeyViolation() && !error.isOfTenantThatIsGone
         {
             // Of what was found above somebody has changed something since, one item at a time.
             throw AdministrationError.conflict
         }
+    }
+
+    /// What is there, locked, where it has to be what was planned for; nil where it may be anything.
+    private func expected<Item: StagedItem>(
+        _: Item.Type, _ options: ImportOptions
+    ) async throws -> (hash: String, total: Int, staged: Int)? {
+        guard let expected = options.expectedState else { return nil }
+        let state = try await state(Item.self, prunes: options.prunes, locks: true)
+        guard state.hash == expected else { throw AdministrationError.conflict }
+        return state
+    }
+
+    private func state<Item: StagedItem>(
+        _: Item.Type, prunes: Bool, locks: Bool
+    ) async throws -> (hash: String, total: Int, staged: Int) {
+        let row = try await execute(Item.state(of: tenant, prunes: prunes, locks: locks)).one()
+        return try row.decode(String.self, Int.self, Int.self)
     }
 
     /// Copies rows into `pg_temp.staged`.
@@ -135,6 +158,8 @@ extension TenantTransaction {
     private func plan<Item: StagedItem>(
         _: Item.Type, _ count: Int, _ options: ImportOptions
     ) async throws -> ImportPlan {
+        // Before the plan: what somebody changes in between is then another state.
+        let state = try await state(Item.self, prunes: options.prunes, locks: false).hash
         var items: [String: [ImportPlan.Item]] = [:]
         var totals: [String: Int] = [:]
         for row in try await execute(Item.plan(for: tenant, prunes: options.prunes)) {
@@ -155,7 +180,7 @@ extension TenantTransaction {
                 added: added, changed: changed, removed: removed, unchanged: count - added - changed),
             added: items["added"] ?? [], changed: items["changed"] ?? [], removed: items["removed"] ?? [],
             inUse: options.prunes ? try await removalsInUse(Item.self) : RemovalsInUse(),
-            removalsAreAllowed: removed <= allowed)
+            removalsAreAllowed: removed <= allowed, state: state)
     }
 }
 

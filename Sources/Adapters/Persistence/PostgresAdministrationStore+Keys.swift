@@ -31,6 +31,18 @@ extension PostgresAdministrationStore: TenantKeys {
         }
     }
 
+    public func newestKeys(of tenant: TenantID, limit: Int) async throws -> [KeyRecord] {
+        try await read(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys WHERE tenant_id = \(tenant.uuid)
+                ORDER BY (revoked_at IS NULL AND coalesce(expires_at > now(), true)) DESC, created_at DESC, key_id DESC
+                LIMIT \(limit)
+                """
+            ).map { try KeyRecord(row: $0) }
+        }
+    }
+
     public func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {
         try await read(tenant) { transaction in
             guard let key = try await transaction.key(id) else { throw AdministrationError.unknownKey }

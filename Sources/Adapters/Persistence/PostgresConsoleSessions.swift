@@ -142,6 +142,14 @@ public struct PostgresConsoleSessions: ConsoleSessions {
         }
     }
 
+    /// Deletes events that were kept for so many days, a thousand a transaction.
+    /// - Parameter retention: one of ``AuditLogUpkeep/retentions``.
+    /// - Returns: How many those were.
+    public func pruneEvents(retention: Int) async throws -> Int {
+        try await pool.exhaust(
+            "SELECT doorstep.prune_console_events(\(retention)::integer)", as: .admin)
+    }
+
     private func write<Result: Sendable>(
         _ body: (Transaction) async throws -> Result
     ) async throws -> Result {

@@ -1,6 +1,7 @@
 import Administration
 import Encodings
 public import Foundation
+import JSON
 public import Notifications
 public import PostgreSQL
 public import Tenancy
@@ -10,11 +11,15 @@ public import Tenancy
 /// In PostgreSQL, as `doorstep_admin`.
 public struct PostgresDeliveryLedger: DeliveryLedger {
     private let pool: ConnectionPool
+    /// Whom the audit log names.
+    private let actor: String
     /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
     private let isReadOnly: Bool
 
-    public init(_ pool: ConnectionPool, isReadOnly: Bool = false) {
+    /// - Parameter actor: whom the audit log names; empty for the login.
+    public init(_ pool: ConnectionPool, actor: String = "", isReadOnly: Bool = false) {
         self.pool = pool
+        self.actor = actor
         self.isReadOnly = isReadOnly
     }
 
@@ -90,7 +95,8 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
         let states = DeliveryState.retriable.map(\.rawValue)
         let mode = TransactionMode(isReadOnly: isReadOnly)
         do {
-            return try await pool.withTenantTransaction(tenant, as: .admin, mode) { transaction in
+            return try await pool.withTenantTransaction(tenant, as: .admin, actor: actor, mode) {
+                transaction in
                 let selected: Int = try await transaction.execute(
                     """
                     SELECT count(*) FROM doorstep.deliveries d
@@ -107,6 +113,11 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
                 ).affectedRows
                 let counts = RetryCounts(queued: queued, tooLate: max(0, selected - queued))
                 guard expected == nil || expected == queued else { throw OtherDeliveries(counts) }
+                if queued > 0 {
+                    try await transaction.record(
+                        .update, "deliveries", before: selection.json,
+                        after: ["state": "queued", "count": JSONValue(queued)])
+                }
                 return counts
             }
         } catch let error as PostgreSQLError where isReadOnly && error.isReadOnlyTransaction {
@@ -126,6 +137,18 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
                 """
             ).first.map { NotificationID(try $0.decode(at: 0)) }
         }
+    }
+}
+
+extension DeliverySelection {
+    /// What the audit log says was selected; of many IDs the first.
+    fileprivate var json: JSONObject {
+        var json: JSONObject = [:]
+        if !ids.isEmpty { json["delivery_ids"] = .array(ids.prefix(100).map { .string($0.description) }) }
+        if let state { json["state"] = .string(state.rawValue) }
+        if let reason { json["reason"] = .string(reason) }
+        if let since { json["since"] = JSONValue(since) }
+        return json
     }
 }
 

@@ -48,9 +48,11 @@ extension Transaction {
     ) async throws -> InstallationStatus.Queue {
         let (count, first) = try await execute(
             """
-            SELECT count(*), min(due_at) FROM (
-                SELECT due_at FROM \(unsafeSQL: "\(relation)") WHERE due_at IS NOT NULL
-                LIMIT \(InstallationStatus.countLimit)) AS waiting
+            SELECT (
+                SELECT count(*) FROM (
+                    SELECT FROM \(unsafeSQL: "\(relation)") WHERE due_at IS NOT NULL
+                    LIMIT \(InstallationStatus.countLimit)) AS waiting),
+                (SELECT min(due_at) FROM \(unsafeSQL: "\(relation)") WHERE due_at IS NOT NULL)
             """
         ).one().decode(Int.self, Date?.self)
         return InstallationStatus.Queue(kind: kind, count: count, firstDueAt: first)

@@ -206,8 +206,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
 
     // MARK: Messages
 
-    public func add(_ test: WebhookMessage, to webhook: WebhookReference) async throws {
-        try await write(webhook.tenant, by: "") { transaction in
+    public func add(_ test: WebhookMessage, to webhook: WebhookReference, by actor: String) async throws {
+        try await write(webhook.tenant, by: actor) { transaction in
             try await transaction.requireEnabled(webhook.id)
             try await transaction.execute(
                 """
@@ -215,6 +215,13 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
                 VALUES (\(webhook.tenant.uuid), \(webhook.id.uuid), \(test.id), \(WebhookEvent.test),
                     \(test.body), now())
                 """)
+            try await transaction.record(
+                .insert, "webhook_messages",
+                after: [
+                    "webhook_id": .string("\(webhook.id)"),
+                    "message_id": .string(test.id.uuidString.lowercased()),
+                    "type": .string(WebhookEvent.test),
+                ])
         }
     }
 
@@ -235,9 +242,9 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     }
 
     public func replay(
-        _ selection: ReplaySelection, of webhook: WebhookReference
+        _ selection: ReplaySelection, of webhook: WebhookReference, by actor: String
     ) async throws -> (count: Int, last: UUID?) {
-        try await write(webhook.tenant, by: "") { transaction in
+        try await write(webhook.tenant, by: actor) { transaction in
             try await transaction.requireEnabled(webhook.id)
             let ids = try await transaction.execute(
                 """
@@ -253,6 +260,14 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
                 """
             ).map { try $0.decode(at: 0, as: UUID.self) }
             if ids.isEmpty, case .message = selection { throw WebhookRefusal.unknownMessage }
+            if !ids.isEmpty {
+                try await transaction.record(
+                    .update, "webhook_messages", before: selection.json,
+                    after: [
+                        "webhook_id": .string("\(webhook.id)"), "state": "waiting",
+                        "count": JSONValue(ids.count),
+                    ])
+            }
             let isAll = ids.count < ReplaySelection.limit
             return (ids.count, isAll ? nil : ids.max { $0.uuidString < $1.uuidString })
         }

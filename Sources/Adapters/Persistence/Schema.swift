@@ -28,6 +28,9 @@ public enum Schema {
         Migration(version: 14, name: "console", sql: text(PackageResources._014_console_sql)),
         Migration(
             version: 15, name: "app_store_checks", sql: text(PackageResources._015_app_store_checks_sql)),
+        Migration(
+            version: 16, name: "console_events", sql: text(PackageResources._016_console_events_sql),
+            compatibleFrom: 15),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -159,6 +159,22 @@ extension StagedItem {
         "NOT EXISTS (SELECT FROM pg_temp.staged s WHERE (\(keyList("s."))) = (\(keyList("t."))))"
     }
 
+    /// A hash of the rows that are staged, as they are now, and where others are removed of all; how many these are, and of how
+    /// many there is one staged.
+    /// - Parameter locks: whether they stay so until the end.
+    static func state(of tenant: TenantID, prunes: Bool, locks: Bool) -> Query {
+        """
+        WITH concerned AS (
+            SELECT t.*, NOT (\(unsafeSQL: isNotStaged)) AS is_staged FROM doorstep.\(identifier: relation) t
+            WHERE tenant_id = \(tenant.uuid)\(unsafeSQL: prunes ? "" : " AND NOT (\(isNotStaged))")
+            ORDER BY \(unsafeSQL: keyList("t."))\(unsafeSQL: locks ? " FOR NO KEY UPDATE" : ""))
+        SELECT encode(sha256(convert_to(coalesce(
+                string_agg(md5(c::text), '' ORDER BY \(unsafeSQL: keyList("c."))), ''), 'UTF8')), 'hex'),
+            count(*), count(*) FILTER (WHERE is_staged)
+        FROM concerned c
+        """
+    }
+
     /// How many there are, and how many are not staged, which are locked: nobody begins to refer to one.
     static func removals(of tenant: TenantID) -> Query {
         """

@@ -22,7 +22,8 @@ struct DoorstepCommand: AsyncParsableCommand {
             AttestKeyCommand.self, AttestationCommand.self, ReceiptKeyCommand.self,
             LookUpCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,
             SendCommand.self, DeliveryCommand.self, WebhookCommand.self, DiagnoseCommand.self,
-            ConfirmationCommand.self, APNsSimulatorCommand.self, AppStoreSimulatorCommand.self,
+            ConfirmationCommand.self, AuditCommand.self, APNsSimulatorCommand.self,
+            AppStoreSimulatorCommand.self,
             PostgresCommand.self,
         ])
 }

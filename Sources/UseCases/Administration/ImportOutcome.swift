@@ -8,11 +8,17 @@ public struct ImportOptions: Sendable, Hashable {
     public var isDryRun: Bool
     /// How many may be removed; nil for half of what there is.
     public var allowedRemovals: Int?
+    /// What was planned for (``ImportPlan/state``): where what is there is another, nothing is done; nil for whatever is there.
+    public var expectedState: String?
 
-    public init(prunes: Bool = false, isDryRun: Bool = false, allowedRemovals: Int? = nil) {
+    public init(
+        prunes: Bool = false, isDryRun: Bool = false, allowedRemovals: Int? = nil,
+        expectedState: String? = nil
+    ) {
         self.prunes = prunes
         self.isDryRun = isDryRun
         self.allowedRemovals = allowedRemovals
+        self.expectedState = expectedState
     }
 
     /// How many of some items may be removed where nothing is said.
@@ -83,13 +89,16 @@ public struct ImportPlan: Sendable, Hashable {
     public let inUse: RemovalsInUse
     /// Whether as many may be removed; else the import is refused until that is allowed.
     public let removalsAreAllowed: Bool
+    /// Another one for each other state of what the import is about: of the items that the file names, and where others are removed
+    /// of all.
+    public let state: String
 
     /// How many are named of each.
     public static let limit = 100
 
     public init(
         counts: ImportCounts, added: [Item], changed: [Item], removed: [Item], inUse: RemovalsInUse,
-        removalsAreAllowed: Bool = true
+        removalsAreAllowed: Bool = true, state: String = ""
     ) {
         self.counts = counts
         self.added = added
@@ -97,6 +106,7 @@ public struct ImportPlan: Sendable, Hashable {
         self.removed = removed
         self.inUse = inUse
         self.removalsAreAllowed = removalsAreAllowed
+        self.state = state
     }
 
     /// The counts, and under `plan` what they are of.

@@ -8,6 +8,9 @@ public protocol TenantKeys: Sendable {
     /// The oldest first.
     func keys(of tenant: TenantID) async throws -> [KeyRecord]
 
+    /// Those that are good before those that are not, and of each the newest first, up to `limit`.
+    func newestKeys(of tenant: TenantID, limit: Int) async throws -> [KeyRecord]
+
     /// - Throws: `AdministrationError.unknownKey`.
     func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord
 

@@ -2,6 +2,8 @@ import Administration
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import JSON
+import Persistence
 import Testing
 
 @testable import Console
@@ -73,10 +75,17 @@ import Testing
             let review = try await console.get("/t/acme/retry?state=refused&reason=TooManyRequests", cookie)
                 .text
             #expect(review.contains("Try 2 again"))
-            var form = ["state": "refused", "reason": "TooManyRequests", "days": "7", "count": "2"]
+            let since = try #require(review.firstMatch(of: /name="since" value="([^"]+)"/)).1
+            var form = [
+                "state": "refused", "reason": "TooManyRequests", "days": "7", "count": "2",
+                "since": String(since),
+            ]
 
             let reader = try await console.signIn(isReadOnly: true)
             #expect(try await console.post("/t/acme/retry", form, reader).status == .forbidden)
+            let seen = try await console.get("/t/acme/retry?state=refused&reason=TooManyRequests", reader)
+                .text
+            #expect(seen.contains("<dd>2</dd>") && !seen.contains("Try 2 again"))
             form["count"] = "3"
             let other = try await console.post("/t/acme/retry", form, cookie)
             #expect(other.status == .conflict && other.text.contains("None was tried again"))
@@ -95,6 +104,12 @@ import Testing
                 try await console.get("/t/acme/deliveries?state=queued", cookie).text.contains(
                     "TooManyRequests"))
             #expect(try await console.get("/t/acme/retry?state=delivered", cookie).status == .badRequest)
+            // Who did it stands in the audit log, once, and nothing of the tries that did nothing.
+            let entries = try await console.store.auditLog.entries(
+                of: console.acme.id, before: nil, limit: 10, where: ["relation": "deliveries"])
+            #expect(entries.map(\.actor) == ["console:ada"] && entries.first?.after?["count"] == 2)
+            #expect(entries.first?.before?["reason"] == "TooManyRequests")
+            #expect(try await console.get("/t/acme/audit", cookie).text.contains("update deliveries"))
         }
     }
 

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Geodesy
 import HTTPTypes
 import HummingbirdTesting
 import Invocation
@@ -30,8 +31,8 @@ import Testing
         return try #require(answer.headers[.location])
     }
 
-    private static func plan(_ page: String) throws -> String {
-        String(try #require(page.firstMatch(of: /name="plan" value="([0-9a-f]+)"/)).1)
+    private static func state(_ page: String) throws -> String {
+        String(try #require(page.firstMatch(of: /name="state" value="([0-9a-f]+)"/)).1)
     }
 
     @Test func whatIsShownIsWhatIsImported() async throws {
@@ -43,7 +44,7 @@ import Testing
             #expect(page.contains("doorstep location import --tenant acme places.csv --dry-run"))
             #expect(try await Self.identifiers(console) == ["door"])
             let path = String(next.prefix { $0 != "?" })
-            let done = try await console.post(path, ["plan": try Self.plan(page)], cookie)
+            let done = try await console.post(path, ["state": try Self.state(page)], cookie)
             #expect(done.status == .seeOther)
             let told = try #require(done.headers[.location])
             #expect(told == "/t/acme/import?added=1&changed=1&removed=0&unchanged=0")
@@ -68,7 +69,7 @@ import Testing
             // The door is bound to an experience.
             let page = try await console.get(next, cookie).text
             #expect(page.contains("are in use") && page.contains("advanced \(TestConsole.doorURL)"))
-            #expect(!page.contains("name=\"plan\""))
+            #expect(!page.contains("name=\"state\""))
         }
     }
 
@@ -76,13 +77,13 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let next = try await Self.paste("new,New,1,2,50\n", console, cookie)
-            let plan = try Self.plan(try await console.get(next, cookie).text)
+            let state = try Self.state(try await console.get(next, cookie).text)
             let items = TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test")
             try await items.create(
                 LocationRecord(
                     identifier: LocationIdentifier("new"), name: DisplayName("Mine"),
                     region: LocationRecord.door.region, metadata: [:]))
-            let late = try await console.post(next, ["plan": plan], cookie)
+            let late = try await console.post(next, ["state": state], cookie)
             #expect(late.status == .conflict && late.text.contains("Nothing was done"))
             #expect(try await items.show(LocationIdentifier("new")).name.text == "Mine")
         }
@@ -100,6 +101,8 @@ import Testing
             let wrong = try await console.get(try #require(empty.headers[.location]), cookie)
             #expect(wrong.status == .unprocessableContent && wrong.text.contains("is missing"))
             #expect(try await console.post("/t/acme/import", [:], cookie).status == .unprocessableContent)
+            let long = ["rows": String(repeating: "a", count: FormFields.maximumLength)]
+            #expect(try await console.post("/t/acme/import", long, cookie).status == .contentTooLarge)
             #expect(try await Self.identifiers(console) == ["door"])
         }
     }
@@ -108,10 +111,10 @@ import Testing
         try await TestConsole.withConsole { console in
             let ada = try await console.signIn("ada")
             let next = try await Self.paste("new,New,1,2,50\n", console, ada)
-            let plan = try Self.plan(try await console.get(next, ada).text)
+            let state = try Self.state(try await console.get(next, ada).text)
             let ben = try await console.signIn("ben")
             #expect(try await console.get(next, ben).status == .notFound)
-            #expect(try await console.post(next, ["plan": plan], ben).status == .notFound)
+            #expect(try await console.post(next, ["state": state], ben).status == .notFound)
             let elsewhere = next.replacing("/t/acme/", with: "/t/other/")
             #expect(try await console.get(elsewhere, ada).status == .notFound)
             let reader = try await console.signIn(isReadOnly: true)
@@ -120,26 +123,100 @@ import Testing
             #expect(
                 try await console.send(Array(Self.columns.utf8), as: "text/csv", "/t/acme/import.csv", reader)
                     .status == .forbidden)
-            #expect(try await console.post(next, ["plan": plan], reader).status == .forbidden)
+            #expect(try await console.post(next, ["state": state], reader).status == .forbidden)
         }
     }
 
     @Test func filesAreKeptForAWhileAndTheOldestMakeRoom() async throws {
-        let held = HeldFiles(maximumTotal: 10)
-        let (tenant, session, start) = (TenantID(UUID()), UUID(), Date())
+        let held = HeldFiles(maximumTotal: 10, maximumOfOwner: 8)
+        let (tenant, start) = (TenantID(UUID()), Date())
+        let (ada, ben) = (try Self.owner("ada"), try Self.owner("ben"))
         var digests: [String] = []
         for (number, length) in [4, 4, 4].enumerated() {
             digests.append(
                 await held.hold(
-                    Array(repeating: UInt8(number), count: length), of: tenant, by: session,
+                    Array(repeating: UInt8(number), count: length), of: tenant, by: ada,
                     at: start + Double(number)))
         }
-        #expect(await held.file(digests[0], of: tenant, by: session, at: start + 3) == nil)
-        #expect(await held.file(digests[1], of: tenant, by: session, at: start + 3) == [1, 1, 1, 1])
-        #expect(await held.file(digests[1], of: tenant, by: UUID(), at: start + 3) == nil)
-        #expect(await held.file(digests[1], of: TenantID(UUID()), by: session, at: start + 3) == nil)
+        // Her own made room.
+        #expect(await held.file(digests[0], of: tenant, by: ada, at: start + 3) == nil)
+        #expect(await held.file(digests[1], of: tenant, by: ada, at: start + 3) == [1, 1, 1, 1])
+        #expect(await held.file(digests[1], of: tenant, by: ben, at: start + 3) == nil)
+        #expect(await held.file(digests[1], of: TenantID(UUID()), by: ada, at: start + 3) == nil)
         let late = start + HeldFiles.lifetime + 1.5
-        #expect(await held.file(digests[1], of: tenant, by: session, at: late) == nil)
-        #expect(await held.file(digests[2], of: tenant, by: session, at: late) == [2, 2, 2, 2])
+        #expect(await held.file(digests[1], of: tenant, by: ada, at: late) == nil)
+        #expect(await held.file(digests[2], of: tenant, by: ada, at: late) == [2, 2, 2, 2])
+        // One is kept however long it is; of all the oldest make room.
+        let long = await held.hold(Array(repeating: 9, count: 9), of: tenant, by: ben, at: start + 4)
+        #expect(await held.file(long, of: tenant, by: ben, at: start + 4)?.count == 9)
+        #expect(await held.file(digests[2], of: tenant, by: ada, at: start + 4) == nil)
+    }
+
+    /// Whom a proxy has signed in, all by one and the same session.
+    private static func owner(_ name: String) throws -> HeldFiles.Owner {
+        HeldFiles.Owner(.byProxy(ConsoleAccess(name: try DisplayName(name)), at: Date()))
+    }
+
+    /// The rows of a file with so many places, each moved to another latitude.
+    private static func rows(_ count: Int, latitude: Double) -> String {
+        (0..<count).map { "p\($0 + 1_000),P,\(latitude),13,50\n" }.joined()
+    }
+
+    /// A change of the very field that the file changes, and of the last of more than are named: neither goes unseen.
+    @Test(arguments: [0, 100]) func whatSomebodyElseHasCorrectedIsNotOverwritten(_ number: Int) async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let first = try await Self.paste(Self.rows(101, latitude: 37.33), console, cookie)
+            let made = try await console.post(
+                first, ["state": try Self.state(try await console.get(first, cookie).text)], cookie)
+            #expect(made.status == .seeOther)
+            let next = try await Self.paste(Self.rows(101, latitude: 37.35), console, cookie)
+            let state = try Self.state(try await console.get(next, cookie).text)
+            let place = try LocationIdentifier("p\(number + 1_000)")
+            _ = try await console.store.items.locations.change(
+                place, of: console.acme.id, by: "operator:ben"
+            ) { current in
+                var place = try #require(current)
+                place.region = try CircularRegion(
+                    center: Coordinate(latitude: 37.4, longitude: 13), radius: Distance(meters: 50))
+                return place
+            }
+            let late = try await console.post(next, ["state": state], cookie)
+            #expect(late.status == .conflict && late.text.contains("Nothing was done"))
+            let kept = try await console.store.items.locations.item(place, of: console.acme.id)
+            #expect(kept?.region.center.latitude == 37.4)
+            // Who has looked again may.
+            let again = try await console.post(next, ["state": try Self.state(late.text)], cookie)
+            #expect(again.status == .seeOther)
+        }
+    }
+
+    @Test func whatSomebodyElseHasAddedIsNotRemovedUnseen() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let next = try await Self.paste(
+                "door,The door,52,13,100\nnew,New,1,2,50\n", console, cookie, ["prune": "1"])
+            let state = try Self.state(try await console.get(next, cookie).text)
+            let items = TenantItems(console.store.items.locations, of: console.acme.id, by: "operator:test")
+            try await items.create(
+                LocationRecord(
+                    identifier: LocationIdentifier("mine"), name: DisplayName("Mine"),
+                    region: LocationRecord.door.region, metadata: [:]))
+            let path = String(next.prefix { $0 != "?" })
+            let late = try await console.post(path, ["state": state, "prune": "1"], cookie)
+            #expect(late.status == .conflict)
+            #expect(try await Self.identifiers(console) == ["door", "mine"])
+            #expect(try await console.post(path, ["prune": "1"], cookie).status == .badRequest)
+        }
+    }
+
+    @Test func whoMayOnlyReadSeesNoForm() async throws {
+        try await TestConsole.withConsole { console in
+            let reader = try await console.signIn(isReadOnly: true)
+            for page in ["import", "images"] {
+                let text = try await console.get("/t/acme/\(page)", reader).text
+                #expect(text.contains("may read, and change nothing") && !text.contains("data-upload"))
+            }
+        }
     }
 }

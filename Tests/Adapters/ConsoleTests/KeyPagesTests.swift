@@ -4,6 +4,7 @@ import HTTPTypes
 import HummingbirdTesting
 import Invocation
 import Persistence
+import PostgreSQL
 import Tenancy
 import Testing
 
@@ -69,6 +70,9 @@ import Testing
             let cookie = try await console.signIn()
             let answer = try await console.post("/t/acme/keys", form(fields), cookie)
             #expect(answer.status == .unprocessableContent && answer.text.contains("class=\"error\""))
+            // At the top, and tied to the field.
+            #expect(answer.text.contains("Some fields cannot be taken"))
+            #expect(answer.text.contains(/aria-describedby="[^"]*-error"/))
             #expect(key(in: answer) == nil)
             #expect(try await console.store.keys(of: console.acme.id).isEmpty)
         }
@@ -80,6 +84,47 @@ import Testing
             let answer = try await console.post("/t/acme/keys", ["kind": "secret"], cookie)
             #expect(answer.status == .badRequest)
             #expect(try await console.store.keys(of: console.acme.id).isEmpty)
+        }
+    }
+
+    /// Where nothing was made the form may come again: the page that says what is wrong has the same fields.
+    @Test func aFormOfWhichNothingWasMadeMayComeAgain() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn("ada")
+            var fields = form(["kind": "secret", "locations": "nowhere"])
+            #expect(try await console.post("/t/acme/keys", fields, cookie).status == .unprocessableContent)
+            fields["locations"] = nil
+            // That it is shown cannot be written down: it is not made.
+            try await console.execute(
+                "REVOKE INSERT (event, name) ON doorstep.console_events FROM doorstep_admin")
+            #expect(try await console.post("/t/acme/keys", fields, cookie).status == .internalServerError)
+            #expect(try await console.store.keys(of: console.acme.id).isEmpty)
+            try await console.execute(
+                "GRANT INSERT (event, name) ON doorstep.console_events TO doorstep_admin")
+            let answer = try await console.post("/t/acme/keys", fields, cookie)
+            #expect(answer.status == .ok && key(in: answer) != nil)
+            #expect(try await console.post("/t/acme/keys", fields, cookie).status == .conflict)
+        }
+    }
+
+    @Test func ofManyKeysTheGoodOnesAreListedFirst() async throws {
+        try await TestConsole.withConsole { console in
+            var generator = SystemRandomNumberGenerator()
+            let old = try await console.store.createKey(
+                APIKey.generate(.secret, using: &generator), scopes: nil, expiresAt: nil, of: console.acme.id)
+            try await console.execute(
+                """
+                INSERT INTO doorstep.api_keys (tenant_id, key_id, kind, digest, hint, scopes, created_at, revoked_at)
+                SELECT tenant_id, gen_random_uuid(), kind, sha256(convert_to(n::text, 'UTF8')), 'dsk_gone', scopes,
+                    now() + make_interval(secs => n), now()
+                FROM doorstep.api_keys, generate_series(1, 250) AS n
+                """)
+            let cookie = try await console.signIn()
+            let page = try await console.get("/t/acme/keys", cookie).text
+            #expect(page.contains(old.hint) && page.contains("200 are shown"))
+            let first = try await console.store.newestKeys(of: console.acme.id, limit: 3)
+            #expect(first.count == 3 && first.first?.id == old.id)
+            #expect(first[1].createdAt > first[2].createdAt)
         }
     }
 

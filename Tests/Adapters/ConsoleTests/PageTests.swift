@@ -322,6 +322,7 @@ import Testing
                     LocationRecord(
                         identifier: LocationIdentifier(identifier), name: DisplayName("Named so"),
                         region: door.region, metadata: [:]))
+            try console.follow([(identifier, "Named so", 52, 13)])
             let list = try await console.get("/t/acme/places?q=named", cookie).text
             let link = try #require(list.firstMatch(of: /<a class="row" href="([^"]+)"/)).1
             let steps = link.split(separator: "/")

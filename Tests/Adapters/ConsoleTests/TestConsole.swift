@@ -87,13 +87,15 @@ struct TestConsole {
                         stores: { access in
                             let store = PostgresAdministrationStore(
                                 pool, actor: access.actor, isReadOnly: access.isReadOnly)
-                            let ledger = PostgresDeliveryLedger(pool, isReadOnly: access.isReadOnly)
+                            let ledger = PostgresDeliveryLedger(
+                                pool, actor: access.actor, isReadOnly: access.isReadOnly)
                             return ConsoleStores(
                                 tenants: store, items: store.items, places: store,
                                 confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
                                 images: store.imageFiles, deliveries: ledger,
                                 traces: NotificationTracer(ledger, PostgresNotificationStore(appPool)),
-                                registrations: PostgresRegistrationOverview(pool), keys: store,
+                                registrations: PostgresRegistrationOverview(pool),
+                                registrationChecks: PostgresRegistrationChecks(pool), keys: store,
                                 webhooks: PostgresWebhookRegistry(
                                     pool, keys: keys, isReadOnly: access.isReadOnly))
                         }, table: table,
@@ -160,6 +162,7 @@ struct TestConsole {
         let notification = try #require(ids.first)
         try await database.withSuperuser { pool in
             try await pool.withTransaction { transaction in
+                try await transaction.execute(Self.setTenant(tenant))
                 try await transaction.execute(
                     """
                     INSERT INTO doorstep.notifications (tenant_id, created_at, notification_id, bundle_id, url,
@@ -182,6 +185,21 @@ struct TestConsole {
             }
         }
         return (notification, Array(ids.dropFirst()))
+    }
+
+    /// Executes statements as the superuser.
+    func execute(_ statements: Query...) async throws {
+        try await database.withSuperuser { pool in
+            try await pool.withTransaction { transaction in
+                try await transaction.execute(Self.setTenant(acme))
+                for statement in statements { try await transaction.execute(statement) }
+            }
+        }
+    }
+
+    /// The rows that others refer to are looked for as their owner sees them, of one tenant alone.
+    private static func setTenant(_ tenant: Tenant) -> Query {
+        "SELECT set_config('doorstep.tenant_id', \(tenant.id.description), true)"
     }
 
     // MARK: Requests
@@ -289,7 +307,9 @@ extension ExperienceRecord {
 
 extension MigratedDatabase {
     /// Pools of a server's login and of an administrator's.
-    fileprivate func withPools(_ body: (_ app: ConnectionPool, _ admin: ConnectionPool) async throws -> Void) async throws {
+    fileprivate func withPools(
+        _ body: (_ app: ConnectionPool, _ admin: ConnectionPool) async throws -> Void
+    ) async throws {
         try await withPool(as: .app) { app in
             try await withPool(as: .admin) { admin in try await body(app, admin) }
         }

@@ -2,8 +2,10 @@ import Administration
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import JSON
 import Notifications
 import Persistence
+import PostgreSQL
 import Tenancy
 import Testing
 
@@ -25,8 +27,7 @@ import Testing
     @Test func aWebhookIsRegisteredAndItsSecretShownOnce() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
-            let fields = form(["url": "https://hooks.example.com/a?b=<c>", "event.key.revoked": "1"])
-            // A URL has no such characters.
+            let fields = form(["url": "ftp://hooks.example.com/<a>", "event.key.revoked": "1"])
             #expect(
                 try await console.post("/t/acme/webhooks", fields, cookie).status == .unprocessableContent)
             let good = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])
@@ -85,6 +86,42 @@ import Testing
                     "\(path)/replay", ["message": message.id.uuidString.lowercased()], cookie
                 )
                 .status == .conflict)
+        }
+    }
+
+    /// More than are sent at a time: who goes on does so behind the last, and begins with none again.
+    @Test func manyMessagesAreSentOnceMoreInParts() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn("ada")
+            let created = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])
+            _ = try await console.post("/t/acme/webhooks", created, cookie)
+            let webhook = try #require(try await webhooks(console).first)
+            let path = "/t/acme/webhooks/\(webhook.id)"
+            try await console.execute(
+                """
+                INSERT INTO doorstep.webhook_messages (tenant_id, webhook_id, message_id, type, body, state)
+                SELECT \(console.acme.id.uuid), \(webhook.id.uuid), gen_random_uuid(), 'key.revoked', '', 'taken'
+                FROM generate_series(1, \(ReplaySelection.limit + 1))
+                """)
+            let first = try await console.post("\(path)/replay", ["hours": "1", "taken": "1"], cookie)
+            let next = try #require(first.headers[.location])
+            #expect(next.contains("count=1000") && next.contains("after="))
+            // Receivers have taken them by now.
+            try await console.execute(
+                "UPDATE doorstep.webhook_messages SET state = 'taken', due_at = NULL WHERE state = 'waiting'")
+            let page = try await console.get(next, cookie).text
+            #expect(page.contains("Send those behind them"))
+            var fields: [String: String] = [:]
+            for match in page.matches(of: /type="hidden" name="(hours|since|taken|after)" value="([^"]*)"/) {
+                fields[String(match.1)] = String(match.2)
+            }
+            #expect(fields.count == 4)
+            let second = try await console.post("\(path)/replay", fields, cookie)
+            #expect(second.headers[.location] == "\(path)?done=replayed&count=1")
+            let entries = try await console.store.auditLog.entries(
+                of: console.acme.id, before: nil, limit: 10, where: ["relation": "webhook_messages"])
+            #expect(entries.map { $0.after?["count"] } == [1, 1_000])
+            #expect(entries.allSatisfy { $0.actor == "console:ada" })
         }
     }
 

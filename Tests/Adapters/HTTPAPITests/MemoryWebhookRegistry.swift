@@ -109,7 +109,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         }
     }
 
-    func add(_ test: WebhookMessage, to webhook: WebhookReference) async throws {
+    func add(_ test: WebhookMessage, to webhook: WebhookReference, by actor: String) async throws {
         try state.withLock { state in
             try Self.requireEnabled(webhook, in: state)
             state.messages[webhook, default: []].append(
@@ -132,7 +132,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     }
 
     func replay(
-        _ selection: ReplaySelection, of webhook: WebhookReference
+        _ selection: ReplaySelection, of webhook: WebhookReference, by actor: String
     ) async throws -> (count: Int, last: UUID?) {
         try state.withLock { state in
             try Self.requireEnabled(webhook, in: state)

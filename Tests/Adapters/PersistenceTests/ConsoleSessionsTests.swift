@@ -268,7 +268,9 @@ import Testing
             let registry = PostgresWebhookRegistry(stores.adminPool, keys: keys, isReadOnly: true)
             #expect(try await registry.webhook(reference) == webhook)
             let message = WebhookMessage(WebhookEvent.test, [:], at: start)
-            await #expect(throws: ReadOnlyAccess.self) { try await registry.add(message, to: reference) }
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await registry.add(message, to: reference, by: "console:ada")
+            }
             await #expect(throws: ReadOnlyAccess.self) {
                 try await registry.create(hook, events: WebhookEvent.usual, of: tenant, by: "console:ada")
             }
@@ -279,12 +281,52 @@ import Testing
                 try await registry.replaceSecret(of: reference, by: hook.secret, actor: "console:ada")
             }
             await #expect(throws: ReadOnlyAccess.self) {
-                try await registry.replay(.since(start, includesTaken: true), of: reference)
+                try await registry.replay(
+                    .since(start, includesTaken: true), of: reference, by: "console:ada")
             }
             await #expect(throws: ReadOnlyAccess.self) {
                 try await registry.delete(reference, by: "console:ada")
             }
             #expect(try await registry.webhook(reference) == webhook)
+        }
+    }
+
+    @Test func eventsThatWereKeptForLongEnoughArePruned() async throws {
+        try await Stores.withTenant { stores, _ in
+            let sessions = PostgresConsoleSessions(stores.adminPool)
+            for name in ["ada", "ben"] { try await sessions.noteSignIn(of: DisplayName(name)) }
+            try await stores.database.withSuperuser { pool in
+                try await pool.withTransaction { transaction in
+                    _ = try await transaction.execute(
+                        """
+                        UPDATE doorstep.console_events SET at = now() - interval '7 days 1 minute' WHERE name = 'ada'
+                        """)
+                }
+            }
+            #expect(try await sessions.pruneEvents(retention: 8) == 0)
+            #expect(try await sessions.pruneEvents(retention: 7) == 1)
+            #expect(try await sessions.events(before: nil, limit: 10).map(\.name) == ["ben"])
+            // Nobody prunes what is younger.
+            await #expect(throws: PostgreSQLError.self) { try await sessions.pruneEvents(retention: 6) }
+        }
+    }
+
+    /// What triggers record, nobody writes by the function.
+    @Test func actsAreRecordedOfWhatNoTriggerRecords() async throws {
+        try await Stores.withTenant { stores, tenant in
+            func record(_ relation: String) async throws {
+                try await stores.adminPool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    try await transaction.execute("SELECT set_config('doorstep.actor', 'console:ada', true)")
+                    _ = try await transaction.execute(
+                        "SELECT doorstep.record_act('insert', \(relation), NULL, '{\"count\": 1}')")
+                }
+            }
+            for relation in ["deliveries", "webhook_messages"] { try await record(relation) }
+            await #expect(throws: PostgreSQLError.self) { try await record("locations") }
+            let entries = try await PostgresAdministrationStore(stores.adminPool, actor: "").auditLog.entries(
+                of: tenant, before: nil, limit: 2, where: ["actor": "console:ada"])
+            #expect(entries.map(\.relation) == ["webhook_messages", "deliveries"])
         }
     }
 
@@ -297,18 +339,21 @@ import Testing
                 Webhook(
                     url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret(using: &generator)),
                 events: WebhookEvent.usual, of: tenant, by: "operator:test")
-            let installation = PostgresInstallation(stores.routerPool)
-            let empty = try await installation.status()
+            // The console's login is a member of what reads the schema, and of the router.
+            func status() async throws -> InstallationStatus {
+                try await stores.database.withSuperuser { try await PostgresInstallation($0).status() }
+            }
+            let empty = try await status()
             #expect(empty.schemaVersion == Schema.migrations.count)
             #expect(empty.knownSchemaVersion == Schema.migrations.count)
             #expect(empty.queues.map(\.count) == [0, 0] && empty.queues.allSatisfy { $0.firstDueAt == nil })
-            #expect(empty.connections.contains { $0.login == "doorstep_test_router" && $0.count >= 1 })
+            #expect(empty.connections.contains { $0.login == "doorstep_test_admin" && $0.count >= 1 })
             for _ in 0..<2 {
                 try await registry.add(
                     WebhookMessage(WebhookEvent.test, [:], at: start),
-                    to: WebhookReference(webhook.id, of: tenant))
+                    to: WebhookReference(webhook.id, of: tenant), by: "operator:test")
             }
-            let full = try await installation.status()
+            let full = try await status()
             #expect(full.queues.map(\.count) == [0, 2] && full.queues[1].firstDueAt != nil)
         }
     }

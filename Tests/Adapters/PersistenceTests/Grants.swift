@@ -38,6 +38,8 @@ enum Grants {
         doorstep_admin DELETE tenants
         doorstep_admin DELETE webhook_messages
         doorstep_admin DELETE webhooks
+        doorstep_admin EXECUTE prune_console_events(integer)
+        doorstep_admin EXECUTE record_act(text,text,jsonb,jsonb)
         doorstep_admin INSERT api_keys
         doorstep_admin INSERT app_store_budget
         doorstep_admin INSERT app_store_check_rows
@@ -203,6 +205,7 @@ enum Grants {
         doorstep_manager DELETE short_codes
         doorstep_manager DELETE webhook_messages
         doorstep_manager DELETE webhooks
+        doorstep_manager EXECUTE record_act(text,text,jsonb,jsonb)
         doorstep_manager INSERT api_keys
         doorstep_manager INSERT card_image_bytes
         doorstep_manager INSERT card_images

@@ -63,6 +63,8 @@ import Testing
             try await stores.importLocations([place("a", "A", 1, 1), place("b", "B", 1, 2)], of: tenant)
             try await stores.database.withSuperuser { pool in
                 try await pool.withTransaction { transaction in
+                    // The tenant is looked for as its owner sees it.
+                    try await transaction.setTenant(tenant.description)
                     try await transaction.execute(
                         """
                         INSERT INTO doorstep.confirmations

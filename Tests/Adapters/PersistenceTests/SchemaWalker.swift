@@ -171,7 +171,8 @@ struct SchemaWalker {
                         'doorstep.index_confirmation_days()', 'doorstep.require_notifying_tenant()',
                         'doorstep.delete_notifications_of_tenant()', 'doorstep.add_notification_days()',
                         'doorstep.drop_notification_days(integer)', 'doorstep.prune_audit_log(integer)',
-                        'doorstep.tell_webhooks()')
+                        'doorstep.tell_webhooks()', 'doorstep.prune_console_events(integer)',
+                        'doorstep.record_act(text,text,jsonb,jsonb)')
                     AND coalesce('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false))
             """
         ),

@@ -70,7 +70,7 @@ import Testing
 
         /// How many are sent once more, at most as many as there may be at a time.
         func replay(_ selection: ReplaySelection, of webhook: WebhookReference) async throws -> Int {
-            try await registry.replay(selection, of: webhook).count
+            try await registry.replay(selection, of: webhook, by: "operator:test").count
         }
 
         func waiting(_ webhook: WebhookReference) async throws -> Int? {
@@ -172,7 +172,7 @@ import Testing
                 #expect(try await registry.webhook(reference) == created)
                 _ = try await registry.replaceSecret(of: reference, by: Self.secret(), actor: "key:1")
                 let test = WebhookMessage(WebhookEvent.test, [:], at: Date())
-                try await registry.add(test, to: reference)
+                try await registry.add(test, to: reference, by: "operator:test")
                 #expect(try await fixture.claim(reference).map(\.body) == [test.body])
                 let message = try #require(
                     try await registry.messages(of: reference, before: nil, limit: 2).first)
@@ -181,14 +181,16 @@ import Testing
                     reference, WebhookChange(isEnabled: false), by: "key:1")
                 #expect(off.switchOff?.reason == RegisteredWebhook.SwitchOff.asked && off.waitingCount == 0)
                 await #expect(throws: WebhookRefusal.webhookDisabled) {
-                    try await registry.add(test, to: reference)
+                    try await registry.add(test, to: reference, by: "operator:test")
                 }
                 await #expect(throws: WebhookRefusal.webhookDisabled) {
-                    try await registry.replay(.message(test.id), of: reference)
+                    try await registry.replay(.message(test.id), of: reference, by: "operator:test")
                 }
                 let on = try await registry.change(reference, WebhookChange(isEnabled: true), by: "key:1")
                 #expect(on == created)
-                #expect(try await registry.replay(.message(test.id), of: reference).count == 1)
+                #expect(
+                    try await registry.replay(.message(test.id), of: reference, by: "operator:test").count
+                        == 1)
                 #expect(try await registry.delete(reference, by: "key:1") == 1)
             }
             #expect(
@@ -428,12 +430,13 @@ import Testing
             #expect(try await fixture.replay(.since(.distantFuture, includesTaken: true), of: webhook) == 0)
             #expect(try await fixture.replay(.since(.distantPast, includesTaken: true), of: webhook) == 1)
             await #expect(throws: WebhookRefusal.unknownMessage) {
-                try await registry.replay(.message(message.id), of: webhook)
+                try await registry.replay(.message(message.id), of: webhook, by: "operator:test")
             }
             let again = try #require(try await fixture.claim(webhook).first)
             #expect(again.id == message.id && again.attempt == 1)
             try await fixture.record(.status(200), at: again, of: webhook)
-            #expect(try await registry.replay(.message(message.id), of: webhook).count == 1)
+            #expect(
+                try await registry.replay(.message(message.id), of: webhook, by: "operator:test").count == 1)
             #expect(
                 try await registry.messages(of: webhook, before: nil, limit: 1).first?.attempts.count == 4)
         }
@@ -457,12 +460,19 @@ import Testing
             }
             #expect(try await take() == ReplaySelection.limit + 1)
             let first = try await fixture.registry.replay(
-                .since(.distantPast, includesTaken: true), of: webhook)
+                .since(.distantPast, includesTaken: true), of: webhook, by: "operator:ada")
             #expect(first.count == ReplaySelection.limit && first.last != nil)
             #expect(try await take() == ReplaySelection.limit)
             let second = try await fixture.registry.replay(
-                .since(.distantPast, includesTaken: true, after: first.last), of: webhook)
+                .since(.distantPast, includesTaken: true, after: first.last), of: webhook,
+                by: "operator:ada")
             #expect(second.count == 1 && second.last == nil)
+            let entries = try await PostgresAdministrationStore(fixture.stores.adminPool, actor: "").auditLog
+                .entries(
+                    of: fixture.tenant, before: nil, limit: 10, where: ["relation": "webhook_messages"])
+            #expect(entries.map { $0.after?["count"] } == [1, 1_000])
+            #expect(entries.allSatisfy { $0.actor == "operator:ada" && $0.action == .update })
+            #expect(entries.first?.before?["after"] != nil && entries.last?.before?["after"] == nil)
         }
     }
 

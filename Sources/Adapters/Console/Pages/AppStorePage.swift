@@ -1,9 +1,10 @@
 import Administration
 import HTML
+import JSON
 import Registration
 import Tenancy
 
-/// What is stored of a tenant's registrations at App Store Connect. No page asks Apple anything.
+/// What is stored of a tenant's registrations at App Store Connect, and when somebody looked there last. No page asks Apple anything.
 enum AppStorePage {
     /// How many refusals, and how many runs, are shown. [ours]
     private static let limit = 50
@@ -11,6 +12,7 @@ enum AppStorePage {
     @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
         let stored = try await request.stores.registrations.overview(of: tenant.id, limit: limit)
+        let checks = try await request.stores.registrationChecks.latest(of: tenant.id)
         let clip = stored.connections.first?.clip.text ?? "com.example.MyApp.Clip"
         return .page(
             Page(
@@ -25,6 +27,7 @@ enum AppStorePage {
                         "What Doorstep has sent and what came of it, as it is stored here. What is registered at this moment the commands ask Apple."
                 )
                 connections(tenant, stored.connections, &main)
+                self.checks(tenant, checks, &main)
                 clips(stored.clips, &main)
                 refusals(tenant, stored.refusals, &main)
                 runs(stored.runs, &main)
@@ -58,6 +61,29 @@ enum AppStorePage {
                         }
                     }
                     row.element(.td) { $0.time(connection.connectedAt) }
+                }
+            }
+        }
+    }
+
+    private static func checks(_ tenant: Tenant, _ checks: [LatestCheck], _ html: inout HTMLWriter) {
+        guard !checks.isEmpty else { return }
+        html.element(.h2, text: "Plans and findings")
+        html.table("What was seen last, by clip", columns: ["Clip", "Seen", "Last look", "In step"]) { rows in
+            for check in checks {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { th in
+                        th.element(
+                            .a, .class("row"), .href(HTMLLink(.appstore, of: tenant, check.clip.text))
+                        ) { $0.name(check.clip.text) }
+                    }
+                    row.element(.td) { td in
+                        if let at = check.checkedAt { td.time(at) } else { td.text("never") }
+                    }
+                    row.element(.td) { $0.outcome(of: check) }
+                    row.element(
+                        .td,
+                        text: check.summary.map { $0["inStep"] == true ? "yes" : "no" } ?? "not known")
                 }
             }
         }

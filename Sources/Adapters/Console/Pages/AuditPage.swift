@@ -23,7 +23,12 @@ enum AuditPage {
     ) -> Page {
         Page(
             title: "Audit log", tenant: tenant, section: .audit,
-            commands: ["doorstep location history --tenant \(tenant.slug) IDENTIFIER"]
+            commands: [
+                (["doorstep audit --tenant \(tenant.slug)"]
+                    + AuditEntry.filters.compactMap { name in
+                        filter[name].map { "--\(name) \($0.shellQuoted)" }
+                    }).joined(separator: " ")
+            ]
         ) { main in
             main.element(.form, .class("filter"), .action(HTMLLink(.audit, of: tenant))) { form in
                 for (name, label) in [("relation", "Of what"), ("actor", "By whom")] {

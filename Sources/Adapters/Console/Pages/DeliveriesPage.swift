@@ -20,7 +20,8 @@ enum DeliveriesPage {
         let all = DeliverySelection(since: filter.start(at: request.now))
         let counts = try await request.stores.deliveries.counts(all, of: tenant.id, limit: maximumCount)
         let deliveries = try await request.stores.deliveries.deliveries(
-            filter.selection(at: request.now), of: tenant.id, before: before, limit: pageLength + 1)
+            filter.selection(since: filter.start(at: request.now)), of: tenant.id, before: before,
+            limit: pageLength + 1)
         return .page(page(request, tenant, filter, counts, deliveries, isFirst: before == nil))
     }
 
@@ -46,7 +47,7 @@ enum DeliveriesPage {
                 return main.element(.p, text: "Nothing was sent in this time, or to be sent.")
             }
             states(tenant, filter, counts, &main)
-            if let state = filter.state, DeliveryState.retriable.contains(state) {
+            if request.mayChange, let state = filter.state, DeliveryState.retriable.contains(state) {
                 main.element(.p) { p in
                     p.element(
                         .a, .class("button"),
@@ -161,10 +162,13 @@ struct DeliveryFilter: Sendable {
         [("state", state?.rawValue), ("reason", reason), ("days", "\(days)")]
     }
 
-    func start(at now: Date) -> Date { now.addingTimeInterval(-Double(days) * 86_400) }
+    /// To the second, as it stands in forms and commands.
+    func start(at now: Date) -> Date {
+        Date(timeIntervalSince1970: (now.timeIntervalSince1970 - Double(days) * 86_400).rounded(.down))
+    }
 
-    func selection(at now: Date) -> DeliverySelection {
-        DeliverySelection(state: state, reason: reason, since: start(at: now))
+    func selection(since start: Date) -> DeliverySelection {
+        DeliverySelection(state: state, reason: reason, since: start)
     }
 
     /// Of the command that does the same.

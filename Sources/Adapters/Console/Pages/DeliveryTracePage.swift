@@ -61,7 +61,9 @@ enum DeliveryTracePage {
         ) { main in
             for delivery in trace.deliveries where isDelivery {
                 facts(delivery, &main)
-                if DeliveryState.retriable.contains(delivery.state) { again(tenant, delivery, &main) }
+                if request.mayChange, DeliveryState.retriable.contains(delivery.state) {
+                    again(tenant, delivery, &main)
+                }
                 answers(delivery, &main)
             }
             main.element(.h2, text: isDelivery ? "Its notification" : "What it says")

@@ -3,13 +3,16 @@ import HTML
 import Invocation
 import JSON
 import Routing
+import Tenancy
 
 /// What becomes of an invocation URL, point by point, as `doorstep diagnose` tells it.
 struct DiagnosePage: Sendable {
     private let dependencies: ConsoleServer.Dependencies
+    private let checks: WorkUnderWay<TenantID>
 
-    init(_ dependencies: ConsoleServer.Dependencies) {
+    init(_ dependencies: ConsoleServer.Dependencies, _ checks: WorkUnderWay<TenantID>) {
         self.dependencies = dependencies
+        self.checks = checks
     }
 
     @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
@@ -19,7 +22,13 @@ struct DiagnosePage: Sendable {
         var diagnosis: JSONObject?
         var location: Location?
         if let url, let table = dependencies.table.current?.table(of: tenant.id) {
-            diagnosis = try await dependencies.diagnose(url, table, asksSite)
+            if asksSite {
+                diagnosis = try await checks.with(tenant.id) {
+                    try await dependencies.diagnose(url, table, true)
+                }
+            } else {
+                diagnosis = try await dependencies.diagnose(url, table, false)
+            }
             location = (try? InvocationURL(url)).flatMap { table.lookUp($0).location }
         }
         return .page(page(tenant, url: url, asksSite: asksSite, diagnosis, location))

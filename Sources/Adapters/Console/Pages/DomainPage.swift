@@ -7,14 +7,20 @@ import Tenancy
 /// One domain: how it is proved, what is served for it, and what iOS would say of that.
 struct DomainPage: Sendable {
     private let sites: ConsoleServer.Sites
+    private let findings: FindingsCache
+    private let checks: WorkUnderWay<TenantID>
     private let table: LiveRoutingTable
-    private let checks = ChecksUnderWay()
 
     /// How many bytes of an association file are shown. [ours]
     private static let shownLength = 20_000
 
-    init(_ sites: ConsoleServer.Sites, table: LiveRoutingTable) {
+    init(
+        _ sites: ConsoleServer.Sites, _ findings: FindingsCache, _ checks: WorkUnderWay<TenantID>,
+        table: LiveRoutingTable
+    ) {
         self.sites = sites
+        self.findings = findings
+        self.checks = checks
         self.table = table
     }
 
@@ -35,6 +41,7 @@ struct DomainPage: Sendable {
         let outcome = try await checks.with(tenant.id) {
             try await sites.prove(domain.name, tenant.id, request.session.access, request.now)
         }
+        await findings.forget(tenant.id)
         guard let lack = outcome.lack else { return seeOther(tenant, domain, "proved") }
         return .page(page(request, tenant, outcome.record, lack: lack))
     }
@@ -48,6 +55,7 @@ struct DomainPage: Sendable {
         _ = try await TenantItems(
             request.stores.items.domains, of: tenant.id, by: request.session.access.actor
         ).show(pages, at: domain.name)
+        await findings.forget(tenant.id)
         return seeOther(tenant, domain, "pages")
     }
 
@@ -80,6 +88,7 @@ struct DomainPage: Sendable {
         return Page(
             title: host, tenant: tenant, section: .domains,
             commands: [
+                "doorstep domain show --tenant \(tenant.slug) \(host)",
                 "doorstep domain verify --tenant \(tenant.slug) \(host)", "doorstep domain check \(host)",
                 "doorstep domain pages --tenant \(tenant.slug) \(host) \(domain.pages == .off ? "on" : "off")",
                 "doorstep domain delete --tenant \(tenant.slug) \(host)",

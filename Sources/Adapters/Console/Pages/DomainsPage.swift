@@ -6,16 +6,22 @@ import Routing
 import Tenancy
 
 /// A tenant's domains, and claiming another.
-enum DomainsPage {
+struct DomainsPage: Sendable {
+    private let findings: FindingsCache
+
+    init(_ findings: FindingsCache) {
+        self.findings = findings
+    }
+
     /// How many are listed. [ours]
     private static let listLength = 200
 
-    @Sendable static func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        return .page(try await page(request, tenant))
+        return .page(try await Self.page(request, tenant))
     }
 
-    @Sendable static func claim(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+    @Sendable func claim(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
         let text = request.form["host"] ?? ""
         let name: DomainName
@@ -23,7 +29,7 @@ enum DomainsPage {
             name = try DomainName(text)
         } catch {
             return .page(
-                try await page(request, tenant, host: text, error: "\(error)".capitalizedSentence + "."))
+                try await Self.page(request, tenant, host: text, error: "\(error)".capitalizedSentence + "."))
         }
         var generator = SystemRandomNumberGenerator()
         let claim = DomainRecord(
@@ -31,6 +37,7 @@ enum DomainsPage {
         let domains = TenantItems(
             request.stores.items.domains, of: tenant.id, by: request.session.access.actor)
         _ = try await domains.claim(claim)
+        await findings.forget(tenant.id)
         return .seeOther(HTMLLink(.domains, of: tenant, name.text))
     }
 
@@ -46,6 +53,7 @@ enum DomainsPage {
                 "doorstep domain create --tenant \(tenant.slug) \((host.isEmpty ? "shop.example.com" : host).shellQuoted)",
             ]
         ) { main in
+            main.errors([("Domain", error)])
             list(domains, tenant, at: request.now, &main)
             main.element(.h2, text: "Claim a domain")
             guard request.mayChange else { return main.readOnlyHint() }

@@ -91,7 +91,7 @@ struct FindPage: Sendable {
                 tenants.count == 1 ? "1 tenant" : "\(tenants.count.grouped) tenants",
                 columns: ["Name", "Slug", "Since"]
             ) { rows in
-                for tenant in tenants {
+                for tenant in tenants.prefix(TenantsPage.listLength) {
                     rows.element(.tr) { row in
                         row.element(.th, .scope("row")) { th in
                             th.element(.a, .href(HTMLLink(section, of: tenant))) { $0.name(tenant.name.text) }
@@ -102,6 +102,7 @@ struct FindPage: Sendable {
                     }
                 }
             }
+            TenantsPage.rest(tenants.count, &main)
         }
     }
 

@@ -54,6 +54,17 @@ extension HTMLWriter {
         }
     }
 
+    /// What is wrong with which fields, at the top; nothing where nothing is. Beside each field it stands once more.
+    mutating func errors(_ errors: [(field: String, error: String?)]) {
+        guard errors.contains(where: { $0.error != nil }) else { return }
+        element(.div, .class("error"), .role("alert")) { div in
+            div.element(.p, text: "Some fields cannot be taken:")
+            div.element(.ul) { list in
+                for case (let field, let error?) in errors { list.element(.li, text: "\(field): \(error)") }
+            }
+        }
+    }
+
     /// Names and what there is to say of each.
     mutating func facts(_ facts: [(String, (inout HTMLWriter) -> Void)]) {
         element(.dl, .class("facts")) { list in

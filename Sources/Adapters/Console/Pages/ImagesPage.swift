@@ -22,10 +22,12 @@ enum ImagesPage {
         }
         let images = try await request.stores.items.images.items(
             of: tenant.id, after: after, limit: pageLength + 1, where: [:])
-        return .page(page(tenant, images, isFirst: after == nil))
+        return .page(page(request, tenant, images, isFirst: after == nil))
     }
 
-    private static func page(_ tenant: Tenant, _ images: [CardImage], isFirst: Bool) -> Page {
+    private static func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ images: [CardImage], isFirst: Bool
+    ) -> Page {
         Page(
             title: "Images", tenant: tenant, section: .images,
             commands: [
@@ -55,6 +57,7 @@ enum ImagesPage {
                 text:
                     "PNG or JPEG of 1800 × 1200 pixels in RGB without transparency, at most 10 MiB. One that is there already stays."
             )
+            guard request.mayChange else { return main.readOnlyHint() }
             main.upload(
                 to: HTMLLink(.images, of: tenant), types: types, button: "Add",
                 otherwise:
@@ -110,7 +113,9 @@ enum ImagesPage {
     @Sendable static func file(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
         let image = try await image(request, tenant)
-        guard let file = try await request.stores.images.bytes(0..<image.byteCount, of: image.key, of: tenant.id)
+        guard
+            let file = try await request.stores.images.bytes(
+                0..<image.byteCount, of: image.key, of: tenant.id)
         else { throw ConsoleRefusal.notFound }
         return .image(file, type: image.format.rawValue)
     }

@@ -21,10 +21,9 @@ struct MovedPlaces: Sendable {
     private static let limit = ImportPlan.limit
 
     /// Rows that are refused are of no place.
-    init(in file: [UInt8], from table: TenantTable) throws {
+    init(in file: [UInt8], from table: TenantTable) async throws {
         var reader = TableReader<LocationRecord>()
-        var pieces = FilePieces(bytes: file).makeAsyncIterator()
-        while let piece = pieces.nextPiece() { add(try reader.rows(in: piece), table) }
+        for try await piece in FilePieces(bytes: file) { add(try reader.rows(in: piece), table) }
         add(try reader.finish(), table)
     }
 

@@ -1,6 +1,4 @@
 import Administration
-import Crypto
-import Encodings
 import Foundation
 import HTML
 import HTTPTypes
@@ -11,11 +9,16 @@ import Tenancy
 /// Brings a file of places in: first what that would do, then, of the very same file, it is done, all of it or nothing.
 struct ImportPage: Sendable {
     private let held: HeldFiles
+    private let files: WorkUnderWay<HeldFiles.Owner>
     private let findings: FindingsCache
     private let table: LiveRoutingTable
 
-    init(_ held: HeldFiles, _ findings: FindingsCache, table: LiveRoutingTable) {
+    init(
+        _ held: HeldFiles, _ files: WorkUnderWay<HeldFiles.Owner>, _ findings: FindingsCache,
+        table: LiveRoutingTable
+    ) {
         self.held = held
+        self.files = files
         self.findings = findings
         self.table = table
     }
@@ -33,16 +36,18 @@ struct ImportPage: Sendable {
 
         var query: [(String, String?)] { [("prune", prunes ? "1" : nil), ("allow", prunes ? allowed : nil)] }
 
-        func options(isDryRun: Bool) -> ImportOptions {
+        /// - Parameter state: what was seen; nil to see what would be done.
+        func options(at state: String? = nil) -> ImportOptions {
             ImportOptions(
-                prunes: prunes, isDryRun: isDryRun,
-                allowedRemovals: prunes ? allowed.flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 } : nil)
+                prunes: prunes, isDryRun: state == nil,
+                allowedRemovals: prunes ? allowed.flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 } : nil,
+                expectedState: state)
         }
 
         var arguments: String {
             guard prunes else { return "" }
             return " --prune"
-                + (options(isDryRun: true).allowedRemovals.map { " --allow-removals \($0)" } ?? "")
+                + (options().allowedRemovals.map { " --allow-removals \($0)" } ?? "")
         }
     }
 
@@ -50,25 +55,26 @@ struct ImportPage: Sendable {
 
     @Sendable func form(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        return .page(formPage(tenant, notice: Self.notice(request.query)))
+        return .page(formPage(request, tenant, notice: Self.notice(request.query)))
     }
 
     @Sendable func paste(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        guard !request.session.access.isReadOnly else { throw ReadOnlyAccess() }
+        try request.requireChange()
         guard let rows = request.form["rows"] else {
-            var page = formPage(tenant, error: "Paste rows first.")
+            var page = formPage(request, tenant, error: "Paste rows first.")
             page.status = .unprocessableContent
             return .page(page)
         }
         let digest = await held.hold(
-            Array(rows.utf8), of: tenant.id, by: request.session.id, at: request.now)
+            Array(rows.utf8), of: tenant.id, by: HeldFiles.Owner(request.session), at: request.now)
         return .seeOther(Self.link(tenant, digest, Choice(request.form)))
     }
 
     @Sendable func upload(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        let digest = await held.hold(request.file, of: tenant.id, by: request.session.id, at: request.now)
+        let digest = await held.hold(
+            request.file, of: tenant.id, by: HeldFiles.Owner(request.session), at: request.now)
         let next = Self.link(tenant, digest, Choice(request.query))
         return .json(JSONValue.object(["next": .string(next.text)]).serialized())
     }
@@ -98,7 +104,8 @@ struct ImportPage: Sendable {
     private func file(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> (String, [UInt8]) {
         let digest = request.path["sha256"] ?? ""
         guard
-            let file = await held.file(digest, of: tenant.id, by: request.session.id, at: request.now)
+            let file = await held.file(
+                digest, of: tenant.id, by: HeldFiles.Owner(request.session), at: request.now)
         else {
             throw ConsoleRefusal(
                 status: .notFound, title: "No such file",
@@ -112,8 +119,10 @@ struct ImportPage: Sendable {
     private func outcome(
         _ request: ConsoleRequest, _ tenant: Tenant, _ file: [UInt8], _ options: ImportOptions
     ) async throws -> ImportOutcome {
-        try await request.stores.places.importLocations(
-            of: tenant.id, FileRows(FilePieces(bytes: file), TableReader()), options)
+        try await files.with(HeldFiles.Owner(request.session)) {
+            try await request.stores.places.importLocations(
+                of: tenant.id, FileRows(FilePieces(bytes: file), TableReader()), options)
+        }
     }
 
     private func review(
@@ -122,14 +131,13 @@ struct ImportPage: Sendable {
     ) async throws -> Page {
         let outcome: ImportOutcome
         do {
-            outcome = try await self.outcome(request, tenant, file, choice.options(isDryRun: true))
+            outcome = try await self.outcome(request, tenant, file, choice.options())
         } catch let error as AdministrationError {
-            var page = formPage(tenant, error: "\(error). Nothing was changed.".capitalizedSentence)
+            var page = formPage(request, tenant, error: "\(error). Nothing was changed.".capitalizedSentence)
             page.status = .unprocessableContent
             return page
         }
-        let moved = try MovedPlaces(in: file, from: request.table(table, of: tenant))
-        let isReadOnly = request.session.access.isReadOnly
+        let moved = try await MovedPlaces(in: file, from: request.table(table, of: tenant))
         var page = Page(
             title: "What the import would do", tenant: tenant, section: .import,
             commands: [
@@ -150,7 +158,7 @@ struct ImportPage: Sendable {
             switch outcome {
             case .planned(let plan):
                 main.diff(plan, moved, prunes: choice.prunes)
-                if !isReadOnly { Self.confirm(tenant, digest, choice, plan, &main) }
+                if request.mayChange { Self.confirm(tenant, digest, choice, plan, &main) }
             case .refused(let problems):
                 main.refused(problems)
             case .done:
@@ -175,36 +183,33 @@ struct ImportPage: Sendable {
             .form, .class("stack"), .post, .action(HTMLLink(to: "t", tenant.slug.text, "import", digest))
         ) { form in
             for (name, value) in choice.query { if let value { form.hiddenField(name, value) } }
-            form.hiddenField("plan", Self.digest(of: plan))
+            form.hiddenField("state", plan.state)
             form.element(.button, .class("main"), text: "Import this file")
         }
-    }
-
-    /// Another one for each other thing that would be done.
-    private static func digest(of plan: ImportPlan) -> String {
-        Base16.text(SHA256.hash(data: JSONValue.object(plan.json).serialized()).prefix(16))
     }
 
     // MARK: Doing it
 
     @Sendable func apply(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        guard !request.session.access.isReadOnly else { throw ReadOnlyAccess() }
+        try request.requireChange()
         let (digest, file) = try await file(request, tenant)
         let choice = Choice(request.form)
-        // What would be done now is what was seen, or it is looked at again.
-        guard
-            case .planned(let plan) = try await outcome(
-                request, tenant, file, choice.options(isDryRun: true)),
-            Self.digest(of: plan) == request.form["plan"],
-            case .done(let counts) = try await outcome(
-                request, tenant, file, choice.options(isDryRun: false))
-        else {
+        guard let state = request.form["state"] else {
+            throw ConsoleRefusal.malformed("The form is not whole. Nothing was done.")
+        }
+        // What is there now is what was seen, or it is looked at again.
+        let counts: ImportCounts
+        do {
+            guard case .done(let done) = try await outcome(request, tenant, file, choice.options(at: state))
+            else { throw AdministrationError.conflict }
+            counts = done
+        } catch let error as AdministrationError where error == .conflict {
             var page = try await review(request, tenant, digest, file, choice, isOther: true)
             page.status = .conflict
             return .page(page)
         }
-        await held.drop(digest, of: tenant.id, by: request.session.id)
+        await held.drop(digest, of: tenant.id, by: HeldFiles.Owner(request.session))
         await findings.forget(tenant.id)
         return .seeOther(
             HTMLLink(
@@ -217,7 +222,9 @@ struct ImportPage: Sendable {
 
     // MARK: The form
 
-    private func formPage(_ tenant: Tenant, notice: String? = nil, error: String? = nil) -> Page {
+    private func formPage(
+        _ request: ConsoleRequest, _ tenant: Tenant, notice: String? = nil, error: String? = nil
+    ) -> Page {
         Page(
             title: "Import places", tenant: tenant, section: .import,
             commands: [
@@ -235,6 +242,7 @@ struct ImportPage: Sendable {
                 text:
                     "Further columns are metadata; details.NAME is what lookups give back, and card.PATH what Apple's card says. You see what would be done before anything is."
             )
+            guard request.mayChange else { return main.readOnlyHint() }
             main.element(.h2, text: "A file")
             main.upload(
                 to: HTMLLink(to: "t", tenant.slug.text, "import.csv"), types: ["text/csv"],
@@ -246,10 +254,15 @@ struct ImportPage: Sendable {
             main.element(.form, .class("stack"), .post, .action(HTMLLink(.import, of: tenant))) { form in
                 form.element(.div, .class("field")) { div in
                     div.element(
-                        .label, .for("rows"), text: "Rows, with the line of the columns; at most 1 MB")
+                        .label, .for("rows"), text: "Rows, with the line of the columns")
                     div.element(
                         .textarea, .id("rows"), .name("rows"), .rows(8), .required, .spellcheck(false),
-                        .autocomplete("off"))
+                        .autocomplete("off"), .ariaDescribedby("rows-hint"))
+                    div.element(
+                        .p, .id("rows-hint"), .class("hint"),
+                        text:
+                            "At most 1 MB as a browser sends them: a letter that is not of ASCII takes three times its bytes, and so does a comma."
+                    )
                 }
                 Self.choices("rows", &form)
                 form.element(.p) { $0.element(.button, .class("main"), text: "Show what they would do") }

@@ -26,15 +26,15 @@ struct KeyPage: Sendable {
         guard let hours = Double(text), APIKey.overlaps.contains(hours) else {
             return .page(page(request, tenant, key, overlap: text, overlapError: "Hours, from 0 to 8760."))
         }
-        try forms.take(request.form)
-        let (successor, record) = try await request.stores.keys.rotateKey(
-            key.id,
-            to: { kind in
-                var generator = SystemRandomNumberGenerator()
-                return APIKey.generate(kind, using: &generator)
-            }, oldExpiresAt: request.now.addingTimeInterval(hours * 3_600), of: tenant.id)
-        return .page(
-            try await list.shown(successor, record, request, tenant, "The key has a successor"))
+        let (successor, record) = try await forms.once(request) {
+            try await request.stores.keys.rotateKey(
+                key.id,
+                to: { kind in
+                    var generator = SystemRandomNumberGenerator()
+                    return APIKey.generate(kind, using: &generator)
+                }, oldExpiresAt: request.now.addingTimeInterval(hours * 3_600), of: tenant.id)
+        }
+        return .page(list.shown(successor, record, request, tenant, "The key has a successor"))
     }
 
     /// The beginning of the key has to be typed: a wrong one of a list is soon hit.
@@ -76,6 +76,7 @@ struct KeyPage: Sendable {
             title: "Key \(key.hint)…", tenant: tenant, section: .keys,
             commands: isActive ? commands : [commands[0]]
         ) { main in
+            main.errors([("Hours", overlapError), ("How the key begins", hintError)])
             main.keyFacts(key, at: request.now)
             guard isActive else { return }
             guard request.mayChange else { return main.readOnlyHint() }

@@ -7,14 +7,12 @@ import Tenancy
 
 /// A tenant's API keys, and making another.
 struct KeysPage: Sendable {
-    private let sessions: any ConsoleSessions
     private let forms: SubmittedForms
 
     /// How many are listed. [ours]
     private static let listLength = 200
 
-    init(_ sessions: any ConsoleSessions, _ forms: SubmittedForms) {
-        self.sessions = sessions
+    init(_ forms: SubmittedForms) {
         self.forms = forms
     }
 
@@ -27,14 +25,17 @@ struct KeysPage: Sendable {
         let tenant = try await request.tenant()
         var draft = KeyDraft(request.form)
         guard let scopes = draft.checked() else { return .page(try await page(request, tenant, draft)) }
-        try forms.take(request.form)
         var generator = SystemRandomNumberGenerator()
         let key = APIKey.generate(draft.kind, using: &generator)
         do {
-            let record = try await request.stores.keys.createKey(
-                key, scopes: scopes.isEmpty ? nil : scopes, locations: draft.identifiers,
-                expiresAt: draft.days.map { request.now.addingTimeInterval($0 * 86_400) }, of: tenant.id)
-            return .page(try await shown(key, record, request, tenant, "The key was created"))
+            let checked = draft
+            let record = try await forms.once(request) {
+                try await request.stores.keys.createKey(
+                    key, scopes: scopes.isEmpty ? nil : scopes, locations: checked.identifiers,
+                    expiresAt: checked.days.map { request.now.addingTimeInterval($0 * 86_400) }, of: tenant.id
+                )
+            }
+            return .page(shown(key, record, request, tenant, "The key was created"))
         } catch let error as AdministrationError where error.code == "unknown_location" {
             draft.errors["locations"] = "\(error)".capitalizedSentence + "."
             return .page(try await page(request, tenant, draft))
@@ -44,9 +45,8 @@ struct KeysPage: Sendable {
     /// The answer to the form itself: no address has the key, and whoever loads the page again is refused.
     func shown(
         _ key: APIKey, _ record: KeyRecord, _ request: ConsoleRequest, _ tenant: Tenant, _ title: String
-    ) async throws -> Page {
-        try await sessions.noteKeyShown(to: request.session.access.name)
-        return Page(
+    ) -> Page {
+        Page(
             title: title, tenant: tenant, section: .keys,
             commands: ["doorstep key show --tenant \(tenant.slug) \(record.id)"]
         ) { main in
@@ -64,15 +64,7 @@ struct KeysPage: Sendable {
     private func page(
         _ request: ConsoleRequest, _ tenant: Tenant, _ draft: KeyDraft
     ) async throws -> Page {
-        let keys = try await request.stores.keys.keys(of: tenant.id)
-        // Those that are good first, and of each the newest.
-        let sorted = keys.reversed().enumerated().sorted { one, other in
-            let (left, right) = (
-                one.element.status(at: request.now) == .active,
-                other.element.status(at: request.now) == .active
-            )
-            return left == right ? one.offset < other.offset : left
-        }.map(\.element)
+        let keys = try await request.stores.keys.newestKeys(of: tenant.id, limit: Self.listLength + 1)
         var page = Page(
             title: "Keys", tenant: tenant, section: .keys,
             commands: [
@@ -80,7 +72,12 @@ struct KeysPage: Sendable {
                 "doorstep key create --tenant \(tenant.slug) \(draft.arguments)",
             ], notice: request.query["revoked"] == nil ? nil : "Revoked. Servers refuse it within a second."
         ) { main in
-            Self.list(sorted, tenant, at: request.now, &main)
+            main.errors(
+                [
+                    ("Scopes", draft.errors["scopes"]), ("Places", draft.errors["locations"]),
+                    ("Days", draft.errors["days"]),
+                ])
+            Self.list(keys, tenant, at: request.now, &main)
             main.element(.h2, .id("create"), text: "Create a key")
             if request.mayChange { Self.form(draft, tenant, &main) } else { main.readOnlyHint() }
         }
@@ -95,11 +92,13 @@ struct KeysPage: Sendable {
             return html.element(.p, text: "There is no key yet: apps and servers cannot ask for anything.")
         }
         let columns = ["Key", "Kind", "Scopes", "Restricted to", "Created", "Last used", "Expires", "Status"]
+        let shown = keys.prefix(listLength)
         html.table(
-            keys.count == 1 ? "1 key" : "\(keys.count.grouped) keys, those that are good first",
+            keys.count == 1
+                ? "1 key" : "\(shown.count.grouped) keys, those that are good first, and of these the newest",
             columns: columns
         ) { rows in
-            for key in keys.prefix(listLength) {
+            for key in shown {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
                         th.element(
@@ -140,23 +139,34 @@ struct KeysPage: Sendable {
                     .p, .id("kind-hint"), .class("hint"),
                     text: "A publishable key may ship in an app; a secret one stays on servers.")
             }
-            form.element(.div, .class("field"), .role("group"), .ariaLabelledby("scopes")) { div in
+            form.element(
+                .div, .class("field"), .role("group"), .ariaLabelledby("scopes"),
+                draft.errors["scopes"].map { _ in .ariaDescribedby("scopes-error") }
+            ) { div in
                 div.element(.p, .id("scopes"), text: "What it may do; none for what is usual of its kind")
                 for scope in Scope.allCases {
                     div.tick(
                         scope.rawValue, name: "scope.\(scope.rawValue)", isOn: draft.scopes.contains(scope))
                 }
-                if let error = draft.errors["scopes"] { div.element(.p, .class("error"), text: error) }
+                if let error = draft.errors["scopes"] {
+                    div.element(.p, .id("scopes-error"), .class("error"), text: error)
+                }
             }
             form.element(.div, .class("field")) { div in
                 div.element(.label, .for("locations"), text: "Restricted to these places, one a line")
                 div.element(
                     .textarea, .id("locations"), .name("locations"), .rows(3), .spellcheck(false),
-                    .ariaDescribedby("locations-hint"), text: draft.locations)
+                    draft.errors["locations"].map { _ in .ariaInvalid },
+                    .ariaDescribedby(
+                        draft.errors["locations"] == nil ? "locations-hint" : "locations-hint locations-error"
+                    ),
+                    text: draft.locations)
                 div.element(
                     .p, .id("locations-hint"), .class("hint"),
                     text: "Identifiers; empty for all. For secret keys that neither register nor manage.")
-                if let error = draft.errors["locations"] { div.element(.p, .class("error"), text: error) }
+                if let error = draft.errors["locations"] {
+                    div.element(.p, .id("locations-error"), .class("error"), text: error)
+                }
             }
             form.field(
                 "Days until it expires", name: "days", value: draft.lifetime, hint: "Empty for never.",

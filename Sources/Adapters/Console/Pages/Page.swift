@@ -16,7 +16,7 @@ struct Page {
     var hasMap = false
     /// What was just done.
     var notice: String?
-    /// When what is shown was so, where that is not now.
+    /// What stands below the title and the notice.
     let body: (inout HTMLWriter) -> Void
 
     init(

@@ -148,17 +148,7 @@ struct PlaceEditor: Sendable {
 
     private func fields(_ tenant: Tenant, _ location: LocationRecord, _ draft: Draft) -> Page {
         page("Edit", tenant, location, draft) { main in
-            if !draft.errors.isEmpty {
-                main.element(.div, .class("error"), .role("alert")) { div in
-                    div.element(.p, text: "Some fields cannot be taken:")
-                    div.element(.ul) { list in
-                        for (name, _) in draft.values {
-                            guard let error = draft.errors[name] else { continue }
-                            list.element(.li, text: "\(name.capitalizedSentence): \(error)")
-                        }
-                    }
-                }
-            }
+            main.errors(draft.values.map { ($0.0.capitalizedSentence, draft.errors[$0.0]) })
             main.element(.div, .class("beside place")) { div in
                 div.element(
                     .form, .class("stack"), .id("place"),

@@ -41,6 +41,7 @@ struct FilteredPlaces {
         var places: [ListedPlace]
         /// How many there are in all, or at least where ``isCut``.
         var count: Int
+        /// Whether it was counted, or looked through, no further.
         var isCut = false
     }
 
@@ -53,7 +54,7 @@ struct FilteredPlaces {
                 selection, of: tenant, upTo: PlaceFilter.maximumCount + 1)
             return Part(
                 places: places, count: min(count, PlaceFilter.maximumCount),
-                isCut: count > PlaceFilter.maximumCount)
+                isCut: count > PlaceFilter.maximumCount || selection.isFull)
         }
         if filter.problem != nil {
             let identifiers = ofProblem
@@ -109,8 +110,9 @@ struct FilteredPlaces {
     /// What a map of them shows in a box, and whether that is all.
     func cells(in grid: MapGrid) async throws -> (cells: [MapCell], isComplete: Bool) {
         if filter.isUnused {
-            let places = try await listed(unused, nil, PlaceFilter.maximumCount)
-            return (grid.cells(of: places), places.count < PlaceFilter.maximumCount)
+            let selection = unused
+            let places = try await listed(selection, nil, PlaceFilter.maximumCount)
+            return (grid.cells(of: places), places.count < PlaceFilter.maximumCount && !selection.isFull)
         }
         if filter.problem != nil {
             let identifiers = ofProblem.prefix(PlaceFilter.maximumCount)
@@ -120,6 +122,11 @@ struct FilteredPlaces {
         let cells = grid.cells(of: table, matching: filter.text.map(PlaceText.init))
         return (cells, cells.count < MapGrid.maximumCells)
     }
+}
+
+extension PlaceSelection {
+    /// Whether there may be more that were not looked through.
+    fileprivate var isFull: Bool { identifiers?.count == PlaceFilter.maximumCount }
 }
 
 extension ListedPlace {

@@ -114,7 +114,8 @@ struct PlacePage: Sendable {
         ) { main in
             main.element(.div, .class("beside place")) { div in
                 div.element(.div) { facts in
-                    self.facts(tenant, location, found?.byLocation[location.identifier] ?? [], &facts)
+                    self.facts(
+                        request, tenant, location, found?.byLocation[location.identifier] ?? [], &facts)
                     if found == nil { facts.findingsToCome() }
                 }
                 if self.hasMap { Self.map(location, isTrial: true, &div) }
@@ -139,7 +140,8 @@ struct PlacePage: Sendable {
     }
 
     private func facts(
-        _ tenant: Tenant, _ location: LocationRecord, _ findings: [CatalogueFinding], _ html: inout HTMLWriter
+        _ request: ConsoleRequest, _ tenant: Tenant, _ location: LocationRecord,
+        _ findings: [CatalogueFinding], _ html: inout HTMLWriter
     ) {
         let center = location.region.center
         html.element(.dl, .class("facts")) { list in
@@ -156,10 +158,12 @@ struct PlacePage: Sendable {
                 list.element(.dd) { $0.name(value.stringValue ?? "") }
             }
         }
-        html.element(.p) { p in
-            p.element(
-                .a, .class("button"), .href(HTMLLink(place: location.identifier, of: tenant, "edit")),
-                .data("key", "e"), text: "Edit")
+        if request.mayChange {
+            html.element(.p) { p in
+                p.element(
+                    .a, .class("button"), .href(HTMLLink(place: location.identifier, of: tenant, "edit")),
+                    .data("key", "e"), text: "Edit")
+            }
         }
         for finding in findings {
             html.element(.p, .class("finding")) { p in

@@ -73,6 +73,13 @@ struct PlacesPage: Sendable {
                             .p, text: "No place is like that. Search for less, or for another word.")
                     }
                     self.table(tenant, places, part, isFirst: isFirst, filtered.found, &list)
+                    if part.isCut {
+                        list.element(
+                            .p, .class("hint"),
+                            text:
+                                "Of those that the rest of the filter finds the first \(PlaceFilter.maximumCount.grouped) were looked through. Search for less to see all."
+                        )
+                    }
                     self.paging(
                         tenant, filter, places, hasMore: part.places.count > Self.pageLength,
                         isFirst: isFirst,
@@ -128,9 +135,9 @@ struct PlacesPage: Sendable {
         _ found: FindingsCache.Found?, _ html: inout HTMLWriter
     ) {
         let count = part.count
-        let all = part.isCut ? "more than \(count.grouped)" : count.grouped
+        let all = part.isCut ? "\(count.grouped) or more" : count.grouped
         let caption =
-            isFirst && places.count == count
+            isFirst && places.count == count && !part.isCut
             ? (count == 1 ? "1 place" : "\(all) places") : "\(places.count.grouped) of \(all) places"
         html.table(caption, columns: ["Place", "Identifier", "Radius", "Last confirmed"]) { rows in
             for place in places {

@@ -1,10 +1,12 @@
 import Administration
+import Encodings
+import Foundation
 import HTML
 import HTTPTypes
 import Notifications
 import Tenancy
 
-/// Has many deliveries tried again: first how many they are, then these and no others.
+/// Has many deliveries tried again: first how many they are, then as many as were seen, or none.
 enum RetryPage {
     /// How many at once. [ours]
     private static let maximumCount = 1_000
@@ -12,26 +14,32 @@ enum RetryPage {
     @Sendable static func review(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
         let filter = try filter(request.query)
+        let since = filter.start(at: request.now)
         let counts = try await request.stores.deliveries.retriable(
-            filter.selection(at: request.now), of: tenant.id, at: request.now)
-        return .page(page(request, tenant, filter, counts))
+            filter.selection(since: since), of: tenant.id, at: request.now)
+        return .page(page(request, tenant, filter, since: since, counts))
     }
 
     @Sendable static func retry(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
+        try request.requireChange()
         let filter = try filter(request.form)
         guard let count = request.form["count"].flatMap({ Int($0) }), (1...maximumCount).contains(count)
         else {
             throw ConsoleRefusal.malformed(
                 "How many are to be tried again is from 1 to \(maximumCount.grouped).")
         }
+        // Those of the days that were seen: by now they begin later.
+        guard let since = request.form["since"].flatMap({ Date(rfc3339: $0) }) else {
+            throw ConsoleRefusal.malformed("The form is not whole. Nothing was done.")
+        }
         do {
             let counts = try await request.stores.deliveries.retry(
-                filter.selection(at: request.now), of: tenant.id, at: request.now, expecting: count)
+                filter.selection(since: since), of: tenant.id, at: request.now, expecting: count)
             return .seeOther(
                 HTMLLink(.deliveries, of: tenant, query: filter.query + [("queued", "\(counts.queued)")]))
         } catch let error as OtherDeliveries {
-            var page = page(request, tenant, filter, error.counts, isOther: true)
+            var page = page(request, tenant, filter, since: since, error.counts, isOther: true)
             page.status = .conflict
             return .page(page)
         }
@@ -46,8 +54,8 @@ enum RetryPage {
     }
 
     private static func page(
-        _ request: ConsoleRequest, _ tenant: Tenant, _ filter: DeliveryFilter, _ counts: RetryCounts,
-        isOther: Bool = false
+        _ request: ConsoleRequest, _ tenant: Tenant, _ filter: DeliveryFilter, since: Date,
+        _ counts: RetryCounts, isOther: Bool = false
     ) -> Page {
         Page(
             title: "Try again", tenant: tenant, section: .deliveries,
@@ -76,11 +84,14 @@ enum RetryPage {
                     text:
                         "At most \(maximumCount.grouped) are tried again at once here: choose a reason or fewer days, or take the command."
                 )
+            } else if !request.mayChange {
+                main.readOnlyHint()
             } else if counts.queued > 0 {
                 main.element(
                     .form, .post, .action(HTMLLink(to: "t", tenant.slug.text, "retry"))
                 ) { form in
                     for (name, value) in filter.query { form.hiddenField(name, value ?? "") }
+                    form.hiddenField("since", since.rfc3339)
                     form.hiddenField("count", "\(counts.queued)")
                     form.element(.button, .class("main"), text: "Try \(counts.queued.grouped) again")
                 }

@@ -20,7 +20,10 @@ struct SessionsPage: Sendable {
             ? try await sessions.events(before: before, limit: Self.eventCount + 1) : []
         return .page(
             Page(
-                title: "Sessions", commands: ["doorstep console sessions", "doorstep console end --all"],
+                title: "Sessions",
+                commands: [
+                    "doorstep console sessions", "doorstep console events", "doorstep console end --all",
+                ],
                 notice: request.query["ended"] == nil ? nil : "Ended."
             ) { main in
                 main.table("Under way", columns: ["Who", "Since", "Last seen", "Ends at", "Rights", "End"]) {

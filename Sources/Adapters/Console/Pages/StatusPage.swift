@@ -19,7 +19,7 @@ struct StatusPage: Sendable {
         try request.requireAllTenants()
         let status = try await status()
         return .page(
-            Page(title: "Status", commands: ["doorstep status"]) { main in
+            Page(title: "Status", commands: ["doorstep status --queues"]) { main in
                 self.answers(at: request.now, &main)
                 Self.database(status, &main)
                 Self.queues(status, at: request.now, &main)

@@ -94,7 +94,21 @@ enum TenantPage {
                 ), ("Notifications collapse by", { $0.text(tenant.collapsePolicy.rawValue) }),
             ])
             main.element(.h2, text: "Limits")
-            guard request.mayChange else { return main.readOnlyHint() }
+            guard request.mayChange else {
+                main.facts(
+                    TenantLimit.allCases.map { limit in
+                        (
+                            limit.title,
+                            {
+                                $0.text(
+                                    texts[limit].flatMap { $0.isEmpty ? nil : $0 } ?? "as the servers say")
+                            }
+                        )
+                    })
+                return main.readOnlyHint()
+            }
+            main.errors(
+                TenantLimit.allCases.map { ($0.title, wrong.contains($0) ? Self.wrongLimit : nil) })
             form(tenant, texts, wrong: wrong, &main)
             main.element(.h2, text: isSuspended ? "Resume it" : "Suspend it")
             suspension(tenant, &main)
@@ -115,12 +129,14 @@ enum TenantPage {
                 form.field(
                     limit.title, name: limit.rawValue, value: texts[limit] ?? "",
                     hint: "So many a second, and after a colon at once; empty as the servers say.",
-                    error: wrong.contains(limit) ? "Such as 50 or 50:200, each from 1 to 1000000." : nil,
+                    error: wrong.contains(limit) ? wrongLimit : nil,
                     isRequired: false)
             }
             form.element(.p) { $0.element(.button, .class("main"), text: "Save") }
         }
     }
+
+    private static let wrongLimit = "Such as 50 or 50:200, each from 1 to 1000000."
 
     private static func suspension(_ tenant: Tenant, _ html: inout HTMLWriter) {
         let isSuspended = tenant.suspendedAt != nil

@@ -6,7 +6,7 @@ import Tenancy
 /// All tenants of the installation, for who sees all: what each is limited to, and whether its keys are taken.
 enum TenantsPage {
     /// How many are listed. [ours]
-    private static let listLength = 500
+    static let listLength = 500
 
     @Sendable static func index(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         try request.requireAllTenants()
@@ -22,12 +22,15 @@ enum TenantsPage {
                 ) { rows in
                     for tenant in tenants.prefix(listLength) { row(tenant, &rows) }
                 }
-                if tenants.count > listLength {
-                    main.element(
-                        .p, .class("hint"),
-                        text: "\(listLength) are shown; the box above finds one by its slug.")
-                }
+                rest(tenants.count, &main)
             })
+    }
+
+    /// That not all of so many are shown, where it is so.
+    static func rest(_ count: Int, _ html: inout HTMLWriter) {
+        guard count > listLength else { return }
+        html.element(
+            .p, .class("hint"), text: "\(listLength) are shown; the box above finds one by its slug.")
     }
 
     private static func row(_ tenant: Tenant, _ rows: inout HTMLWriter) {

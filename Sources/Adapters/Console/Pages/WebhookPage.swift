@@ -65,43 +65,56 @@ struct WebhookPage: Sendable {
 
     @Sendable func rotate(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let subject = try await subject(request)
-        try forms.take(request.form)
         var generator = SystemRandomNumberGenerator()
         let secret = WebhookSecret(using: &generator)
-        let webhook = try await subject.registry.replaceSecret(
-            of: subject.reference, by: secret, actor: request.session.access.actor)
-        return .page(
-            try await list.shown(secret, webhook, request, subject.tenant, "The secret was replaced"))
+        let webhook = try await forms.once(request) {
+            try await subject.registry.replaceSecret(
+                of: subject.reference, by: secret, actor: request.session.access.actor)
+        }
+        return .page(list.shown(secret, webhook, subject.tenant, "The secret was replaced"))
     }
 
     /// The server sends it as any other message: how it was answered is in the list, soon after.
     @Sendable func test(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let subject = try await subject(request)
         let message = WebhookMessage(WebhookEvent.test, [:], at: request.now)
-        try await subject.registry.add(message, to: subject.reference)
+        try await subject.registry.add(
+            message, to: subject.reference, by: request.session.access.actor)
         return seeOther(subject, "tested")
     }
 
     @Sendable func replay(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let subject = try await subject(request)
+        var since: Date?
         let selection: ReplaySelection
         if let id = request.form["message"].flatMap({ UUID(text: $0) }) {
             selection = .message(id)
         } else if let hours = request.form["hours"].flatMap({ Double($0) }), Self.replayed.contains(hours) {
+            // Who goes on does so from where it was begun.
+            let start =
+                request.form["since"].flatMap { Date(rfc3339: $0) }
+                ?? request.now.addingTimeInterval(-hours * 3_600)
+            since = start
             selection = .since(
-                request.now.addingTimeInterval(-hours * 3_600),
-                includesTaken: request.form["taken"] == "1")
+                start, includesTaken: request.form["taken"] == "1",
+                after: request.form["after"].flatMap { UUID(text: $0) })
         } else {
             throw ConsoleRefusal.malformed("It takes a message, or hours from 0 to 168. Nothing was sent.")
         }
-        let (count, last) = try await subject.registry.replay(selection, of: subject.reference)
+        let (count, last) = try await subject.registry.replay(
+            selection, of: subject.reference, by: request.session.access.actor)
         return .seeOther(
             HTMLLink(
                 .webhooks, of: subject.tenant, subject.webhook.id.description,
                 query: [
                     ("done", "replayed"), ("count", "\(count)"),
-                    ("more", last == nil ? nil : "1"),
-                ]))
+                ]
+                    + (last.map { last in
+                        [
+                            ("hours", request.form["hours"]), ("since", since?.rfc3339),
+                            ("taken", request.form["taken"]), ("after", last.uuidString.lowercased()),
+                        ]
+                    } ?? [])))
     }
 
     /// How many hours back messages are kept to be sent once more.
@@ -119,7 +132,7 @@ struct WebhookPage: Sendable {
         case "tested": return "The server sends the message now: how it was answered is below, soon."
         case "replayed":
             let count = request.query["count"].flatMap { Int($0) } ?? 0
-            let more = request.query["more"] == nil ? "" : " There are more: send them once more again."
+            let more = request.query["after"] == nil ? "" : " There may be more behind them: go on below."
             return "\(count.grouped) \(count == 1 ? "message is" : "messages are") sent once more.\(more)"
         default: return nil
         }
@@ -152,7 +165,7 @@ struct WebhookPage: Sendable {
             main.element(.h2, text: "Messages of the last seven days")
             Self.log(messages, request, subject, isFirst: isFirst, &main)
             guard request.mayChange else { return main.readOnlyHint() }
-            Self.forms(subject, &main)
+            Self.forms(request, subject, &main)
         }
     }
 
@@ -201,7 +214,7 @@ struct WebhookPage: Sendable {
         }
     }
 
-    private static func forms(_ subject: Subject, _ html: inout HTMLWriter) {
+    private static func forms(_ request: ConsoleRequest, _ subject: Subject, _ html: inout HTMLWriter) {
         let isOn = subject.webhook.switchOff == nil
         if isOn {
             html.element(.h2, text: "Try it")
@@ -209,6 +222,18 @@ struct WebhookPage: Sendable {
                 form.element(.p) { $0.element(.button, text: "Send a message of the type doorstep.test") }
             }
             html.element(.h2, text: "Send messages once more")
+            if let after = request.query["after"], let hours = request.query["hours"] {
+                html.element(.form, .post, .action(action(subject, "replay"))) { form in
+                    for (name, value) in [
+                        ("hours", hours), ("since", request.query["since"]),
+                        ("taken", request.query["taken"]),
+                        ("after", after),
+                    ] {
+                        if let value { form.hiddenField(name, value) }
+                    }
+                    form.element(.p) { $0.element(.button, .class("main"), text: "Send those behind them") }
+                }
+            }
             html.element(.form, .class("stack"), .post, .action(action(subject, "replay"))) { form in
                 form.field(
                     "Those of so many hours back", name: "hours", value: "24",

@@ -7,11 +7,9 @@ import Tenancy
 
 /// Where a tenant is told of events, and registering another.
 struct WebhooksPage: Sendable {
-    private let sessions: any ConsoleSessions
     private let forms: SubmittedForms
 
-    init(_ sessions: any ConsoleSessions, _ forms: SubmittedForms) {
-        self.sessions = sessions
+    init(_ forms: SubmittedForms) {
         self.forms = forms
     }
 
@@ -28,22 +26,21 @@ struct WebhooksPage: Sendable {
         guard let url = draft.checked() else {
             return .page(try await page(request, tenant, registry, draft))
         }
-        try forms.take(request.form)
         var generator = SystemRandomNumberGenerator()
         let secret = WebhookSecret(using: &generator)
-        let webhook = try await registry.create(
-            Webhook(url: url, secret: secret), events: draft.events, of: tenant.id,
-            by: request.session.access.actor)
-        return .page(
-            try await shown(secret, webhook, request, tenant, "The webhook was created"))
+        let events = draft.events
+        let webhook = try await forms.once(request) {
+            try await registry.create(
+                Webhook(url: url, secret: secret), events: events, of: tenant.id,
+                by: request.session.access.actor)
+        }
+        return .page(shown(secret, webhook, tenant, "The webhook was created"))
     }
 
     /// The answer to the form itself: no address has the secret, and whoever loads the page again is refused.
     func shown(
-        _ secret: WebhookSecret, _ webhook: RegisteredWebhook, _ request: ConsoleRequest, _ tenant: Tenant,
-        _ title: String
-    ) async throws -> Page {
-        try await sessions.noteKeyShown(to: request.session.access.name)
+        _ secret: WebhookSecret, _ webhook: RegisteredWebhook, _ tenant: Tenant, _ title: String
+    ) -> Page {
         let id = webhook.id.description
         return Page(
             title: title, tenant: tenant, section: .webhooks,
@@ -85,6 +82,7 @@ struct WebhooksPage: Sendable {
                 "doorstep webhook create --tenant \(tenant.slug) \(draft.arguments)",
             ]
         ) { main in
+            main.errors([("URL", draft.urlError), ("Told of", draft.eventsError)])
             Self.list(webhooks, tenant, &main)
             main.element(.h2, text: "Register a webhook")
             guard request.mayChange else { return main.readOnlyHint() }
@@ -172,12 +170,15 @@ extension Set<WebhookEvent> {
 extension HTMLWriter {
     /// Boxes for the events that a webhook is told of.
     mutating func events(_ events: Set<WebhookEvent>, error: String? = nil) {
-        element(.div, .class("field"), .role("group"), .ariaLabelledby("events")) { div in
+        element(
+            .div, .class("field"), .role("group"), .ariaLabelledby("events"),
+            error.map { _ in .ariaDescribedby("events-error") }
+        ) { div in
             div.element(.p, .id("events"), text: "Told of")
             for event in WebhookEvent.allCases {
                 div.tick(event.rawValue, name: "event.\(event.rawValue)", isOn: events.contains(event))
             }
-            if let error { div.element(.p, .class("error"), text: error) }
+            if let error { div.element(.p, .id("events-error"), .class("error"), text: error) }
         }
     }
 

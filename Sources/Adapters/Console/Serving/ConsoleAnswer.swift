@@ -69,6 +69,10 @@ struct ConsoleRefusal: Error {
         status: .tooManyRequests, title: "Too many checks",
         text: "Several checks of this tenant's sites are under way. Wait for one of them to end.")
 
+    static let tooManyFiles = ConsoleRefusal(
+        status: .tooManyRequests, title: "Too many files",
+        text: "Other files of yours are being read. Wait for one of them. Nothing was done.")
+
     static func forbidden(_ text: String) -> ConsoleRefusal {
         ConsoleRefusal(status: .forbidden, title: "Not allowed", text: text)
     }

@@ -11,7 +11,7 @@ struct ConsoleRequest {
     let path: [String: String]
     let query: FormFields
     /// Empty for GET.
-    let form: FormFields
+    var form = FormFields("")
     /// A file that was sent as it is; empty for all else.
     var file: [UInt8] = []
     let session: ConsoleSession

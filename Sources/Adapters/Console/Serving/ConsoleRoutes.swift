@@ -20,7 +20,11 @@ struct ConsoleRoutes: Sendable {
     let entrance: Entrance
     let held = HeldFiles()
     let people = ProxyPeople()
-    let forms = SubmittedForms()
+    let forms: SubmittedForms
+    /// Of one tenant: nobody has the console wait for all the servers that a tenant names at once. [ours]
+    let checks = WorkUnderWay<TenantID>(maximum: 4, otherwise: .tooManyChecks)
+    /// Of one person, that a long file is taken or read for. [ours]
+    let files = WorkUnderWay<HeldFiles.Owner>(maximum: 2, otherwise: .tooManyFiles)
     let logger: Logger
 
     init(_ settings: ConsoleServer.Settings, _ dependencies: ConsoleServer.Dependencies, logger: Logger) {
@@ -31,6 +35,7 @@ struct ConsoleRoutes: Sendable {
         layout = Layout(assets, apnsDetours: settings.apnsDetours)
         findings = FindingsCache(dependencies.findings, patience: settings.patience)
         entrance = Entrance(dependencies.sessions)
+        forms = SubmittedForms(dependencies.sessions)
     }
 
     typealias Handler = @Sendable (ConsoleRequest) async throws -> ConsoleAnswer
@@ -40,7 +45,7 @@ struct ConsoleRoutes: Sendable {
         router.add(
             middleware: GuardMiddleware(
                 names: ConsoleNames(origins: settings.origins),
-                proxies: TrustedProxies(settings.trustedProxies),
+                proxies: TrustedProxies(settings.proxies),
                 proxySignIn: settings.proxySignIn))
         router.add(middleware: FailureMiddleware(layout: layout, logger: logger))
         router.get("/assets/:bundle/:name") { request, context in
@@ -73,9 +78,9 @@ struct ConsoleRoutes: Sendable {
         let edit = PlaceEditor(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
         get("/t/:slug/places/:id/edit", router, edit.form)
         post("/t/:slug/places/:id/edit", router, edit.save)
-        get("/t/:slug/diagnose", router, DiagnosePage(dependencies).answer)
+        get("/t/:slug/diagnose", router, DiagnosePage(dependencies, checks).answer)
         get("/t/:slug/problems", router, ProblemsPage(findings).answer)
-        let webhooks = WebhooksPage(dependencies.sessions, forms)
+        let webhooks = WebhooksPage(forms)
         get("/t/:slug/webhooks", router, webhooks.index)
         post("/t/:slug/webhooks", router, webhooks.create)
         let webhook = WebhookPage(webhooks, forms)
@@ -84,7 +89,7 @@ struct ConsoleRoutes: Sendable {
         post("/t/:slug/webhooks/:id/rotate", router, webhook.rotate)
         post("/t/:slug/webhooks/:id/test", router, webhook.test)
         post("/t/:slug/webhooks/:id/replay", router, webhook.replay)
-        let keys = KeysPage(dependencies.sessions, forms)
+        let keys = KeysPage(forms)
         get("/t/:slug/keys", router, keys.index)
         post("/t/:slug/keys", router, keys.create)
         let key = KeyPage(keys, forms)
@@ -95,9 +100,10 @@ struct ConsoleRoutes: Sendable {
         get(
             "/t/:slug/urls/:id", router,
             ExperiencePage(dependencies.sites, table: dependencies.table).answer)
-        get("/t/:slug/domains", router, DomainsPage.index)
-        post("/t/:slug/domains", router, DomainsPage.claim)
-        let domain = DomainPage(dependencies.sites, table: dependencies.table)
+        let domains = DomainsPage(findings)
+        get("/t/:slug/domains", router, domains.index)
+        post("/t/:slug/domains", router, domains.claim)
+        let domain = DomainPage(dependencies.sites, findings, checks, table: dependencies.table)
         get("/t/:slug/domains/:host", router, domain.show)
         post("/t/:slug/domains/:host/verify", router, domain.verify)
         post("/t/:slug/domains/:host/pages", router, domain.setPages)
@@ -113,25 +119,26 @@ struct ConsoleRoutes: Sendable {
         get("/t/:slug/images/:sha256/file", router, ImagesPage.file)
         upload(
             "/t/:slug/images", ImagesPage.types, router, limit: HeaderImage.maximumByteCount, ImagesPage.add)
-        let imports = ImportPage(held, findings, table: dependencies.table)
+        let imports = ImportPage(held, files, findings, table: dependencies.table)
         get("/t/:slug/import", router, imports.form)
         post("/t/:slug/import", router, imports.paste)
         upload("/t/:slug/import.csv", ["text/csv"], router, limit: HeldFiles.maximumLength, imports.upload)
         get("/t/:slug/import/:sha256", router, imports.show)
         post("/t/:slug/import/:sha256", router, imports.apply)
         get("/t/:slug/appstore", router, AppStorePage.answer)
+        get("/t/:slug/appstore/:clip", router, AppStorePlanPage.answer)
         return router
     }
 
     private func get(_ path: RouterPath, _ router: Router<ConsoleContext>, _ handler: @escaping Handler) {
         router.get(path) { request, context in
-            try await answer(request, context, form: FormFields(""), by: handler)
+            try await answer(request, context, by: handler)
         }
     }
 
     private func post(_ path: RouterPath, _ router: Router<ConsoleContext>, _ handler: @escaping Handler) {
         router.post(path) { request, context in
-            try await answer(request, context, form: try await form(of: request, context), by: handler)
+            try await answer(request, context, by: handler) { $0.form = try await form(of: request) }
         }
     }
 
@@ -142,10 +149,13 @@ struct ConsoleRoutes: Sendable {
     ) {
         router.post(path) { request, context in
             do {
-                return try await answer(request, context, form: FormFields(""), by: handler) { session in
+                return try await answer(request, context, by: handler) { asked in
                     // Before it is read.
-                    guard !session.access.isReadOnly else { throw ReadOnlyAccess() }
-                    return try await file(of: request, types, limit: limit)
+                    try asked.requireChange()
+                    _ = try await asked.tenant()
+                    asked.file = try await files.with(HeldFiles.Owner(asked.session)) {
+                        try await file(of: request, types, limit: limit)
+                    }
                 }
             } catch {
                 let failures = FailureMiddleware(layout: layout, logger: logger)
@@ -168,16 +178,17 @@ struct ConsoleRoutes: Sendable {
         var request = request
         do {
             return Array(buffer: try await request.collectBody(upTo: limit))
-        } catch let error as HTTPError where error.status == .contentTooLarge {
+        } catch is NIOTooManyBytesError {
             throw ConsoleRefusal(
                 status: .contentTooLarge, title: "Too long",
                 text: "The file may have at most \(limit.grouped) bytes here. Nothing was done.")
         }
     }
 
+    /// - Parameter read: reads what was sent, of somebody who has signed in.
     private func answer(
-        _ request: Request, _ context: ConsoleContext, form: FormFields, by handler: Handler,
-        file: (ConsoleSession) async throws -> [UInt8] = { _ in [] }
+        _ request: Request, _ context: ConsoleContext, by handler: Handler,
+        reading read: (inout ConsoleRequest) async throws -> Void = { _ in }
     ) async throws -> Response {
         guard let session = try await person(of: request, context) else {
             return ConsoleAnswer.redirect(to: HTMLLink("/login"))
@@ -187,10 +198,10 @@ struct ConsoleRoutes: Sendable {
             guard let value = String(value).removingPercentEncoding else { throw ConsoleRefusal.notFound }
             path[String(name)] = value
         }
-        let asked = ConsoleRequest(
-            path: path, query: FormFields(request.uri.query ?? ""), form: form,
-            file: try await file(session), session: session,
+        var asked = ConsoleRequest(
+            path: path, query: FormFields(request.uri.query ?? ""), session: session,
             stores: dependencies.stores(session.access), now: Date())
+        try await read(&asked)
         switch try await handler(asked) {
         case .page(let page):
             return html(page, for: session)
@@ -238,13 +249,18 @@ struct ConsoleRoutes: Sendable {
         }
         let now = Date()
         if people.isNew(access, at: now) {
-            try await dependencies.sessions.noteSignIn(of: name)
+            do {
+                try await dependencies.sessions.noteSignIn(of: name)
+            } catch {
+                people.forget(access)
+                throw error
+            }
             logger.notice("a proxy has signed somebody in", metadata: ["name": "\(name)"])
         }
         return .byProxy(access, at: now)
     }
 
-    private func form(of request: Request, _ context: ConsoleContext) async throws -> FormFields {
+    private func form(of request: Request) async throws -> FormFields {
         guard request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true else {
             throw ConsoleRefusal.unreadableForm
         }
@@ -256,7 +272,7 @@ struct ConsoleRoutes: Sendable {
 
     private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
         try entrance.admit(context.client)
-        let form = try await form(of: request, context)
+        let form = try await form(of: request)
         guard let secret = form["token"].flatMap(ConsoleSecret.init(pasted:)),
             let (session, cookie) = try await entrance.signIn(
                 by: secret, insteadOf: Entrance.secret(of: request, isSecure: context.isSecure),

@@ -29,8 +29,8 @@ public struct ConsoleServer: Service {
         public var port = 8081
         /// Where browsers reach the console beside loopback's names: origins of a proxy that speaks TLS.
         public var origins: [ConsoleOrigin] = []
-        /// Proxies that are believed when they say for whom they ask.
-        public var trustedProxies: [AddressRange] = []
+        /// Proxies that are believed when they say for whom they ask, and, where ``proxySignIn`` says how, who that is.
+        public var proxies: [AddressRange] = []
         /// How they say who somebody is; nil where they do not.
         public var proxySignIn: ProxySignIn?
         /// Where notifications go instead of to Apple, if that is known.
@@ -158,6 +158,7 @@ public struct ConsoleStores: Sendable {
     public let deliveries: any DeliveryLedger
     public let traces: NotificationTracer
     public let registrations: any RegistrationOverview
+    public let registrationChecks: any LatestChecks
     public let keys: any TenantKeys
     /// Nil where webhooks' secrets cannot be sealed.
     public let webhooks: (any WebhookRegistry)?
@@ -166,12 +167,14 @@ public struct ConsoleStores: Sendable {
         tenants: any TenantDirectory, items: CatalogueStores, places: any PlaceDirectory,
         confirmations: any ConfirmationHistory, auditLog: any AuditLog, images: any ImageDirectory,
         deliveries: any DeliveryLedger, traces: NotificationTracer,
-        registrations: any RegistrationOverview, keys: any TenantKeys, webhooks: (any WebhookRegistry)?
+        registrations: any RegistrationOverview, registrationChecks: any LatestChecks, keys: any TenantKeys,
+        webhooks: (any WebhookRegistry)?
     ) {
         self.images = images
         self.deliveries = deliveries
         self.traces = traces
         self.registrations = registrations
+        self.registrationChecks = registrationChecks
         self.tenants = tenants
         self.items = items
         self.places = places

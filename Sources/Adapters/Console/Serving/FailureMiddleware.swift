@@ -4,6 +4,7 @@ import HTML
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 import Notifications
 
 /// Turns whatever a route throws into a page, and says nothing there about errors that nobody expected.
@@ -42,7 +43,7 @@ struct FailureMiddleware: RouterMiddleware {
                 ? .notFound : .conflict("\(refusal). Nothing was changed.".capitalizedSentence)
         case let error as HTTPError where error.status == .notFound:
             return .notFound
-        case let error as HTTPError where error.status == .contentTooLarge:
+        case is NIOTooManyBytesError:
             return ConsoleRefusal(
                 status: .contentTooLarge, title: "Too long",
                 text: "A form has at most \(FormFields.maximumLength) bytes. Nothing was done.")

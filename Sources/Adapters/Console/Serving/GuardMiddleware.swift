@@ -30,7 +30,7 @@ struct GuardMiddleware: RouterMiddleware {
             if proxySignIn?.isIn(request) == true, !context.isBehindProxy {
                 response = ConsoleAnswer.plain(
                     .forbidden,
-                    "A trusted proxy alone says who somebody is: --trusted-proxy names those that there are.")
+                    "A trusted proxy alone says who somebody is: --console-proxy names those that there are.")
             } else if Self.isAllowed(request, at: origin.text) {
                 response = try await next(request, context)
             } else {

@@ -40,9 +40,12 @@ public struct ProxySignIn: Sendable {
         else {
             throw ConsoleRefusal.forbidden("The proxy does not say who you are, or says it more than once.")
         }
-        let own = request.headers[values: groupsField].flatMap { $0.split(separator: ",") }.map {
-            $0.trimmingCharacters(in: .whitespaces)
+        // And so may a second list of groups, which is what decides.
+        let lists = request.headers[values: groupsField]
+        guard lists.count <= 1 else {
+            throw ConsoleRefusal.forbidden("The proxy says more than once of which groups you are.")
         }
+        let own = (lists.first ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         guard let group = groups.first(where: { own.contains($0.name) }) else {
             throw ConsoleRefusal.forbidden("You are of no group that may work at the console.")
         }
@@ -97,4 +100,7 @@ final class ProxyPeople: Sendable {
             return true
         }
     }
+
+    /// They could not be written down: they are to be with the next request.
+    func forget(_ access: ConsoleAccess) { times.withLock { $0[access] = nil } }
 }

@@ -114,7 +114,7 @@ struct WebhookRoutes: Sendable {
         return try await refusing {
             try JSONObjectReader(request.body).finish()
             let message = WebhookMessage(WebhookEvent.test, [:], at: request.now)
-            try await registry.add(message, to: reference(request))
+            try await registry.add(message, to: reference(request), by: request.actor)
             return Answer(
                 .accepted,
                 uncached: JSONValue.object(["message": .string(message.id.uuidString.lowercased())])
@@ -139,7 +139,7 @@ struct WebhookRoutes: Sendable {
         let registry = try configured()
         return try await refusing {
             let (count, last) = try await registry.replay(
-                try ReplaySelection(request.body), of: reference(request))
+                try ReplaySelection(request.body), of: reference(request), by: request.actor)
             let next = last.map { JSONValue.string($0.uuidString.lowercased()) }
             return Answer(
                 .accepted,

@@ -21,7 +21,8 @@ struct ConsoleCommand: AsyncParsableCommand {
             before it, and name the origin that browsers know by --console-origin; or forward a port by ssh. Where the proxy \
             signs people in, it may say who they are: --console-user-header.
             """,
-        subcommands: [Serve.self, Link.self, Sessions.self, End.self], defaultSubcommand: Serve.self)
+        subcommands: [Serve.self, Link.self, Sessions.self, Events.self, End.self],
+        defaultSubcommand: Serve.self)
 
     struct Serve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -35,6 +36,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         @Option(Settings.consoleTiles) var tiles: String?
         @Option(Settings.consoleTilesAttribution) var attribution: String?
         @Option(Settings.poolSize) var poolSize: Int?
+        @Option(Settings.auditRetention) var auditRetention: Int?
         @Option(Settings.logLevel) var logLevel: Logger.Level?
         @OptionGroup var proxy: ConsoleProxyOptions
         @OptionGroup var detours: ConsoleDetourOptions
@@ -56,6 +58,7 @@ struct ConsoleCommand: AsyncParsableCommand {
                 settings: settings, poolSize: try Settings.poolSize.value(poolSize),
                 signatures: try PlaceURLSigner.fromEnvironment(), keys: try TokenSecrets.sealingKeys(),
                 resolver: try proof.resolver(), outbound: try proof.outbound.settings(),
+                retention: try Settings.auditRetention.value(auditRetention),
                 // A log keeps what it is told: a link goes to a person alone.
                 printsLink: isatty(STDOUT_FILENO) == 1, logger: Logger(label: "doorstep"))
             try await console.run(on: database)
@@ -134,6 +137,31 @@ struct ConsoleCommand: AsyncParsableCommand {
         }
     }
 
+    struct Events: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell what happened at the console that is of no tenant, the newest first.",
+            discussion:
+                "Links, sign-ins, the ends of sessions, keys that were shown. A tenant's changes 'doorstep audit' tells."
+        )
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var databaseOnly: DatabaseOnly
+        @OptionGroup var output: OutputOptions
+        @Option(help: "Events before this one alone, by its ID.") var before: Int?
+        @Option(help: "How many events, at most.") var limit = 100
+
+        func validate() throws {
+            guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+        }
+
+        func run() async throws {
+            let events = try await database.withPool { [before, limit] in
+                try await PostgresConsoleSessions($0).events(before: before, limit: limit)
+            }
+            output.print(events.map(\.json), columns: ["id", "at", "event", "name", "login"])
+        }
+    }
+
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "end", abstract: "End a session, or all of them and all links that were not used.")
@@ -198,6 +226,15 @@ extension PostgresConsoleSessions {
         let secret = ConsoleSecret.generate(using: &generator)
         try await add(secret, for: access, lasting: length, at: Date())
         return secret
+    }
+}
+
+extension ConsoleEvent {
+    fileprivate var json: JSONObject {
+        [
+            "id": JSONValue(id), "at": JSONValue(at), "event": .string(kind.rawValue), "name": .string(name),
+            "login": .string(login),
+        ]
     }
 }
 

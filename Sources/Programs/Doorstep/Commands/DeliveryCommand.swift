@@ -131,7 +131,8 @@ struct DeliveryCommand: AsyncParsableCommand {
                 reason: reason,
                 since: since?.date)
             let counts = try await tenant.withPool { pool, _, tenant in
-                try await PostgresDeliveryLedger(pool).retry(selection, of: tenant.id, at: Date())
+                try await PostgresDeliveryLedger(pool, actor: TenantOptions.actor).retry(
+                    selection, of: tenant.id, at: Date())
             }
             output.print(
                 ["queued": JSONValue(counts.queued), "tooLate": JSONValue(counts.tooLate)],

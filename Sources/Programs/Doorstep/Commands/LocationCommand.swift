@@ -142,7 +142,7 @@ struct LocationCommand: AsyncParsableCommand {
 
 extension AuditEntry {
     /// `radius: 100 → 250`, each changed column; all of them for a row that came or went.
-    fileprivate var changesText: String {
+    var changesText: String {
         changes.map { column, before, after in
             let states = [before, after].compactMap {
                 $0.map { String(decoding: $0.serialized(), as: UTF8.self) }

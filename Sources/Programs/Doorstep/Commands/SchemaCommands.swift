@@ -1,4 +1,6 @@
+import Administration
 import ArgumentParser
+import Encodings
 import JSON
 import Persistence
 import PostgreSQL
@@ -34,6 +36,12 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var databaseOnly: DatabaseOnly
     @OptionGroup var output: OutputOptions
+    @Flag(
+        name: .customLong("queues"),
+        help:
+            "Also what waits to be sent and who is connected; for a login that is a member of doorstep_router."
+    )
+    var withQueues = false
 
     func run() async throws {
         let (status, server) = try await database.withPool { pool in
@@ -43,13 +51,42 @@ struct StatusCommand: AsyncParsableCommand {
             }
             return (try await Schema.status(pool), server)
         }
+        let installation =
+            withQueues ? try await database.withPool { try await PostgresInstallation($0).status() } : nil
         let summary = "PostgreSQL \(server), schema version \(status.version) of \(Schema.migrations.count)"
-        output.print(
-            [
-                "postgresql": .string(server), "version": JSONValue(status.version),
-                "pending": .array(status.pending.map { JSONValue($0.version) }),
-            ],
-            line: status.isCurrent ? summary : "\(summary): run 'doorstep migrate'")
+        var json: JSONObject = [
+            "postgresql": .string(server), "version": JSONValue(status.version),
+            "pending": .array(status.pending.map { JSONValue($0.version) }),
+        ]
+        if let installation {
+            json["queues"] = .array(installation.queues.map { .object($0.json) })
+            json["connections"] = .array(installation.connections.map { .object($0.json) })
+        }
+        let lines =
+            [status.isCurrent ? summary : "\(summary): run 'doorstep migrate'"]
+            + (installation?.queues ?? []).map { queue in
+                let due = queue.firstDueAt.map { ", the first due at \($0.rfc3339)" } ?? ""
+                return "\(queue.kind.rawValue): \(queue.count) waiting\(due)"
+            }
+            + (installation?.connections ?? []).map {
+                "\($0.count) connections of \($0.login)\($0.program.isEmpty ? "" : " (\($0.program))")"
+            }
+        output.print(json, line: lines.joined(separator: "\n"))
         if !status.isCurrent { throw ExitCode.failure }
+    }
+}
+
+extension InstallationStatus.Queue {
+    fileprivate var json: JSONObject {
+        [
+            "queue": .string(kind.rawValue), "waiting": JSONValue(count),
+            "firstDueAt": firstDueAt.map { JSONValue($0) } ?? .null,
+        ]
+    }
+}
+
+extension InstallationStatus.Connections {
+    fileprivate var json: JSONObject {
+        ["login": .string(login), "program": .string(program), "connections": JSONValue(count)]
     }
 }

@@ -289,10 +289,12 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             let selection = try self.selection()
             let count = try await tenant.withWebhooks { registry, tenant in
-                var (count, last) = try await registry.replay(selection, of: webhook.of(tenant))
+                var (count, last) = try await registry.replay(
+                    selection, of: webhook.of(tenant), by: TenantOptions.actor)
                 while let next = last, case .since(let start, let includesTaken, _) = selection {
                     let more = try await registry.replay(
-                        .since(start, includesTaken: includesTaken, after: next), of: webhook.of(tenant))
+                        .since(start, includesTaken: includesTaken, after: next), of: webhook.of(tenant),
+                        by: TenantOptions.actor)
                     (count, last) = (count + more.count, more.last)
                 }
                 return count
@@ -356,16 +358,6 @@ extension WebhookChange {
         json["events"] = events?.json
         json["enabled"] = isEnabled.map(JSONValue.bool)
         return json
-    }
-}
-
-extension ReplaySelection {
-    fileprivate var json: JSONObject {
-        switch self {
-        case .message(let id): ["message": .string(id.uuidString.lowercased())]
-        case .since(let time, let includesTaken, _):
-            ["since": JSONValue(time), "includeTaken": .bool(includesTaken)]
-        }
     }
 }
 

@@ -26,6 +26,8 @@ struct ConsoleHost {
     /// Whom proofs of domains are asked of; nil for those of the system.
     let resolver: NameServer?
     let outbound: OutboundClient.Settings
+    /// For how many days what happened at the console is kept; nil for ever.
+    let retention: Int?
     let printsLink: Bool
     let logger: Logger
 
@@ -42,7 +44,10 @@ struct ConsoleHost {
                         "the console is listening", metadata: ["host": "\(settings.host)", "port": "\(port)"])
                     if printsLink { await Self.printLink(sessions, settings.address(port: port), logger) }
                 })
-            let services: [any Service] = [routing, server]
+            var services: [any Service] = [routing, server]
+            if let retention {
+                services.append(UpkeepService(sessions, retention: retention, logger: logger))
+            }
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: services.map { .init(service: $0) },
@@ -60,13 +65,15 @@ struct ConsoleHost {
             stores: { [keys] access in
                 let store = PostgresAdministrationStore(
                     pool, actor: access.actor, isReadOnly: access.isReadOnly)
-                let ledger = PostgresDeliveryLedger(pool, isReadOnly: access.isReadOnly)
+                let ledger = PostgresDeliveryLedger(
+                    pool, actor: access.actor, isReadOnly: access.isReadOnly)
                 return ConsoleStores(
                     tenants: store, items: store.items, places: store,
                     confirmations: PostgresConfirmationHistory(pool), auditLog: store.auditLog,
                     images: store.imageFiles, deliveries: ledger,
                     traces: NotificationTracer(ledger, PostgresNotificationStore(pool)),
-                    registrations: PostgresRegistrationOverview(pool), keys: store,
+                    registrations: PostgresRegistrationOverview(pool),
+                    registrationChecks: PostgresRegistrationChecks(pool), keys: store,
                     webhooks: keys.map {
                         PostgresWebhookRegistry(pool, keys: $0, isReadOnly: access.isReadOnly)
                     })

@@ -47,6 +47,12 @@ struct UpkeepService: Service {
         }
     }
 
+    init(_ sessions: PostgresConsoleSessions, retention: Int, logger: Logger) {
+        self.init("old events of the console", logger) {
+            [("events_pruned", try await sessions.pruneEvents(retention: retention))]
+        }
+    }
+
     /// - Parameter maintain: Does what there is to do, and returns how much of what that was.
     private init(
         _ subject: String, _ logger: Logger, maintain: @escaping @Sendable () async throws -> [(String, Int)]

@@ -26,24 +26,29 @@ struct ConsoleOptions: ParsableArguments {
 
 /// Whom the console lets in beside those who have a link, and whom it believes.
 struct ConsoleProxyOptions: ParsableArguments {
-    @Option(Settings.trustedProxies) var trustedProxies: [[AddressRange]] = []
+    @Option(Settings.consoleProxies) var proxies: [[AddressRange]] = []
     @Option(Settings.consoleUserHeader) var userHeader: String?
     @Option(Settings.consoleGroupsHeader) var groupsHeader: String?
     @Option(Settings.consoleGroups) var groups: [[ConsoleGroup]] = []
 
     func add(to settings: inout ConsoleServer.Settings) throws {
-        settings.trustedProxies = try Settings.trustedProxies.value(
-            trustedProxies.isEmpty ? nil : trustedProxies.flatMap(\.self))
+        settings.proxies = try Settings.consoleProxies.value(
+            proxies.isEmpty ? nil : proxies.flatMap(\.self))
+        guard settings.isOnLoopback || !settings.proxies.isEmpty else {
+            throw ValidationError(
+                "on an address that others reach, the console needs to know the proxy before it: name its address by --console-proxy"
+            )
+        }
         let user = try Settings.consoleUserHeader.value(userHeader)
         let groupsField = try Settings.consoleGroupsHeader.value(groupsHeader)
         let groups = try Settings.consoleGroups.value(self.groups.isEmpty ? nil : self.groups.flatMap(\.self))
         guard user != nil || groupsField != nil || !groups.isEmpty else { return }
         // Half of it would let nobody in, or anybody.
-        guard let user, let groupsField, !groups.isEmpty, !settings.trustedProxies.isEmpty,
+        guard let user, let groupsField, !groups.isEmpty, !settings.proxies.isEmpty,
             !settings.origins.isEmpty
         else {
             throw ValidationError(
-                "--console-user-header, --console-groups-header, --console-group, --console-origin and --trusted-proxy go together"
+                "--console-user-header, --console-groups-header, --console-group, --console-origin and --console-proxy go together"
             )
         }
         guard let signIn = ProxySignIn(userField: user, groupsField: groupsField, groups: groups) else {

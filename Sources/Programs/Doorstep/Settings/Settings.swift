@@ -79,7 +79,7 @@ enum Settings {
         "For how many seconds after SIGTERM requests under way may go on; then they are cut")
     static let trustedProxies = ranges(
         "trusted-proxy", "DOORSTEP_TRUSTED_PROXIES",
-        "Proxies whose X-Forwarded-For is believed; can be repeated")
+        "Proxies whose X-Forwarded-For is believed by the server; can be repeated")
 
     private static func ranges(
         _ flag: String, _ variable: String, _ help: String
@@ -115,6 +115,12 @@ enum Settings {
             let origins = texts.compactMap { ConsoleOrigin(String($0)) }
             return origins.count == texts.count ? origins : nil
         })
+    static let consoleProxies = ranges(
+        "console-proxy", "DOORSTEP_CONSOLE_PROXIES",
+        """
+        Proxies before the console: whose X-Forwarded-For is believed there, and who may say who somebody is, where \
+        --console-user-header has them; can be repeated
+        """)
     static let consoleLeaflet = Setting(
         "console-leaflet", "DOORSTEP_CONSOLE_LEAFLET", default: ConsoleServer.Settings.usualLeaflet,
         value: "dir",
@@ -130,12 +136,13 @@ enum Settings {
     static let consoleUserHeader = Setting<String, Void>(
         "console-user-header", "DOORSTEP_CONSOLE_USER_HEADER", value: "name",
         """
-        The header field by which a trusted proxy says who has signed in there, such as X-Forwarded-User; with it go \
-        --console-groups-header, --console-group, --console-origin and --trusted-proxy
+        The header field by which a proxy says who has signed in there, such as X-Forwarded-User; with it go \
+        --console-groups-header, --console-group, --console-origin and --console-proxy
         """)
     static let consoleGroupsHeader = Setting<String, Void>(
         "console-groups-header", "DOORSTEP_CONSOLE_GROUPS_HEADER", value: "name",
-        "The header field by which it says of which groups they are, separated by commas")
+        "The header field by which it says of which groups they are, separated by commas: a group that has one in its name is none"
+    )
     static let consoleGroups = Setting<[ConsoleGroup], [ConsoleGroup]>(
         "console-group", "DOORSTEP_CONSOLE_GROUPS", default: [], value: "name=rights",
         range: """
@@ -291,7 +298,8 @@ enum Settings {
         port.description, operationsPort.description, operationsHost.description, tlsCertificate.description,
         tlsKey.description, maximumConnections.description,
         shutdownTimeout.description, trustedProxies.description, consoleHost.description,
-        consolePort.description, consoleOrigins.description, consoleLeaflet.description,
+        consolePort.description, consoleOrigins.description, consoleProxies.description,
+        consoleLeaflet.description,
         consoleTiles.description, consoleTilesAttribution.description,
         consoleUserHeader.description, consoleGroupsHeader.description, consoleGroups.description,
         poolSize.description,

@@ -1,4 +1,5 @@
 public import Foundation
+public import JSON
 public import Tenancy
 
 /// Where tenants' webhooks are kept, for those who manage them.
@@ -42,7 +43,7 @@ public protocol WebhookRegistry: Sendable {
 
     /// Adds a message of the type ``WebhookEvent/test``, which is sent as any other.
     /// - Throws: ``WebhookRefusal/webhookDisabled``.
-    func add(_ test: WebhookMessage, to webhook: WebhookReference) async throws
+    func add(_ test: WebhookMessage, to webhook: WebhookReference, by actor: String) async throws
 
     /// The newest first, from before one on, up to `limit`.
     func messages(
@@ -53,7 +54,7 @@ public protocol WebhookRegistry: Sendable {
     /// - Returns: How many; and where as many were as may be at a time, the last of them, after which to go on.
     /// - Throws: ``WebhookRefusal/webhookDisabled``; ``WebhookRefusal/unknownMessage`` where one is named.
     func replay(
-        _ selection: ReplaySelection, of webhook: WebhookReference
+        _ selection: ReplaySelection, of webhook: WebhookReference, by actor: String
     ) async throws -> (count: Int, last: UUID?)
 }
 
@@ -80,4 +81,15 @@ public enum ReplaySelection: Sendable, Hashable {
 
     /// How many messages are sent once more at a time, at most. [ours]
     public static let limit = 1_000
+
+    /// As requests have it.
+    public var json: JSONObject {
+        switch self {
+        case .message(let id): return ["message": .string(id.uuidString.lowercased())]
+        case .since(let time, let includesTaken, let last):
+            var json: JSONObject = ["since": JSONValue(time), "includeTaken": .bool(includesTaken)]
+            if let last { json["after"] = .string(last.uuidString.lowercased()) }
+            return json
+        }
+    }
 }

@@ -1,0 +1,186 @@
+import Administration
+import HTML
+import JSON
+import Registration
+import Tenancy
+
+/// What was found of one clip when somebody last looked at App Store Connect: what there would be to do, and what is other there
+/// than it should be.
+enum AppStorePlanPage {
+    /// How many rows a page has. [ours]
+    private static let pageLength = 100
+    /// How many of those that are missing are named. [ours]
+    private static let maximumMissing = 100
+
+    @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let tenant = try await request.tenant()
+        let checks = request.stores.registrationChecks
+        guard
+            let check = try await checks.latest(of: tenant.id).first(where: {
+                $0.clip.text == request.path["clip"]
+            })
+        else { throw ConsoleRefusal.notFound }
+        let after = request.query["after"]
+        let rows = try await checks.rows(
+            of: check.clip, of: tenant.id, within: nil, after: after, limit: pageLength + 1)
+        return .page(page(tenant, check, rows, isFirst: after == nil))
+    }
+
+    private static func page(
+        _ tenant: Tenant, _ check: LatestCheck, _ rows: [RegistrationCheck.Row], isFirst: Bool
+    ) -> Page {
+        Page(
+            title: "Plan of \(check.clip.text)", tenant: tenant, section: .appstore,
+            commands: [
+                "doorstep appstore plan --tenant \(tenant.slug) --clip \(check.clip.text) --unmanaged",
+                "doorstep appstore drift --tenant \(tenant.slug) --clip \(check.clip.text)",
+            ]
+        ) { main in
+            main.element(
+                .p, .class("hint"),
+                text:
+                    "As it was seen then: App Store Connect is not asked for this page. The commands ask it.")
+            main.facts([
+                ("Seen", { dd in if let at = check.checkedAt { dd.time(at) } else { dd.text("never") } }),
+                ("Last look", { $0.outcome(of: check) }),
+            ])
+            guard let summary = check.summary else { return }
+            main.counts("What there would be to do", summary["counts"])
+            main.counts("What is to be said of it", summary["findings"])
+            main.counts("Places that Maps has found, looks for and has not", summary["places"])
+            missing((summary["missing"]?.arrayValue ?? []).compactMap(\.stringValue), &main)
+            main.element(.h2, text: "Row by row")
+            list(tenant, check, rows, isFirst: isFirst, &main)
+        }
+    }
+
+    private static func missing(_ urls: [String], _ html: inout HTMLWriter) {
+        guard !urls.isEmpty else { return }
+        html.element(.h2, text: "Missing at Apple")
+        html.element(.p, text: "Doorstep had them there, and they are not listed any more.")
+        html.element(.ul) { list in
+            for url in urls.prefix(maximumMissing) { list.element(.li) { $0.name(url) } }
+        }
+        if urls.count > maximumMissing {
+            html.element(
+                .p, .class("hint"), text: "And \((urls.count - maximumMissing).grouped) more.")
+        }
+    }
+
+    private static func list(
+        _ tenant: Tenant, _ check: LatestCheck, _ rows: [RegistrationCheck.Row], isFirst: Bool,
+        _ html: inout HTMLWriter
+    ) {
+        guard !rows.isEmpty else {
+            return html.element(.p, text: "Of no experience is there anything to be done or said.")
+        }
+        let shown = rows.prefix(pageLength)
+        html.table("Experiences, by URL", columns: ["URL", "Step", "What of it"]) { table in
+            for one in shown {
+                table.element(.tr) { row in
+                    row.element(.th, .scope("row")) { th in
+                        th.element(
+                            .a, .class("row"),
+                            .href(HTMLLink(.diagnose, of: tenant, query: [("url", one.url)]))
+                        ) { $0.name(one.url) }
+                    }
+                    row.element(
+                        .td, text: (one.json["step"]?.stringValue ?? "").replacing("_", with: " "))
+                    row.element(.td) { $0.details(of: one.json) }
+                }
+            }
+        }
+        html.element(.p, .class("paging")) { p in
+            let clip = check.clip.text
+            if !isFirst {
+                p.element(.a, .href(HTMLLink(.appstore, of: tenant, clip)), text: "First page")
+            }
+            if rows.count > pageLength, let last = shown.last {
+                p.element(
+                    .a, .href(HTMLLink(.appstore, of: tenant, clip, query: [("after", last.url)])),
+                    text: "Next \(pageLength)")
+            }
+        }
+    }
+}
+
+extension HTMLWriter {
+    /// Whether all could be seen when somebody looked last.
+    mutating func outcome(of check: LatestCheck) {
+        let (kind, sign, text) =
+            switch (check.failure, check.checkedAt) {
+            case (_?, _): ("failed", "✕ ", "nothing could be seen")
+            case (nil, _?): ("ok", "✓ ", "all was seen")
+            case (nil, nil): ("unknown", "– ", "nobody has looked yet")
+            }
+        element(.span, .class("status \(kind)")) { span in
+            span.element(.span, .ariaHidden, text: sign)
+            span.text(text)
+        }
+        guard let failure = check.failure else { return }
+        self.text(": ")
+        name(failure)
+    }
+
+    /// A table of counts by their names; nothing where all are zero.
+    fileprivate mutating func counts(_ caption: String, _ json: JSONValue?) {
+        let counts = (json?.objectValue ?? [:]).compactMap { name, value in
+            value.numberValue?.int.map { (name, $0) }
+        }.filter { $0.1 > 0 }.sorted { $0.0 < $1.0 }
+        guard !counts.isEmpty else { return }
+        table(caption, columns: ["What", "How many"]) { rows in
+            for (name, count) in counts {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { $0.name(name.replacing("_", with: " ")) }
+                    row.element(.td, .class("number"), text: count.grouped)
+                }
+            }
+        }
+    }
+
+    /// What a row of a plan changes, what blocks it, and what was found of it.
+    fileprivate mutating func details(of row: JSONObject) {
+        element(.ul) { list in
+            for change in (row["changes"]?.arrayValue ?? []).compactMap(\.objectValue) {
+                list.element(.li) { item in
+                    item.name(change["path"]?.stringValue ?? "")
+                    item.text(": ")
+                    item.name(Self.text(change["old"]))
+                    item.text(" → ")
+                    item.name(Self.text(change["new"]))
+                }
+            }
+            for code in ["blocks", "findings"].flatMap({ row[$0]?.arrayValue ?? [] }).compactMap(
+                \.objectValue)
+            {
+                list.element(.li) { item in
+                    item.element(.code) { $0.name(code["code"]?.stringValue ?? "") }
+                    guard let detail = code["detail"]?.stringValue else { return }
+                    item.text(" ")
+                    item.name(detail)
+                }
+            }
+            if let former = row["formerURL"]?.stringValue {
+                list.element(.li) { item in
+                    item.text("in the place of ")
+                    item.name(former)
+                }
+            }
+            for id in ([row["id"]].compactMap(\.self) + (row["ids"]?.arrayValue ?? [])).compactMap(
+                \.stringValue)
+            {
+                list.element(.li) { item in
+                    item.text("Apple's ID ")
+                    item.element(.code) { $0.name(id) }
+                }
+            }
+        }
+    }
+
+    /// Of long values the beginning.
+    private static func text(_ value: JSONValue?) -> String {
+        guard let value, value != .null else { return "nothing" }
+        let text = value.stringValue ?? String(decoding: value.serialized(), as: UTF8.self)
+        return text.count > 200 ? text.prefix(200) + "…" : text
+    }
+}

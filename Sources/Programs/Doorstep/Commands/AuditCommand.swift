@@ -1,0 +1,37 @@
+import Administration
+import ArgumentParser
+import JSON
+import Persistence
+
+struct AuditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit", abstract: "Tell who changed what of a tenant's, the newest change first.")
+
+    @OptionGroup var tenant: TenantOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: "Changes of this alone, such as locations or deliveries.") var relation: String?
+    @Option(help: "Changes by this actor alone, such as console:ada.") var actor: String?
+    @Option(help: "Changes before this one alone, by its ID.") var before: Int?
+    @Option(help: "How many changes, at most.") var limit = 100
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit is 1 or more") }
+    }
+
+    func run() async throws {
+        var filter: [String: String] = [:]
+        filter["relation"] = relation
+        filter["actor"] = actor
+        let (chosen, before, limit) = (filter, self.before, self.limit)
+        let entries = try await tenant.withTenant { store, tenant in
+            try await store.auditLog.entries(of: tenant.id, before: before, limit: limit, where: chosen)
+        }
+        output.print(
+            entries.map(\.json),
+            tableRows: entries.map { entry in
+                var row = entry.json
+                row["changes"] = .string(entry.changesText)
+                return row
+            }, columns: ["id", "at", "actor", "login", "action", "relation", "changes"])
+    }
+}
