@@ -109,7 +109,7 @@ extension HTMLWriter {
     mutating func outcome(of check: LatestCheck) {
         let (kind, sign, text) =
             switch (check.failure, check.checkedAt) {
-            case (_?, _): ("failed", "✕ ", "nothing could be seen")
+            case (_?, _): ("failed", "✕ ", "failed")
             case (nil, _?): ("ok", "✓ ", "all was seen")
             case (nil, nil): ("unknown", "– ", "nobody has looked yet")
             }
@@ -118,7 +118,7 @@ extension HTMLWriter {
             span.text(text)
         }
         guard let failure = check.failure else { return }
-        self.text(": ")
+        self.text(", nothing could be seen: ")
         name(failure)
     }
 
