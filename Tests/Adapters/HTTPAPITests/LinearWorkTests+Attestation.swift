@@ -19,13 +19,14 @@ extension LinearWorkTests {
                 extensions: [.init(oid: [1, 2, 3], critical: false, value: bytes(count)[...])],
                 isSigned: true)
         },
-        Subject("extensions of a certificate", from: 16) { count in
+        // X509 reads 32 at most.
+        Subject("extensions of a certificate", from: 3) { count in
             try attestation(
                 extensions: (0..<count).map { number in
                     .init(oid: [1, 2, 3, UInt(number)], critical: false, value: [])
                 })
         },
-        Subject("parts of a certificate's name", from: 16) { count in
+        Subject("parts of a certificate's name", from: 3) { count in
             let name = DistinguishedName(
                 (0..<count).map { .init([.init(type: [1, 2, 3, UInt($0)], utf8String: "a")]) })
             return try attestation(subject: name)

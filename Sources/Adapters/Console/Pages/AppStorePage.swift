@@ -12,7 +12,8 @@ enum AppStorePage {
     @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
         let stored = try await request.stores.registrations.overview(of: tenant.id, limit: limit)
-        let checks = try await request.stores.registrationChecks.latest(of: tenant.id)
+        let checks = try await request.stores.registrationChecks.latest(
+            of: tenant.id, clip: nil, summarized: true)
         let clip = stored.connections.first?.clip.text ?? "com.example.MyApp.Clip"
         return .page(
             Page(

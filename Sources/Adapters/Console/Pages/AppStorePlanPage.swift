@@ -9,16 +9,14 @@ import Tenancy
 enum AppStorePlanPage {
     /// How many rows a page has. [ours]
     private static let pageLength = 100
-    /// How many of those that are missing are named. [ours]
+    /// How many of those that are missing are named; a look keeps no more. [ours]
     private static let maximumMissing = 100
 
     @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
         let checks = request.stores.registrationChecks
-        guard
-            let check = try await checks.latest(of: tenant.id).first(where: {
-                $0.clip.text == request.path["clip"]
-            })
+        guard let clip = request.path["clip"].flatMap({ try? BundleID($0) }),
+            let check = try await checks.latest(of: clip, of: tenant.id)
         else { throw ConsoleRefusal.notFound }
         let after = request.query["after"]
         let rows = try await checks.rows(
@@ -61,9 +59,8 @@ enum AppStorePlanPage {
         html.element(.ul) { list in
             for url in urls.prefix(maximumMissing) { list.element(.li) { $0.name(url) } }
         }
-        if urls.count > maximumMissing {
-            html.element(
-                .p, .class("hint"), text: "And \((urls.count - maximumMissing).grouped) more.")
+        if urls.count >= maximumMissing {
+            html.element(.p, .class("hint"), text: "No more are named here: the command names all.")
         }
     }
 
