@@ -444,6 +444,12 @@ def tab_to(page, wanted, failures, what, limit=80):
     failures.add(what, f"no Tab leads to {wanted!r}")
 
 
+def arrive(page, pattern):
+    """Waits until a page is there and shown: keys that are pressed before Chromium has painted it are lost."""
+    page.wait_for_url(pattern)
+    page.evaluate("() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))")
+
+
 def walk_by_keys(browser, origin, link, failures):
     """find → place → edit → saved → audit, without a pointer."""
     what = "keyboard"
@@ -456,9 +462,9 @@ def walk_by_keys(browser, origin, link, failures):
     failures.expect(focus_of(page) == "find", what, "'/' does not lead to the box that finds")
     page.keyboard.type("p00005")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/places/p00005")
+    arrive(page, "**/places/p00005")
     page.keyboard.press("e")
-    page.wait_for_url("**/places/p00005/edit")
+    arrive(page, "**/places/p00005/edit")
     tab_to(page, "name", failures, what)
     page.keyboard.press("Control+a")
     page.keyboard.type("Renamed by keys")
@@ -466,25 +472,25 @@ def walk_by_keys(browser, origin, link, failures):
     failures.expect(page.url.endswith("/edit"), what, "a letter in a field leads elsewhere")
     tab_to(page, "Review the change", failures, what)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/edit?name=*")
+    arrive(page, "**/edit?name=*")
     tab_to(page, "Save", failures, what)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/places/p00005?saved=1")
+    arrive(page, "**/places/p00005?saved=1")
     failures.expect("Renamed by keys" in page.locator("h1").inner_text(), what, "the name is not shown")
     page.keyboard.press("g")
     page.keyboard.press("a")
-    page.wait_for_url("**/audit")
+    arrive(page, "**/audit")
     text = page.locator("main").inner_text()
     failures.expect("console:Ada" in text and "Renamed by keys" in text, what, "the audit log does not say by whom")
     page.keyboard.press("g")
     page.keyboard.press("p")
-    page.wait_for_url("**/places*")
+    arrive(page, "**/places*")
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/places/p00001")
+    arrive(page, "**/places/p00001")
     page.keyboard.press("Shift+?")
-    page.wait_for_url("**/help")
+    arrive(page, "**/help")
     tab_to(page, "keys", failures, what)
     page.keyboard.press("Enter")
     page.goto(f"{origin}/t/many/places")
