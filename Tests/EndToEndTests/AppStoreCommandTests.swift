@@ -24,6 +24,7 @@ import Testing
                 #expect(json["version"] == 1 && json["inStep"] == .bool(false))
                 #expect(json["counts"]?.objectValue?["create"] == 2)
                 #expect(json["defaultExperiences"] == ["https://example.com/home"])
+                #expect(json["uncodable"] == [])
                 #expect(json["forecast"]?.objectValue?["images"] == 1)
                 let dry = try await command.run(["apply", "--dry-run"])
                 #expect(dry.status == 2 && dry.output.contains("+ https://example.com/a"))

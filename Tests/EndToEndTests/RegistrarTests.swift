@@ -624,6 +624,18 @@ import Testing
         }
     }
 
+    /// By the characters that Apple documents, and only of what was looked at.
+    @Test func urlsThatNoCodeCanHoldAreNamed() async throws {
+        try await RegisteredTenant.lend { tenant in
+            try await tenant.add(["a", "b~c"], image: tenant.addImage())
+            let plan = try await tenant.plan()
+            #expect(plan.json()["uncodable"] == ["https://example.com/b~c"])
+            #expect(plan.text().contains("No App Clip Code can hold https://example.com/b~c; of the others"))
+            let target = try await tenant.plan { $0.target = "https://example.com/a" }
+            #expect(target.json()["uncodable"] == [] && !target.text().contains("No App Clip Code"))
+        }
+    }
+
     @Test func aSecondRunIsToldWhoIsThere() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())

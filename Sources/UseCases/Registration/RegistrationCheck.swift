@@ -40,7 +40,7 @@ extension RegistrationCheck {
         let sites = domains?.map { JSONValue.object($0.json) }
         summary["domains"] = sites.map(JSONValue.array) ?? .null
         // It is read as a whole, however many there are.
-        for name in ["missing", "defaultExperiences"] {
+        for name in ["missing", "defaultExperiences", "uncodable"] {
             summary[name] = .array(Array((summary[name]?.arrayValue ?? []).prefix(Self.maximumURLs)))
         }
         let drifted = Set(survey.drifted.map(\.url))

@@ -33,6 +33,7 @@ extension RegistrationSurvey {
                 "images": JSONValue(forecast.images), "imageBytes": JSONValue(forecast.imageBytes),
             ],
             "defaultExperiences": .array(defaultExperiences.map(JSONValue.string)),
+            "uncodable": .array(uncodableURLs.map(JSONValue.string)),
         ]
     }
 

@@ -3,6 +3,8 @@ public import JSON
 extension RegistrationSurvey {
     /// More rows are counted and not shown. [ours]
     private static let maximumRows = 200
+    /// Of a list within a line more are counted. [ours]
+    private static let maximumNamed = 10
 
     /// The plan for people: a line for each row that is not in step, what it costs, and what is to be known beside it.
     public func text(showsUnmanaged: Bool = false) -> String {
@@ -33,6 +35,15 @@ extension RegistrationSurvey {
             lines.append(
                 "Set on the page of the app's version, and not here: the default experience "
                     + defaultExperiences.joined(separator: ", "))
+        }
+        let uncodable = uncodableURLs
+        if !uncodable.isEmpty {
+            let more = uncodable.count - Self.maximumNamed
+            lines.append(
+                "No App Clip Code can hold "
+                    + uncodable.prefix(Self.maximumNamed).joined(separator: ", ")
+                    + (more > 0 ? " and \(more) more; of the others" : "; of the others")
+                    + " Apple's generator makes codes")
         }
         return lines.joined(separator: "\n")
     }

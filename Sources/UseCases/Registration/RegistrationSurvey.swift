@@ -19,6 +19,14 @@ public struct RegistrationSurvey: Sendable {
     let memory: RegistrationMemory
     let desired: [String: DesiredExperience]
 
+    /// URLs of what was looked at that no App Clip Code can hold, as far as Apple documents it. Those of the others Apple's
+    /// generator makes, and not the registration.
+    public var uncodableURLs: [String] {
+        plan.rows.map(\.url).filter { url in
+            desired[url] != nil && (try? AppClipCodeURL(url))?.fit == .refused
+        }
+    }
+
     /// Whether nothing is to be done and nothing stands in the way of anything.
     public var isInStep: Bool {
         plan.rows.allSatisfy { row in
