@@ -169,10 +169,9 @@ def make(options: argparse.Namespace, tenant: str, places: int) -> None:
     output(options, "webhook", "create", "--tenant", tenant, f"https://hooks.example.com/{tenant}")
     # What APNs, App Store Connect and receivers have answered: here nobody asks them.
     psql("-c", "SET session_replication_role = replica", "-c", SENT.replace("TENANT", tenant))
-    # What a server does in time: each day its partition, and those that are over their index.
-    psql("-c", "SELECT doorstep.add_confirmation_days()")
+    # What a server does in time, some days at each call: each its partition, and those that are over their index.
     for _ in range(40):
-        psql("-c", "SELECT doorstep.index_confirmation_days()")
+        psql("-c", "SELECT doorstep.add_confirmation_days()", "-c", "SELECT doorstep.index_confirmation_days()")
     # As autovacuum would in time.
     psql("-c", "VACUUM (ANALYZE)")
 

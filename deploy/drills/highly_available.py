@@ -171,11 +171,13 @@ listen servers
         kill(self.servers[way].process.pid)
 
     def log_tail(self):
-        """Errors first: what a request failed by."""
+        """Errors first: what a request failed by. Then what became of the nodes."""
         logs = {path.name: path.read_text(errors="replace").splitlines() for path in sorted(self.scratch.glob("serve-*.log"))}
         return "\n".join(
             f"{name}: {line}" for name, lines in logs.items()
-            for line in [*[line for line in lines if " error doorstep" in line][-8:], *lines[-4:]])
+            for line in [*[line for line in lines if " error doorstep" in line][-8:], *lines[-4:]]) + "\n" + "\n".join(
+            f"{node.name}: {line}" for node in self.nodes
+            for line in (node.logs / "patroni.log").read_text(errors="replace").splitlines()[-25:])
 
     def close(self):
         for process in (*self.servers.values(), self.pooler, self.proxy):

@@ -9,14 +9,14 @@ extension PostgresAdministrationStore: TenantDirectory {}
 
 extension PostgresAdministrationStore: PlaceDirectory {
     public func places(
-        _ selection: PlaceSelection, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
+        _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
         confirmedSince: Date
     ) async throws -> [ListedPlace] {
         try await read(tenant) { transaction in
             let rows = try await transaction.execute(
                 """
-                SELECT l.identifier, l.name, l.latitude, l.longitude, l.radius FROM doorstep.locations l
-                WHERE l.tenant_id = \(tenant.uuid) AND l.identifier > \(after?.text ?? "") AND \(selection)
+                SELECT \(unsafeSQL: ListedPlace.columns) FROM doorstep.locations l
+                WHERE l.tenant_id = \(tenant.uuid) AND l.identifier > \(after?.text ?? "") AND \(identifiers)
                 ORDER BY l.identifier LIMIT \(limit)
                 """)
             let places = try rows.map { try ListedPlace(row: $0) }
@@ -40,17 +40,27 @@ extension PostgresAdministrationStore: PlaceDirectory {
         }
     }
 
-    public func count(
-        _ selection: PlaceSelection, of tenant: TenantID, upTo limit: Int
-    ) async throws -> Int {
+    public func places(
+        _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
+        unusedSince start: Date, countingUpTo maximumCount: Int
+    ) async throws -> UnusedPlaces {
         try await read(tenant) { transaction in
-            try await transaction.execute(
+            // Where somebody was is found once, for the list and for the count: all of the tenant's confirmations are read for it.
+            let rows = try await transaction.execute(
                 """
-                SELECT count(*) FROM (
-                    SELECT FROM doorstep.locations l WHERE l.tenant_id = \(tenant.uuid) AND \(selection)
-                    LIMIT \(limit)) AS counted
-                """
-            ).one().decode(at: 0)
+                WITH used AS MATERIALIZED (
+                    SELECT DISTINCT location_identifier FROM doorstep.confirmations
+                    WHERE tenant_id = \(tenant.uuid) AND minute >= \(start)),
+                unused AS NOT MATERIALIZED (
+                    SELECT \(unsafeSQL: ListedPlace.columns) FROM doorstep.locations l
+                    WHERE l.tenant_id = \(tenant.uuid) AND \(identifiers)
+                        AND NOT EXISTS (SELECT FROM used WHERE location_identifier = l.identifier))
+                SELECT *, (SELECT count(*) FROM (SELECT FROM unused LIMIT \(maximumCount)) AS counted) FROM unused
+                WHERE identifier > \(after?.text ?? "") ORDER BY identifier LIMIT \(limit)
+                """)
+            return UnusedPlaces(
+                listed: try rows.map { try ListedPlace(row: $0) },
+                count: try rows.first?.decode("count", as: Int.self) ?? 0)
         }
     }
 
@@ -90,9 +100,16 @@ extension PostgresAdministrationStore: PlaceDirectory {
 }
 
 extension ListedPlace {
+    /// Of locations that are called `l`.
+    fileprivate static let columns = "l.identifier, l.name, l.latitude, l.longitude, l.radius"
+
+    /// Takes ``columns``.
     fileprivate init(row: Row) throws {
-        let (identifier, name, latitude, longitude, radius) = try row.decode(
-            String.self, String.self, Double.self, Double.self, Double.self)
+        let identifier = try row.decode("identifier", as: String.self)
+        let name = try row.decode("name", as: String.self)
+        let latitude = try row.decode("latitude", as: Double.self)
+        let longitude = try row.decode("longitude", as: Double.self)
+        let radius = try row.decode("radius", as: Double.self)
         self = try PersistenceError.reading("locations") {
             ListedPlace(
                 identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
@@ -104,22 +121,11 @@ extension ListedPlace {
 }
 
 extension Query.StringInterpolation {
-    /// The condition of locations that are called `l`.
-    fileprivate mutating func appendInterpolation(_ selection: PlaceSelection) {
-        appendLiteral("true")
-        if let identifiers = selection.identifiers {
-            appendLiteral(" AND l.identifier = ANY (")
-            appendInterpolation(identifiers.map(\.text))
-            appendLiteral("::text[])")
-        }
-        if let start = selection.unusedSince {
-            appendLiteral(
-                """
-                 AND NOT EXISTS (SELECT FROM doorstep.confirmations c
-                 WHERE c.tenant_id = l.tenant_id AND c.location_identifier = l.identifier AND c.minute >=
-                """ + " ")
-            appendInterpolation(start)
-            appendLiteral(")")
-        }
+    /// The condition that a location `l` is one of some.
+    fileprivate mutating func appendInterpolation(_ identifiers: [LocationIdentifier]?) {
+        guard let identifiers else { return appendLiteral("true") }
+        appendLiteral("l.identifier = ANY (")
+        appendInterpolation(identifiers.map(\.text))
+        appendLiteral("::text[])")
     }
 }

@@ -81,10 +81,11 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
     public func counts(
         _ selection: ConfirmationSelection, of tenant: TenantID
     ) async throws -> [ConfirmationCounts] {
+        // All days of UTC are as long as each other; `date_trunc` would look the time zone up for each row.
         let rows = try await transaction(of: tenant) { transaction in
             try await transaction.execute(
                 """
-                SELECT date_trunc('day', minute, 'UTC') AS day, outcome, count(*) FROM doorstep.confirmations
+                SELECT date_bin('1 day', minute, '2000-01-01T00:00Z') AS day, outcome, count(*) FROM doorstep.confirmations
                 WHERE tenant_id = \(tenant.uuid) AND minute >= \(selection.start) AND minute < \(selection.end)
                     AND \(selection)
                 GROUP BY day, outcome
@@ -154,4 +155,7 @@ extension Query.StringInterpolation {
 extension UUID {
     /// Before every other.
     static let lowest = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    /// Behind every other.
+    static let highest = UUID(
+        uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
 }

@@ -8,7 +8,8 @@ public import Tenancy
 
 /// All deliveries of a tenant, for who operates the server: to find dead letters, and have them tried again.
 ///
-/// In PostgreSQL, as `doorstep_admin`.
+/// In PostgreSQL, as `doorstep_admin`. An ID begins with the time of its notification, so that the order of the IDs is that in which
+/// deliveries were made: they have an index by ID, and none by time.
 public struct PostgresDeliveryLedger: DeliveryLedger {
     private let pool: ConnectionPool
     /// Whom the audit log names.
@@ -36,8 +37,8 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
                     d.notification_id, d.created_at
                 FROM doorstep.deliveries d
                 WHERE d.tenant_id = \(tenant.uuid) AND d.created_at <= \(createdAt)
-                    AND (d.created_at, d.delivery_id) < (\(createdAt), \(last?.uuid ?? .lowest)) AND \(selection)
-                ORDER BY d.created_at DESC, d.delivery_id DESC LIMIT \(limit)
+                    AND d.delivery_id < \(last?.uuid ?? .highest) AND \(selection)
+                ORDER BY d.delivery_id DESC LIMIT \(limit)
                 """
             ).map { row in
                 ListedDelivery(
@@ -57,7 +58,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
                 SELECT state, reason, count(*) FROM (
                     SELECT d.state, d.reason FROM doorstep.deliveries d
                     WHERE d.tenant_id = \(tenant.uuid) AND \(selection)
-                    ORDER BY d.created_at DESC LIMIT \(limit)) AS newest
+                    ORDER BY d.delivery_id DESC LIMIT \(limit)) AS newest
                 GROUP BY state, reason ORDER BY count(*) DESC, state, reason
                 """
             ).map { try $0.decode(String.self, String?.self, Int.self) }
@@ -71,21 +72,21 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
     }
 
     public func retriable(
-        _ selection: DeliverySelection, of tenant: TenantID, at now: Date
-    ) async throws -> RetryCounts {
+        _ selection: DeliverySelection, of tenant: TenantID, at now: Date, upTo limit: Int
+    ) async throws -> Int {
         let oldest = now.addingTimeInterval(-DeliveryVerdict.lifetime)
         let states = DeliveryState.retriable.map(\.rawValue)
-        let (selected, queued) = try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) {
+        return try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) {
             try await $0.execute(
                 """
-                SELECT count(*), count(*) FILTER (WHERE CASE WHEN d.expires_at IS NULL THEN d.created_at > \(oldest)
-                    ELSE d.expires_at > \(now) END)
-                FROM doorstep.deliveries d
-                WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
+                SELECT count(*) FROM (
+                    SELECT FROM doorstep.deliveries d
+                    WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
+                        AND CASE WHEN d.expires_at IS NULL THEN d.created_at > \(oldest) ELSE d.expires_at > \(now) END
+                    LIMIT \(limit)) AS counted
                 """
-            ).one().decode(Int.self, Int.self)
+            ).one().decode(at: 0)
         }
-        return RetryCounts(queued: queued, tooLate: selected - queued)
     }
 
     public func retry(

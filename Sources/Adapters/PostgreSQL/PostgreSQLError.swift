@@ -142,6 +142,10 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         return constraint == nil || error.constraint == constraint
     }
 
+    /// Whether the server ended a statement before it was done: its own time was over, which it tells by the clock of the day, so that
+    /// a clock that is set ends it too soon; or somebody cancelled it. Nothing of its transaction was kept.
+    public var isCancelledStatement: Bool { serverError?.sqlState == "57014" }
+
     /// Whether a lock was waited for longer than `lock_timeout` says.
     public var isLockTimeout: Bool { serverError?.sqlState == "55P03" }
 
@@ -163,6 +167,15 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .connectionLost: true
         case .server(let error): error.isTransient
         default: false
+        }
+    }
+
+    /// Whether the database did not answer, or not as the primary that it has to be, rather than that it was asked
+    /// something wrong.
+    public var isNoAnswer: Bool {
+        switch self {
+        case .connectFailed, .connectionLost, .outcomeUnknown, .timeout, .poolExhausted, .poolClosed: true
+        default: isRetryable || isCancelledStatement
         }
     }
 }

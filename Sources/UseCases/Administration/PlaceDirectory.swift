@@ -7,14 +7,22 @@ public import Tenancy
 /// Finds a tenant's locations among many, for people who look for them.
 public protocol PlaceDirectory: Sendable {
     /// By identifier, after one, up to `limit`.
-    /// - Parameter confirmedSince: from when on it is looked for confirmations.
+    /// - Parameters:
+    ///   - identifiers: no others than these; nil for any.
+    ///   - confirmedSince: from when on it is looked for confirmations.
     func places(
-        _ selection: PlaceSelection, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
+        _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
         confirmedSince: Date
     ) async throws -> [ListedPlace]
 
-    /// How many there are; no more than `limit` are counted.
-    func count(_ selection: PlaceSelection, of tenant: TenantID, upTo limit: Int) async throws -> Int
+    /// Those where nobody was confirmed from a minute on, by identifier, after one, up to `limit`.
+    /// - Parameters:
+    ///   - identifiers: no others than these; nil for any.
+    ///   - maximumCount: how many are counted at most.
+    func places(
+        _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
+        unusedSince: Date, countingUpTo maximumCount: Int
+    ) async throws -> UnusedPlaces
 
     /// The experiences from which a URL to the location can be made: those that are bound to it, then those that read an
     /// identifier from a path or a query; at most `limit` of each.
@@ -38,16 +46,15 @@ public protocol PlaceDirectory: Sendable {
     ) async throws -> [AuditEntry]
 }
 
-/// Which locations are looked for.
-public struct PlaceSelection: Sendable, Hashable {
-    /// No others than these; nil for any.
-    public var identifiers: [LocationIdentifier]?
-    /// Nobody was confirmed there from this minute on; nil for any.
-    public var unusedSince: Date?
+/// Some of the locations where nobody was confirmed.
+public struct UnusedPlaces: Sendable, Hashable {
+    public let listed: [ListedPlace]
+    /// How many there are in all, those before the listed ones too; 0 where none is listed.
+    public let count: Int
 
-    public init(identifiers: [LocationIdentifier]? = nil, unusedSince: Date? = nil) {
-        self.identifiers = identifiers
-        self.unusedSince = unusedSince
+    public init(listed: [ListedPlace], count: Int) {
+        self.listed = listed
+        self.count = count
     }
 }
 

@@ -265,22 +265,24 @@ public struct RoutingTable: Sendable {
     }
 
     func experience(at place: Place) -> RoutedExperience {
-        experiences.read(place) { header, text in
-            let clip = Int(header.clip)
-            let length = Int(header.urlLength)
-            let binding: LocationBinding =
-                switch header.binding {
-                case .unbound: .unbound
-                case .rule: .rule(rules[Int(header.rule)])
-                case .location:
-                    (try? LocationIdentifier(String(copying: text.extracting(length..<text.count))))
-                        .map(LocationBinding.location) ?? .unbound
-                }
-            return RoutedExperience(
-                url: String(copying: text.extracting(0..<length)), kind: ExperienceKind(header.kind),
-                clip: clips[clip].bundleID, clipIsMultiBusiness: clips[clip].isMultiBusiness,
-                binding: binding, pathComponentCount: Int(header.pathComponentCount))
-        }
+        experiences.read(place, experience)
+    }
+
+    func experience(_ header: ExperienceHeader, _ text: Span<UInt8>) -> RoutedExperience {
+        let clip = Int(header.clip)
+        let length = Int(header.urlLength)
+        let binding: LocationBinding =
+            switch header.binding {
+            case .unbound: .unbound
+            case .rule: .rule(rules[Int(header.rule)])
+            case .location:
+                (try? LocationIdentifier(String(copying: text.extracting(length..<text.count))))
+                    .map(LocationBinding.location) ?? .unbound
+            }
+        return RoutedExperience(
+            url: String(copying: text.extracting(0..<length)), kind: ExperienceKind(header.kind),
+            clip: clips[clip].bundleID, clipIsMultiBusiness: clips[clip].isMultiBusiness,
+            binding: binding, pathComponentCount: Int(header.pathComponentCount))
     }
 
     // MARK: Hashes

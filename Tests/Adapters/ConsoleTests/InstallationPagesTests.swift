@@ -5,6 +5,8 @@ import HummingbirdTesting
 import Invocation
 import Persistence
 import RateLimiting
+import Routing
+import RoutingSupport
 import Tenancy
 import Testing
 
@@ -80,17 +82,27 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let items = TenantItems(console.store.items.experiences, of: console.acme.id, by: "operator:test")
+            var rows = RoutingTable()
+            try rows.set(.tenants, .tenant(console.acme.id))
+            try rows.set(.clips, .clip(console.acme.id, "com.example.MyApp.Clip", isMultiBusiness: false))
+            try rows.set(
+                .experiences, .experience(console.acme.id, "advanced", TestConsole.doorURL, location: "door"))
             for (number, path) in ["a/b", "a/<i>", "door/deep"].enumerated() {
+                let url = try URLPrefix("https://example.com/\(path)")
                 try await items.create(
                     ExperienceRecord(
-                        Experience(
-                            url: URLPrefix("https://example.com/\(path)"), kind: .advanced,
-                            clip: BundleID("com.example.MyApp.Clip")), title: "Title \(number)"))
+                        Experience(url: url, kind: .advanced, clip: BundleID("com.example.MyApp.Clip")),
+                        title: "Title \(number)"))
+                try rows.set(
+                    .experiences,
+                    .experience(console.acme.id, "advanced", url.canonical, title: "Title \(number)"))
             }
+            // Of the same clip, at the door's URL: the advanced one is chosen.
+            try rows.set(.experiences, .experience(console.acme.id, "default", TestConsole.doorURL))
+            console.table.replace(by: rows, from: .database, asOf: Date())
             let page = try await console.get("/t/acme/urls", cookie).text
-            #expect(page.contains("4 experiences") && page.contains("Title 0") && page.contains("7 of 30"))
+            #expect(page.contains("5 experiences") && page.contains("Title 0") && page.contains("7 of 30"))
             #expect(page.contains("%3Ci%3E") && !page.contains("<i>"))
-            // The table of the test has the door alone.
             #expect(page.contains("At its URL another one is: "))
             let part = try await console.get("/t/acme/urls?at=example.com%2Fa", cookie).text
             #expect(part.contains("2 experiences") && !part.contains("Title 2"))

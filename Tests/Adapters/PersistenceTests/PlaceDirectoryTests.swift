@@ -38,23 +38,25 @@ import Testing
     @Test func listsPlacesByTheirIdentifiersAndByWhetherAnybodyWasThere() async throws {
         try await withPlaces { store, tenant in
             let some = try ["b_%", "a2", "none"].map { try LocationIdentifier($0) }
-            let expected: [(PlaceSelection, [String])] = [
-                (PlaceSelection(), ["a1", "a2", "b2", "b_%", "c"]),
-                (PlaceSelection(identifiers: some), ["a2", "b_%"]),
-                (PlaceSelection(identifiers: []), []),
-                (PlaceSelection(unusedSince: .distantPast), ["a1", "a2", "b2", "b_%", "c"]),
+            let expected: [([LocationIdentifier]?, [String])] = [
+                (nil, ["a1", "a2", "b2", "b_%", "c"]), (some, ["a2", "b_%"]), ([], []),
             ]
-            for (selection, identifiers) in expected {
+            for (identifiers, names) in expected {
                 let found = try await store.places(
-                    selection, of: tenant, after: nil, limit: 9, confirmedSince: .distantPast)
-                #expect(found.map(\.identifier.text) == identifiers, "\(selection)")
-                #expect(try await store.count(selection, of: tenant, upTo: 9) == identifiers.count)
+                    identifiers, of: tenant, after: nil, limit: 9, confirmedSince: .distantPast)
+                #expect(found.map(\.identifier.text) == names)
+                let unused = try await store.places(
+                    identifiers, of: tenant, after: nil, limit: 9, unusedSince: .distantPast,
+                    countingUpTo: 9)
+                #expect(unused.listed == found && unused.count == names.count)
             }
-            #expect(try await store.count(PlaceSelection(), of: tenant, upTo: 3) == 3)
             let rest = try await store.places(
-                PlaceSelection(), of: tenant, after: LocationIdentifier("a2"), limit: 2,
-                confirmedSince: .distantPast)
+                nil, of: tenant, after: LocationIdentifier("a2"), limit: 2, confirmedSince: .distantPast)
             #expect(rest.map(\.identifier.text) == ["b2", "b_%"])
+            let unused = try await store.places(
+                nil, of: tenant, after: LocationIdentifier("a2"), limit: 2, unusedSince: .distantPast,
+                countingUpTo: 4)
+            #expect(unused.listed == rest && unused.count == 4)
         }
     }
 
@@ -77,13 +79,12 @@ import Testing
             for (start, day) in [(Date.distantPast, "2026-01-05"), (.distantFuture, nil)] as [(Date, String?)]
             {
                 let found = try await stores.administration.places(
-                    PlaceSelection(), of: tenant, after: nil, limit: 9, confirmedSince: start)
+                    nil, of: tenant, after: nil, limit: 9, confirmedSince: start)
                 #expect(found.map(\.lastConfirmedOn) == [day, nil])
             }
             let unused = try await stores.administration.places(
-                PlaceSelection(unusedSince: .distantPast), of: tenant, after: nil, limit: 9,
-                confirmedSince: .distantPast)
-            #expect(unused.map(\.identifier.text) == ["b"])
+                nil, of: tenant, after: nil, limit: 9, unusedSince: .distantPast, countingUpTo: 9)
+            #expect(unused.listed.map(\.identifier.text) == ["b"] && unused.count == 1)
         }
     }
 

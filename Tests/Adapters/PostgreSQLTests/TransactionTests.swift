@@ -289,6 +289,22 @@ struct Refusal: Error, Equatable {}
         }
     }
 
+    /// By the server: a clock that is set makes it do so before our own deadline.
+    @Test func aCancelledStatementIsNoAnswer() async throws {
+        try await withTable { pool in
+            let error = await #expect(throws: PostgreSQLError.self) {
+                try await pool.withTransaction { transaction in
+                    try await transaction.execute("INSERT INTO t VALUES (1)")
+                    try await transaction.execute("SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(600)")
+                }
+            }
+            #expect(error?.isCancelledStatement == true && error?.isNoAnswer == true)
+            #expect(error?.isRetryable == false)
+            let result = try await count(pool)
+            #expect(result == 0)
+        }
+    }
+
     /// By its own code: the condition's name is PostgreSQL's.
     @Test func whatAFullDiskRefusedIsRetryable() async throws {
         try await withTable { pool in

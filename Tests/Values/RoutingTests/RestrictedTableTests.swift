@@ -1,3 +1,4 @@
+import Cards
 import Foundation
 import Geodesy
 import Invocation
@@ -39,6 +40,37 @@ import Testing
 
     private static func locations(_ names: String...) throws -> Set<LocationIdentifier> {
         Set(try names.map { try LocationIdentifier($0) })
+    }
+
+    @Test func ofExperiencesThoseAreListedThatAreBoundToALocation() throws {
+        var rows = try Self.table()
+        try rows.set(
+            .experiences,
+            .experience(
+                Self.tenant, "demo", "\(Self.site)/own/a", clip: Self.clip, location: "a", title: "A",
+                subtitle: "B"))
+        let whole = rows.of(Self.tenant)
+        let a = whole.restricted(to: try Self.locations("a", "c"))
+        func urls(_ table: TenantTable, _ isWanted: (Span<UInt8>) -> Bool = { _ in true }) -> [String] {
+            table.experiences(where: isWanted).map { "\($0.kind) \($0.url.dropFirst(Self.site.count))" }
+                .sorted()
+        }
+        #expect(
+            urls(whole) == [
+                "advanced /all", "advanced /all/a/b", "advanced /find", "advanced /own/a", "advanced /own/b",
+                "advanced /short", "default /app", "demo /own/a",
+            ])
+        #expect(
+            urls(whole) { $0.count == "\(Self.site)/app".utf8.count } == ["advanced /all", "default /app"])
+        #expect(urls(a) == ["advanced /own/a", "demo /own/a"])
+        let other = rows.of(TenantID(number: 2))
+        #expect(urls(other) == [])
+        let url = try URLPrefix("\(Self.site)/own/a")
+        let clip = try BundleID(Self.clip)
+        let text = whole.text(of: try Experience(url: url, kind: .demo, clip: clip, binding: .unbound))
+        #expect(text?.title == "A" && text?.subtitle == "B")
+        let silent = try Experience(url: url, kind: .advanced, clip: clip, binding: .unbound)
+        #expect(whole.text(of: silent) == nil)
     }
 
     @Test func whatLeadsElsewhereDoesNotMatch() throws {

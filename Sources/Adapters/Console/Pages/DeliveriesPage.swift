@@ -11,7 +11,7 @@ enum DeliveriesPage {
     /// How many are listed on a page. [ours]
     private static let pageLength = 50
     /// Of how many the newest are counted. [ours]
-    private static let maximumCount = 100_000
+    private static let maximumCount = 10_000
 
     @Sendable static func list(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()

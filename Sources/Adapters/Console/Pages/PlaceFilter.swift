@@ -48,51 +48,51 @@ struct FilteredPlaces {
     /// Those after one, up to `limit`, each with when somebody was last confirmed there.
     func part(after: LocationIdentifier?, limit: Int) async throws -> Part {
         if filter.isUnused {
-            let selection = unused
-            let places = try await listed(selection, after, limit)
-            let count = try await request.stores.places.count(
-                selection, of: tenant, upTo: PlaceFilter.maximumCount + 1)
+            let (unused, isCut) = try await unused(after: after, limit: limit)
             return Part(
-                places: places, count: min(count, PlaceFilter.maximumCount),
-                isCut: count > PlaceFilter.maximumCount || selection.isFull)
+                places: unused.listed, count: min(unused.count, PlaceFilter.maximumCount), isCut: isCut)
         }
         if filter.problem != nil {
             let identifiers = ofProblem
             let rest = identifiers.drop { identifier in
                 after.map { !$0.text.utf8.lexicographicallyPrecedes(identifier.text.utf8) } ?? false
             }
-            let selection = PlaceSelection(identifiers: Array(rest.prefix(limit)))
-            return Part(places: try await listed(selection, after, limit), count: identifiers.count)
+            let places = try await listed(Array(rest.prefix(limit)), after, limit)
+            return Part(places: places, count: identifiers.count)
         }
         if let text = filter.text {
             let (first, count) = PlaceText(text).places(in: table, after: after, limit: limit)
-            let selection = PlaceSelection(identifiers: first.map(\.identifier))
-            return Part(places: try await listed(selection, after, limit), count: count)
+            return Part(places: try await listed(first.map(\.identifier), after, limit), count: count)
         }
         // A place that has just been added is in the list before it is in the table.
-        let places = try await listed(PlaceSelection(), after, limit)
+        let places = try await listed(nil, after, limit)
         return Part(places: places, count: max(table.locationCount, after == nil ? places.count : 0))
     }
 
     private func listed(
-        _ selection: PlaceSelection, _ after: LocationIdentifier?, _ limit: Int
+        _ identifiers: [LocationIdentifier]?, _ after: LocationIdentifier?, _ limit: Int
     ) async throws -> [ListedPlace] {
-        guard selection.identifiers?.isEmpty != true else { return [] }
+        guard identifiers?.isEmpty != true else { return [] }
         return try await request.stores.places.places(
-            selection, of: tenant, after: after, limit: limit, confirmedSince: request.monthAgo)
+            identifiers, of: tenant, after: after, limit: limit, confirmedSince: request.monthAgo)
     }
 
-    /// What is asked of the database where nobody was confirmed.
-    private var unused: PlaceSelection {
-        var selection = PlaceSelection(unusedSince: request.monthAgo)
+    /// Those where nobody was confirmed, and whether there may be more than were counted or looked through.
+    private func unused(
+        after: LocationIdentifier?, limit: Int
+    ) async throws -> (places: UnusedPlaces, isCut: Bool) {
+        let maximumCount = PlaceFilter.maximumCount
+        var identifiers: [LocationIdentifier]?
         if filter.problem != nil {
-            selection.identifiers = Array(ofProblem.prefix(PlaceFilter.maximumCount))
+            identifiers = Array(ofProblem.prefix(maximumCount))
         } else if let text = filter.text {
-            selection.identifiers = PlaceText(text).places(
-                in: table, after: nil, limit: PlaceFilter.maximumCount
-            ).first.map(\.identifier)
+            identifiers = PlaceText(text).places(in: table, after: nil, limit: maximumCount)
+                .first.map(\.identifier)
         }
-        return selection
+        let places = try await request.stores.places.places(
+            identifiers, of: tenant, after: after, limit: limit, unusedSince: request.monthAgo,
+            countingUpTo: maximumCount + 1)
+        return (places, places.count > maximumCount || identifiers?.count == maximumCount)
     }
 
     /// The places with a problem, by identifier, and of these what a text finds.
@@ -110,9 +110,8 @@ struct FilteredPlaces {
     /// What a map of them shows in a box, and whether that is all.
     func cells(in grid: MapGrid) async throws -> (cells: [MapCell], isComplete: Bool) {
         if filter.isUnused {
-            let selection = unused
-            let places = try await listed(selection, nil, PlaceFilter.maximumCount)
-            return (grid.cells(of: places), places.count < PlaceFilter.maximumCount && !selection.isFull)
+            let (unused, isCut) = try await unused(after: nil, limit: PlaceFilter.maximumCount)
+            return (grid.cells(of: unused.listed), !isCut)
         }
         if filter.problem != nil {
             let identifiers = ofProblem.prefix(PlaceFilter.maximumCount)
@@ -122,11 +121,6 @@ struct FilteredPlaces {
         let cells = grid.cells(of: table, matching: filter.text.map(PlaceText.init))
         return (cells, cells.count < MapGrid.maximumCells)
     }
-}
-
-extension PlaceSelection {
-    /// Whether there may be more that were not looked through.
-    fileprivate var isFull: Bool { identifiers?.count == PlaceFilter.maximumCount }
 }
 
 extension ListedPlace {

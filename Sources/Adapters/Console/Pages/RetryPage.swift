@@ -15,9 +15,9 @@ enum RetryPage {
         let tenant = try await request.tenant()
         let filter = try filter(request.query)
         let since = filter.start(at: request.now)
-        let counts = try await request.stores.deliveries.retriable(
-            filter.selection(since: since), of: tenant.id, at: request.now)
-        return .page(page(request, tenant, filter, since: since, counts))
+        let count = try await request.stores.deliveries.retriable(
+            filter.selection(since: since), of: tenant.id, at: request.now, upTo: maximumCount + 1)
+        return .page(page(request, tenant, filter, since: since, count))
     }
 
     @Sendable static func retry(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
@@ -39,7 +39,7 @@ enum RetryPage {
             return .seeOther(
                 HTMLLink(.deliveries, of: tenant, query: filter.query + [("queued", "\(counts.queued)")]))
         } catch let error as OtherDeliveries {
-            var page = page(request, tenant, filter, since: since, error.counts, isOther: true)
+            var page = page(request, tenant, filter, since: since, error.counts.queued, isOther: true)
             page.status = .conflict
             return .page(page)
         }
@@ -55,7 +55,7 @@ enum RetryPage {
 
     private static func page(
         _ request: ConsoleRequest, _ tenant: Tenant, _ filter: DeliveryFilter, since: Date,
-        _ counts: RetryCounts, isOther: Bool = false
+        _ count: Int, isOther: Bool = false
     ) -> Page {
         Page(
             title: "Try again", tenant: tenant, section: .deliveries,
@@ -70,15 +70,21 @@ enum RetryPage {
                 list.fact("State") { dd in if let state = filter.state { dd.state(state) } }
                 if let reason = filter.reason { list.fact("Reason") { $0.name(reason) } }
                 list.fact("Of the last") { $0.text("\(filter.days) \(filter.days == 1 ? "day" : "days")") }
-                list.fact("To be tried again") { $0.text(counts.queued.grouped) }
-                list.fact("Too late for it") { $0.text(counts.tooLate.grouped) }
+                list.fact("To be tried again") {
+                    $0.text(count > maximumCount ? "more than \(maximumCount.grouped)" : count.grouped)
+                }
             }
+            main.element(
+                .p, .class("hint"),
+                text:
+                    "Those whose time is over stay as they are, and those without one that are older than a day."
+            )
             if filter.state == .uncertain {
                 main.element(
                     .p, text: "APNs may have taken them: devices may show them twice if they are tried again."
                 )
             }
-            if counts.queued > maximumCount {
+            if count > maximumCount {
                 main.element(
                     .p, .class("error"),
                     text:
@@ -86,14 +92,14 @@ enum RetryPage {
                 )
             } else if !request.mayChange {
                 main.readOnlyHint()
-            } else if counts.queued > 0 {
+            } else if count > 0 {
                 main.element(
                     .form, .post, .action(HTMLLink(to: "t", tenant.slug.text, "retry"))
                 ) { form in
                     for (name, value) in filter.query { form.hiddenField(name, value ?? "") }
                     form.hiddenField("since", since.rfc3339)
-                    form.hiddenField("count", "\(counts.queued)")
-                    form.element(.button, .class("main"), text: "Try \(counts.queued.grouped) again")
+                    form.hiddenField("count", "\(count)")
+                    form.element(.button, .class("main"), text: "Try \(count.grouped) again")
                 }
             }
             main.element(.p) { p in

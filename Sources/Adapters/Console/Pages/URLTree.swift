@@ -1,57 +1,115 @@
-import Administration
 import Invocation
-import Tenancy
+import Routing
 
 /// Registered URLs by host and by the components of their paths.
 struct URLTree {
     /// Of the path's components; empty for the root, whose children are hosts.
     let name: String
-    /// Host and components from the top, as ``path(_:)`` joins them.
+    /// Host and components from the top, joined by slashes.
     let path: String
+    /// By name. Those of a part that is too large to be shown as a whole have no children themselves.
     private(set) var children: [URLTree] = []
-    /// Those that end here, in the order in which they are chosen.
-    private(set) var experiences: [ExperienceRecord] = []
+    /// Those that end here, in the order in which they are chosen; none for such a child.
+    private(set) var experiences: [Experience] = []
     /// How many there are here and below.
-    private(set) var count = 0
+    private(set) var count: Int
+    let isWhole: Bool
 
-    /// - Parameter records: in any order.
-    init(_ records: [ExperienceRecord]) {
-        self.init(name: "", path: "", records, depth: 0)
+    /// The part at a path of what a table has of a tenant; nil where there is none.
+    /// - Parameter limit: of how many experiences it is made as a whole, at most.
+    init?(at path: String, in table: TenantTable, wholeUpTo limit: Int) {
+        let steps = path.split(separator: "/").map(String.init)
+        var count = 0
+        var counts: [String: Int] = [:]
+        let found = table.experiences { url in
+            var position = Self.scheme.utf8.count
+            for step in steps {
+                guard let range = url.step(from: position), url.text(range) == step else {
+                    return false
+                }
+                position = range.upperBound
+            }
+            count += 1
+            guard let next = url.step(from: position) else { return true }
+            counts[url.text(next), default: 0] += 1
+            return count <= limit
+        }
+        guard count > 0 || steps.isEmpty else { return nil }
+        let all = found.compactMap { routed in
+            try? Experience(
+                url: URLPrefix(routed.url), kind: routed.kind, clip: routed.clip, binding: routed.binding)
+        }
+        guard count > limit else {
+            self.init(name: steps.last ?? "", path: path, all, depth: steps.count)
+            return
+        }
+        self.init(name: steps.last ?? "", path: path, count: count)
+        experiences = all.filter { $0.url.step(steps.count) == nil }.sorted { $0.precedes($1) }
+        children = counts.sorted { $0.key < $1.key }.map { name, count in
+            URLTree(name: name, path: Self.path(path, name), count: count)
+        }
     }
 
-    private init(name: String, path: String, _ records: [ExperienceRecord], depth: Int) {
+    private init(name: String, path: String, count: Int) {
         self.name = name
         self.path = path
-        count = records.count
-        var below: [String: [ExperienceRecord]] = [:]
-        for record in records {
-            if let step = record.experience.url.step(depth) {
-                below[step, default: []].append(record)
+        self.count = count
+        isWhole = false
+    }
+
+    private init(name: String, path: String, _ all: [Experience], depth: Int) {
+        self.name = name
+        self.path = path
+        count = all.count
+        isWhole = true
+        var below: [String: [Experience]] = [:]
+        for experience in all {
+            if let step = experience.url.step(depth) {
+                below[step, default: []].append(experience)
             } else {
-                experiences.append(record)
+                experiences.append(experience)
             }
         }
-        experiences.sort { $0.experience.precedes($1.experience) }
+        experiences.sort { $0.precedes($1) }
         // No deeper than URLs have components.
-        children = below.sorted { $0.key < $1.key }.map { name, records in
-            URLTree(
-                name: name, path: path.isEmpty ? name : "\(path)/\(name)", records, depth: depth + 1)
+        children = below.sorted { $0.key < $1.key }.map { name, experiences in
+            URLTree(name: name, path: Self.path(path, name), experiences, depth: depth + 1)
         }
     }
 
-    /// The part of the tree at a path; nil where there is none.
-    func part(at path: String) -> URLTree? {
-        if path == self.path { return self }
-        return children.first { path == $0.path || path.hasPrefix("\($0.path)/") }?.part(at: path)
+    private static let scheme = "https://"
+
+    private static func path(_ path: String, _ name: String) -> String {
+        path.isEmpty ? name : "\(path)/\(name)"
+    }
+}
+
+extension Span<UInt8> {
+    /// The next part of a canonical URL, host or component of the path; nil behind the last. Empty components are none, as a
+    /// trailing slash makes them.
+    fileprivate func step(from position: Int) -> Range<Int>? {
+        var start = position
+        while start < count, self[start] == UInt8(ascii: "/") { start += 1 }
+        var end = start
+        while end < count, self[end] != UInt8(ascii: "/"), self[end] != UInt8(ascii: "?") { end += 1 }
+        return start < end ? start..<end : nil
+    }
+
+    /// Of a URL, which is ASCII.
+    fileprivate func text(_ range: Range<Int>) -> String {
+        extracting(range).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 }
 
 extension URLPrefix {
-    /// The host, then the components of the path; nil behind the last.
-    fileprivate func step(_ depth: Int) -> String? {
-        guard depth > 0 else { return host }
-        // A trailing slash is no component of its own to look at.
-        let components = pathComponents.filter { !$0.isEmpty }
-        return depth <= components.count ? components[depth - 1] : nil
+    /// The same by its number: the host is the first.
+    fileprivate func step(_ number: Int) -> String? {
+        let url = canonical.utf8.span
+        var position = "https://".utf8.count
+        for _ in 0..<number {
+            guard let range = url.step(from: position) else { return nil }
+            position = range.upperBound
+        }
+        return url.step(from: position).map { url.text($0) }
     }
 }

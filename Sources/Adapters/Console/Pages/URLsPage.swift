@@ -10,8 +10,6 @@ struct URLsPage: Sendable {
     private let findings: FindingsCache
     private let table: LiveRoutingTable
 
-    /// How many experiences are read. [ours]
-    private static let maximumRead = 10_000
     /// Of how many the whole tree is shown; of more, one step at a time. [ours]
     private static let maximumShown = 60
     /// How many steps, and how many experiences of one URL or place in the tree, are shown. [ours]
@@ -24,28 +22,26 @@ struct URLsPage: Sendable {
 
     @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        let records = try await TenantItems(
-            request.stores.items.experiences, of: tenant.id, by: request.session.access.actor
-        ).list(limit: Self.maximumRead + 1)
+        let table = try request.table(table, of: tenant)
         let found = try await findings.findings(of: tenant, at: request.now)
         let codes = Dictionary(
             grouping: (found?.all ?? []).filter { $0.url != nil && $0.location == nil }, by: { $0.url ?? "" })
-        guard let part = URLTree(Array(records.prefix(Self.maximumRead))).part(at: request.query["at"] ?? "")
+        guard let part = URLTree(at: request.query["at"] ?? "", in: table, wholeUpTo: Self.maximumShown)
         else { throw ConsoleRefusal.notFound }
-        let context = Context(tenant: tenant, table: table.current?.table(of: tenant.id), findings: codes)
+        let context = Context(tenant: tenant, table: table, findings: codes)
         return .page(
             Page(
                 title: part.path.isEmpty ? "URLs" : "https://\(part.path)", tenant: tenant, section: .urls,
                 commands: ["doorstep experience list --tenant \(tenant.slug)"]
             ) { main in
-                Self.introduction(part, tenant, isCut: records.count > Self.maximumRead, &main)
+                Self.introduction(part, tenant, &main)
                 guard part.count > 0 else {
                     return main.element(
                         .p, text: "No URL is registered: 'doorstep experience import' takes a table of them.")
                 }
                 if found == nil { main.findingsToCome() }
                 main.element(.ul, .class("tree")) { list in
-                    Self.write(part, context, isWhole: part.count <= Self.maximumShown, &list)
+                    Self.write(part, context, &list)
                 }
             })
     }
@@ -53,12 +49,12 @@ struct URLsPage: Sendable {
     /// What rows are made from.
     private struct Context {
         let tenant: Tenant
-        let table: TenantTable?
+        let table: TenantTable
         let findings: [String: [CatalogueFinding]]
     }
 
     private static func introduction(
-        _ part: URLTree, _ tenant: Tenant, isCut: Bool, _ html: inout HTMLWriter
+        _ part: URLTree, _ tenant: Tenant, _ html: inout HTMLWriter
     ) {
         if !part.path.isEmpty {
             html.element(.p) { $0.element(.a, .href(HTMLLink(.urls, of: tenant)), text: "All hosts") }
@@ -71,20 +67,11 @@ struct URLsPage: Sendable {
             p.element(.a, .href(HTMLLink(.diagnose, of: tenant)), text: "Diagnose")
             p.text(" tells of any URL which one that is.")
         }
-        if isCut {
-            html.element(
-                .p, .class("hint"),
-                text:
-                    "There are more than \(maximumRead.grouped): the others are not shown. The command lists all."
-            )
-        }
     }
 
-    private static func write(
-        _ part: URLTree, _ context: Context, isWhole: Bool, _ list: inout HTMLWriter
-    ) {
-        for record in part.experiences.prefix(maximumListed) {
-            list.element(.li) { row(record, context, &$0) }
+    private static func write(_ part: URLTree, _ context: Context, _ list: inout HTMLWriter) {
+        for experience in part.experiences.prefix(maximumListed) {
+            list.element(.li) { row(experience, context, &$0) }
         }
         for child in part.children.prefix(maximumListed) {
             list.element(.li) { item in
@@ -92,8 +79,8 @@ struct URLsPage: Sendable {
                 item.element(.a, .class("row"), .href(at)) { a in
                     a.element(.code) { $0.name(part.path.isEmpty ? child.name : "/\(child.name)") }
                 }
-                if isWhole {
-                    item.element(.ul) { write(child, context, isWhole: true, &$0) }
+                if child.isWhole {
+                    item.element(.ul) { write(child, context, &$0) }
                 } else {
                     item.text(" \(child.count.grouped)")
                 }
@@ -105,11 +92,12 @@ struct URLsPage: Sendable {
         }
     }
 
-    private static func row(_ record: ExperienceRecord, _ context: Context, _ html: inout HTMLWriter) {
-        let experience = record.experience
+    private static func row(_ experience: Experience, _ context: Context, _ html: inout HTMLWriter) {
+        let text = context.table.text(of: experience)
+        let id = ExperienceID(experience.kind, experience.url)
         html.element(.div, .class("experience")) { div in
             div.element(.p) { p in
-                p.element(.a, .href(HTMLLink(.urls, of: context.tenant, record.key.text))) { a in
+                p.element(.a, .href(HTMLLink(.urls, of: context.tenant, id.text))) { a in
                     a.element(.code) { $0.name(experience.url.canonical) }
                 }
                 p.badge(experience.kind.rawValue)
@@ -120,12 +108,12 @@ struct URLsPage: Sendable {
             div.element(.p, .class("hint")) { p in
                 p.text("\(experience.clip); ")
                 p.binding(experience.binding, of: context.tenant)
-                if let title = record.title {
+                if let title = text?.title {
                     p.text("; ")
                     p.name(title)
                     p.text(" (\(title.unicodeScalars.count) of \(CardText.maximumTitleLength))")
                 }
-                if let subtitle = record.subtitle {
+                if let subtitle = text?.subtitle {
                     p.text(", ")
                     p.name(subtitle)
                     p.text(" (\(subtitle.unicodeScalars.count) of \(CardText.maximumSubtitleLength))")

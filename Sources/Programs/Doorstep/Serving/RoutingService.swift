@@ -117,13 +117,3 @@ extension RoutingFeed.Event {
         }
     }
 }
-
-extension PostgreSQLError {
-    /// Whether the database did not answer, rather than that it was asked something wrong.
-    fileprivate var isNoAnswer: Bool {
-        switch self {
-        case .connectFailed, .connectionLost, .outcomeUnknown, .timeout, .poolExhausted, .poolClosed: true
-        default: isRetryable
-        }
-    }
-}

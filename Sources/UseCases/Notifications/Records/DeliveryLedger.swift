@@ -13,10 +13,10 @@ public protocol DeliveryLedger: Sendable {
         _ selection: DeliverySelection, of tenant: TenantID, limit: Int
     ) async throws -> [DeliveryCount]
 
-    /// How many would be tried again, and how many are too late.
+    /// How many would be tried again: those that are too late are not; no more than `limit` are counted.
     func retriable(
-        _ selection: DeliverySelection, of tenant: TenantID, at now: Date
-    ) async throws -> RetryCounts
+        _ selection: DeliverySelection, of tenant: TenantID, at now: Date, upTo limit: Int
+    ) async throws -> Int
 
     /// Has those tried again, with the IDs they have, that are selected, ended without APNs having certainly taken them, and
     /// are not too late.
