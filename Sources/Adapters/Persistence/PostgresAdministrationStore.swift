@@ -151,9 +151,15 @@ extension PostgresAdministrationStore {
     }
 
     /// Replaces the tenant's own limits.
-    public func setLimits(_ limits: RequestLimits, _ slug: TenantSlug) async throws -> Tenant {
+    public func setLimits(
+        _ limits: RequestLimits, _ slug: TenantSlug, checking check: @Sendable (Tenant) throws -> Void
+    ) async throws -> Tenant {
         let id = try await tenant(slug).id
         return try await write(id) { transaction in
+            guard let tenant = try await transaction.tenant(lock: "FOR NO KEY UPDATE") else {
+                throw AdministrationError.unknownTenant(slug)
+            }
+            try check(tenant)
             let rows = try await transaction.execute(
                 """
                 UPDATE doorstep.tenants
@@ -166,8 +172,7 @@ extension PostgresAdministrationStore {
                 WHERE tenant_id = \(id.uuid)
                 RETURNING \(unsafeSQL: Tenant.columns)
                 """)
-            guard let row = rows.first else { throw AdministrationError.unknownTenant(slug) }
-            return try Tenant(row: row)
+            return try Tenant(row: rows.one())
         }
     }
 }

@@ -86,6 +86,9 @@ public protocol TenantDirectory: Sendable {
     /// - Throws: `AdministrationError.unknownTenant`.
     func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant
     /// Replaces the tenant's own limits.
+    /// - Parameter check: is shown the tenant before it is changed, which then nobody else changes; what it throws keeps it as it is.
     /// - Throws: `AdministrationError.unknownTenant`.
-    func setLimits(_ limits: RequestLimits, _ slug: TenantSlug) async throws -> Tenant
+    func setLimits(
+        _ limits: RequestLimits, _ slug: TenantSlug, checking check: @Sendable (Tenant) throws -> Void
+    ) async throws -> Tenant
 }

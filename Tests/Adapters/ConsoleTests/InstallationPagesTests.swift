@@ -18,12 +18,20 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
             let slug = console.acme.slug
-            let limits = ["key": "50", "client": "5:25", "new-instances": "", "client-new-instances": ""]
+            let limits = [
+                "key": "50", "client": "5:25", "new-instances": "", "client-new-instances": "",
+                "seen": "- - - -",
+            ]
+            #expect(try await console.get("/tenants/acme", cookie).text.contains("value=\"- - - -\""))
             let saved = try await console.post("/tenants/acme/limits", limits, cookie)
             #expect(saved.headers[.location] == "/tenants/acme?done=limited")
             var expected = RequestLimits()
             (expected.key, expected.client) = (RateLimit("50"), RateLimit("5:25"))
             #expect(try await console.store.tenant(slug).limits == expected)
+            // They are others now than those that were seen.
+            let late = try await console.post("/tenants/acme/limits", limits, cookie)
+            #expect(late.status == .conflict && late.text.contains("Somebody has changed the limits"))
+            #expect(try await console.get("/tenants/acme", cookie).text.contains("value=\"50:200 5:25 - -\""))
             let list = try await console.get("/tenants", cookie).text
             #expect(list.contains("50:200") && list.contains("5:25") && list.contains("Other"))
             for text in ["0", "x", "1:0", "1:2:3"] {
@@ -46,6 +54,17 @@ import Testing
             #expect(try await console.post(path, ["state": "resumed"], cookie).status == .seeOther)
             #expect(try await console.store.tenant(slug).suspendedAt == nil)
             #expect(try await console.post(path, ["state": "x"], cookie).status == .badRequest)
+        }
+    }
+
+    @Test func anOldTableIsToldOf() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let words = "What lookups are answered from is"
+            #expect(try await !console.get("/t/acme/places", cookie).text.contains(words))
+            console.table.confirm(asOf: Date().addingTimeInterval(-600))
+            #expect(try await console.get("/t/acme/places", cookie).text.contains("\(words) 60"))
+            #expect(try await !console.get("/login", cookie).text.contains(words))
         }
     }
 

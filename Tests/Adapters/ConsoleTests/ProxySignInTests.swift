@@ -109,7 +109,7 @@ import Testing
             #expect(try await console.get("/").headers[.location] == "/login")
 
             let limits = try await console.post(
-                "/tenants/acme/limits", ["key": "5"], nil,
+                "/tenants/acme/limits", ["key": "5", "seen": "- - - -"], nil,
                 [.secFetchSite: "same-origin", user: "ada", groups: "operators"])
             #expect(limits.status == .seeOther)
             let entries = try await console.store.auditLog.entries(

@@ -132,8 +132,12 @@ import Testing
             _ = try await console.post("/t/acme/webhooks", created, cookie)
             let webhook = try #require(try await webhooks(console).first)
             let path = "/t/acme/webhooks/\(webhook.id)"
-            let form = ["event.domain.lapsed": "1", "event.location.changed": "1"]
+            let seen = webhook.events.map(\.rawValue).sorted().joined(separator: " ")
+            #expect(try await console.get(path, cookie).text.contains("name=\"seen\" value=\"\(seen)\""))
+            let form = ["event.domain.lapsed": "1", "event.location.changed": "1", "seen": seen]
             #expect(try await console.post("\(path)/change", form, cookie).status == .seeOther)
+            let late = try await console.post("\(path)/change", form, cookie)
+            #expect(late.status == .conflict && late.text.contains("Somebody has changed what it is told of"))
             #expect(try await webhooks(console).first?.events == [.domainLapsed, .locationChanged])
             #expect(try await console.post("\(path)/change", [:], cookie).status == .badRequest)
             for hours in ["-1", "169", "x", ""] {

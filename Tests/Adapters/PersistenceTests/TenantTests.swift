@@ -60,13 +60,13 @@ import Testing
                 both, RequestLimits(client: both.client),
                 RequestLimits(clientNewInstances: both.clientNewInstances), RequestLimits(),
             ] {
-                #expect(try await store.setLimits(limits, slug).limits == limits)
+                #expect(try await store.setLimits(limits, slug) { _ in }.limits == limits)
                 #expect(try await store.tenants().map(\.limits) == [limits])
                 #expect(try await followed.refreshed().holder(of: key)?.limits == limits)
             }
             let unknown = try TenantSlug("unknown")
             await #expect(throws: AdministrationError.unknownTenant(unknown)) {
-                try await store.setLimits(both, unknown)
+                try await store.setLimits(both, unknown) { _ in }
             }
         }
     }

@@ -1,4 +1,5 @@
 import Administration
+import Foundation
 import HTML
 import Tenancy
 
@@ -13,8 +14,13 @@ struct Layout: Sendable {
         self.apnsDetours = apnsDetours
     }
 
-    /// - Parameter session: nil for whoever has not signed in.
-    func html(_ page: Page, for session: ConsoleSession?) -> [UInt8] {
+    /// How old the table may be that pages are written from, in seconds, before they say so. [ours]
+    private static let tolerableAge: TimeInterval = 10
+
+    /// - Parameters:
+    ///   - session: nil for whoever has not signed in.
+    ///   - tableAge: for how many seconds what lookups are answered from was not found to be what the database has.
+    func html(_ page: Page, for session: ConsoleSession?, tableAge: TimeInterval = 0) -> [UInt8] {
         HTMLWriter.page(language: "en") { head in
             head.void(.meta, .name("viewport"), .content("width=device-width, initial-scale=1"))
             head.void(.meta, .name("color-scheme"), .content("light dark"))
@@ -39,6 +45,13 @@ struct Layout: Sendable {
                 main.element(.h1) { $0.element(.bdi, text: page.title) }
                 if let notice = page.notice {
                     main.element(.p, .class("notice"), .role("status"), text: notice)
+                }
+                if tableAge > Self.tolerableAge {
+                    main.element(
+                        .p, .class("finding"), .role("status"),
+                        text:
+                            "What lookups are answered from is \(Int(tableAge).grouped) seconds old: maps, searches by name, counts and URLs here are, too."
+                    )
                 }
                 page.body(&main)
             }

@@ -28,7 +28,14 @@ enum TenantPage {
             if limits[keyPath: limit.path] == nil { wrong.insert(limit) }
         }
         guard wrong.isEmpty else { return .page(page(request, tenant, texts, wrong: wrong)) }
-        _ = try await request.stores.tenants.setLimits(limits, tenant.slug)
+        let seen = request.form["seen"]
+        _ = try await request.stores.tenants.setLimits(limits, tenant.slug) { tenant in
+            guard Self.text(tenant.limits) == seen else {
+                throw ConsoleRefusal.conflict(
+                    "Somebody has changed the limits since you saw them. Nothing was changed: open the page again."
+                )
+            }
+        }
         return seeOther(tenant, "limited")
     }
 
@@ -47,6 +54,12 @@ enum TenantPage {
             return seeOther(tenant, "resumed")
         default: throw ConsoleRefusal.malformed("The form does not say what to do. Nothing was done.")
         }
+    }
+
+    /// Another one for each other set of limits.
+    private static func text(_ limits: RequestLimits) -> String {
+        TenantLimit.allCases.map { limit in limits[keyPath: limit.path].map { "\($0)" } ?? "-" }
+            .joined(separator: " ")
     }
 
     private static func tenant(_ request: ConsoleRequest) async throws -> Tenant {
@@ -109,7 +122,7 @@ enum TenantPage {
             }
             main.errors(
                 TenantLimit.allCases.map { ($0.title, wrong.contains($0) ? Self.wrongLimit : nil) })
-            form(tenant, texts, wrong: wrong, &main)
+            form(request, tenant, texts, wrong: wrong, &main)
             main.element(.h2, text: isSuspended ? "Resume it" : "Suspend it")
             suspension(tenant, &main)
             main.element(
@@ -120,11 +133,13 @@ enum TenantPage {
     }
 
     private static func form(
-        _ tenant: Tenant, _ texts: [TenantLimit: String], wrong: Set<TenantLimit>, _ html: inout HTMLWriter
+        _ request: ConsoleRequest, _ tenant: Tenant, _ texts: [TenantLimit: String],
+        wrong: Set<TenantLimit>, _ html: inout HTMLWriter
     ) {
         html.element(
             .form, .class("stack"), .post, .action(HTMLLink(to: "tenants", tenant.slug.text, "limits"))
         ) { form in
+            form.hiddenField("seen", request.form["seen"] ?? text(tenant.limits))
             for limit in TenantLimit.allCases {
                 form.field(
                     limit.title, name: limit.rawValue, value: texts[limit] ?? "",

@@ -58,8 +58,17 @@ struct WebhookPage: Sendable {
                     "A webhook is told of one event at least. Nothing was changed.")
             }
         }
+        let seen = request.form["seen"]
+        let isOfEvents = change.events != nil
         _ = try await subject.registry.change(
-            subject.reference, change, by: request.session.access.actor)
+            subject.reference, change, by: request.session.access.actor
+        ) { webhook in
+            guard !isOfEvents || Self.text(webhook.events) == seen else {
+                throw ConsoleRefusal.conflict(
+                    "Somebody has changed what it is told of since you saw it. Nothing was changed: open the page again."
+                )
+            }
+        }
         return seeOther(subject, "changed")
     }
 
@@ -246,6 +255,7 @@ struct WebhookPage: Sendable {
         }
         html.element(.h2, text: "Change it")
         html.element(.form, .class("stack"), .post, .action(action(subject, "change"))) { form in
+            form.hiddenField("seen", text(subject.webhook.events))
             form.events(subject.webhook.events)
             form.element(.p) { $0.element(.button, text: "Save") }
         }
@@ -265,6 +275,11 @@ struct WebhookPage: Sendable {
                 p.text(" What is sent from then on is signed with the new one.")
             }
         }
+    }
+
+    /// Another one for each other set of events.
+    private static func text(_ events: Set<WebhookEvent>) -> String {
+        events.map(\.rawValue).sorted().joined(separator: " ")
     }
 
     private static func action(_ subject: Subject, _ name: String) -> HTMLLink {

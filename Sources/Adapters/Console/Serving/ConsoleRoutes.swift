@@ -8,6 +8,7 @@ import IPAddresses
 import JSON
 import Logging
 import NIOCore
+import Routing
 import Tenancy
 
 /// All that the console answers.
@@ -220,9 +221,10 @@ struct ConsoleRoutes: Sendable {
     }
 
     private func html(_ page: Page, for session: ConsoleSession? = nil) -> Response {
-        ConsoleAnswer.html(
-            layout.html(page, for: session), page.status, hasMap: page.hasMap,
-            tiles: page.hasMap ? assets.tiles : nil)
+        let asOf = session.flatMap { _ in dependencies.table.current?.asOf }
+        return ConsoleAnswer.html(
+            layout.html(page, for: session, tableAge: asOf.map { Date().timeIntervalSince($0) } ?? 0),
+            page.status, hasMap: page.hasMap, tiles: page.hasMap ? assets.tiles : nil)
     }
 
     private func person(of request: Request, _ context: ConsoleContext) async throws -> ConsoleSession? {

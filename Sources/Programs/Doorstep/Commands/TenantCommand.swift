@@ -128,7 +128,7 @@ struct TenantCommand: AsyncParsableCommand {
         func run() async throws {
             let limits = RequestLimits(
                 key: key, client: client, newInstances: newInstances, clientNewInstances: clientNewInstances)
-            let tenant = try await database.withStore { try await $0.setLimits(limits, slug) }
+            let tenant = try await database.withStore { try await $0.setLimits(limits, slug) { _ in } }
             let texts = [
                 ("key", key), ("client", client), ("new instances", newInstances),
                 ("new instances of a client", clientNewInstances),

@@ -1,0 +1,24 @@
+import HTTPTypes
+import Testing
+
+@testable import Console
+
+@Suite struct WorkUnderWayTests {
+    private struct Failure: Error {}
+
+    @Test func nobodyHasMoreUnderWayThanMay() async throws {
+        let work = WorkUnderWay<String>(maximum: 2, otherwise: .tooManyChecks)
+        try await work.with("a") {
+            try await work.with("a") {
+                let refusal = await #expect(throws: ConsoleRefusal.self) { try await work.with("a") {} }
+                #expect(refusal?.status == .tooManyRequests)
+                // What somebody else has under way is nobody's.
+                try await work.with("b") {}
+            }
+            try await work.with("a") {}
+            await #expect(throws: Failure.self) { try await work.with("a") { throw Failure() } }
+            // What has failed is not under way any more.
+            try await work.with("a") {}
+        }
+    }
+}
