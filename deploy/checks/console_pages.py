@@ -200,9 +200,9 @@ def parse_commands(commands, doorstep, folder, failures):
         outcome = subprocess.run(
             ["bash", "-c", 'doorstep() { "$DOORSTEP" "$@"; }\n' + line], cwd=folder, env=environment, capture_output=True,
             text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=60, check=False)
-        # EX_USAGE, and what a shell says that found none.
+        # EX_USAGE, and what a shell says that could not read it or found none.
         failures.expect(
             line.startswith("doorstep ") and (
-                outcome.returncode not in (0, 64, 126, 127) or line == "doorstep --help" or "no terminal to ask on" in outcome.stderr),
+                outcome.returncode not in (0, 2, 64, 126, 127) or line == "doorstep --help" or "no terminal to ask on" in outcome.stderr),
             name,
             f"prints {line!r}, which ends with {outcome.returncode}: {outcome.stderr.strip()[:300]}")
