@@ -1,0 +1,250 @@
+"""What somebody does in the console, step by step, as deploy/checks/console tries it."""
+
+import gzip
+import time
+import urllib.parse
+
+from console_browser import sign_in, violations, watch, wider_than_screen
+from console_pages import ROWS
+from console_seed import picture
+
+
+def focus_of(page):
+    return page.evaluate(
+        "(e => e === document.body ? '' : (e.id || e.name || e.textContent).trim())(document.activeElement)")
+
+
+def tab_to(page, wanted, failures, what, limit=80):
+    for _ in range(limit):
+        page.keyboard.press("Tab")
+        if wanted in focus_of(page):
+            return
+    failures.add(what, f"no Tab leads to {wanted!r}")
+
+
+def arrive(page, pattern):
+    """Waits until a page is there and shown: keys that are pressed before Chromium has painted it are lost."""
+    page.wait_for_url(pattern)
+    page.evaluate("() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))")
+
+
+def walk_by_keys(browser, origin, link, failures):
+    """find → place → edit → saved → audit, without a pointer."""
+    what = "keyboard"
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    sign_in(context, link)
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+    page.goto(f"{origin}/t/many/places")
+    page.keyboard.press("/")
+    failures.expect(focus_of(page) == "find", what, "'/' does not lead to the box that finds")
+    page.keyboard.type("p00005")
+    page.keyboard.press("Enter")
+    arrive(page, "**/places/p00005")
+    page.keyboard.press("e")
+    arrive(page, "**/places/p00005/edit")
+    tab_to(page, "name", failures, what)
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Renamed by keys")
+    # A letter that is written does nothing else.
+    failures.expect(page.url.endswith("/edit"), what, "a letter in a field leads elsewhere")
+    tab_to(page, "Review the change", failures, what)
+    page.keyboard.press("Enter")
+    arrive(page, "**/edit?name=*")
+    tab_to(page, "Save", failures, what)
+    page.keyboard.press("Enter")
+    arrive(page, "**/places/p00005?saved=1")
+    failures.expect("Renamed by keys" in page.locator("h1").inner_text(), what, "the name is not shown")
+    page.keyboard.press("g")
+    page.keyboard.press("a")
+    arrive(page, "**/audit")
+    text = page.locator("main").inner_text()
+    failures.expect("console:Ada" in text and "Renamed by keys" in text, what, "the audit log does not say by whom")
+    page.keyboard.press("g")
+    page.keyboard.press("p")
+    arrive(page, "**/places*")
+    second = page.locator("main .row").nth(1).get_attribute("href")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    arrive(page, f"**{second}")
+    page.keyboard.press("Shift+?")
+    arrive(page, "**/help")
+    tab_to(page, "keys", failures, what)
+    page.keyboard.press("Enter")
+    page.goto(f"{origin}/t/many/places")
+    page.keyboard.press("/")
+    failures.expect(focus_of(page) != "find", what, "the keys cannot be switched off")
+    context.close()
+
+
+def walk_without_scripts(browser, origin, link, failures):
+    """The same, by a pasted link."""
+    what = "without JavaScript"
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 700})
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+    page.goto(f"{origin}/")
+    page.get_by_label("The link, or what stands after its #").fill(link)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/")
+    page.goto(f"{origin}/t/many/places")
+    page.get_by_label("Find a place, or paste a URL").fill("p00006")
+    page.get_by_role("button", name="Find").click()
+    page.wait_for_url("**/places/p00006")
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Name").fill("Renamed without scripts")
+    page.get_by_label("Latitude").fill("52.5")
+    page.get_by_role("button", name="Review the change").click()
+    failures.expect("The place moves" in page.locator("main").inner_text(), what, "no distance is shown")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**/places/p00006?saved=1")
+    failures.expect("Renamed without scripts" in page.locator("h1").inner_text(), what, "the name is not shown")
+    form = page.locator('form[action$="/try"]')
+    form.get_by_label("Latitude").fill("0")
+    form.get_by_label("Longitude").fill("0")
+    form.get_by_role("button", name="Try").click()
+    failures.expect("notInRegion" in page.locator("main").inner_text(), what, "no outcome is shown")
+    page.goto(f"{origin}/t/many/audit")
+    failures.expect("console:Ben" in page.locator("main").inner_text(), what, "the audit log does not say by whom")
+    page.goto(f"{origin}/t/many/import")
+    page.locator("textarea").fill(ROWS.replace("restaurant_a", "p00002"))
+    page.get_by_role("button", name="Show what they would do").click()
+    page.wait_for_url("**/import/*")
+    failures.expect("Moved more than 500 m" in page.locator("main").inner_text(), what, "no distance is shown")
+    page.get_by_role("button", name="Import this file").click()
+    page.wait_for_url("**/import?added=1*")
+    failures.expect("1 changed" in page.locator("main").inner_text(), what, "nothing is said of the import")
+    page.goto(f"{origin}/t/restaurants/retry?state=refused&reason=Unregistered")
+    page.get_by_role("button", name="again").click()
+    page.wait_for_url("**/deliveries?*queued=*")
+    failures.expect("queued again" in page.locator("main").inner_text(), what, "nothing is said of another try")
+    page.goto(f"{origin}/t/many/images")
+    failures.expect("doorstep image add" in page.locator("body").inner_text(), what, "no command adds an image")
+    for section in ("images", "import"):
+        page.goto(f"{origin}/t/many/{section}")
+        failures.expect(
+            page.locator("form[data-upload]").count() == 1 and not page.locator("form[data-upload]").is_visible(),
+            what, f"the page {section} shows a form that sends nothing")
+    context.close()
+
+
+def send_files(browser, origin, link, failures):
+    """What the console's own module sends: a picture, and rows."""
+    what = "files"
+    context = browser.new_context()
+    sign_in(context, link)
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+    page.goto(f"{origin}/t/many/images")
+    page.set_input_files("#file", files=[{"name": "header.png", "mimeType": "image/png", "buffer": picture()}])
+    page.get_by_role("button", name="Add").click()
+    page.wait_for_url("**/images/*?added=1")
+    loaded = page.locator("main img").evaluate("image => image.decode().then(() => image.naturalWidth)")
+    failures.expect(loaded == 1800, what, f"the picture is {loaded} pixels wide")
+    page.goto(f"{origin}/t/many/import")
+    rows = ROWS.replace("restaurant_a", "p00003").encode()
+    page.set_input_files("#file", files=[{"name": "places.csv", "mimeType": "text/csv", "buffer": rows}])
+    page.get_by_role("button", name="Show what it would do").click()
+    page.wait_for_url("**/import/*")
+    failures.expect("Moved more than 500 m" in page.locator("main").inner_text(), what, "no distance is shown")
+    context.close()
+
+
+def look_at_tiles(browser, link, failures):
+    """A console whose maps are drawn on somebody else's tiles asks for these and nothing else elsewhere."""
+    from playwright.sync_api import expect
+
+    what = "tiles"
+    origin = link.split("/login")[0]
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    sign_in(context, link)
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+    asked, own = [], []
+    page.on("request", lambda request: own.append(request.url))
+
+    def answer(route):
+        asked.append(route.request.all_headers().get("referer"))
+        route.fulfill(content_type="image/png", body=picture())
+
+    page.route("https://tiles.example.com/**", answer)
+    page.goto(f"{origin}/t/many/places")
+    expect(page.locator(".leaflet-tile-loaded").first).to_be_visible(timeout=20_000)
+    failures.expect(set(asked) == {origin + "/"}, what, f"are told {set(asked)}")
+    failures.expect(not any("world.json" in url for url in own), what, "land is loaded beside them")
+    said = page.locator(".leaflet-control-attribution").inner_text()
+    failures.expect("A & <b>B</b>" in said, what, f"the attribution is {said!r}")
+    context.close()
+
+
+def show_keys_once(browser, origin, link, failures):
+    """A key and a webhook's secret: in the page that answers the form, in no address, and not once more."""
+    what = "shown once"
+    context = browser.new_context(viewport={"width": 320, "height": 800}, reduced_motion="reduce")
+    sign_in(context, link)
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what)
+    for path, fill, button, start in (
+        ("/t/restaurants/keys", lambda: page.get_by_label("Kind", exact=True).select_option("secret"),
+         "Create and show it once", "dsk_"),
+        ("/t/restaurants/webhooks", lambda: page.get_by_label("URL", exact=True).fill("https://hooks.example.com/b"),
+         "Register and show the secret once", "whsec_"),
+    ):
+        page.goto(origin + path)
+        fill()
+        with page.expect_response(lambda response: response.request.method == "POST") as response:
+            page.get_by_role("button", name=button).click()
+        page.wait_for_load_state()
+        answer = response.value
+        failures.expect(answer.status == 200, what, f"{path} is answered {answer.status}")
+        failures.expect(answer.headers.get("cache-control") == "no-store", what, f"{path} may be kept")
+        shown = page.locator("section[aria-label='Shown this once'] code").inner_text()
+        failures.expect(shown.startswith(start), what, f"{path} shows none")
+        failures.expect(start not in page.url, what, f"{path} has it in its address")
+        for violation in violations(page):
+            failures.add(what, f"{path}: {violation}")
+        wide = wider_than_screen(page)
+        failures.expect(wide <= 0, what, f"{path} is {wide} px wider than the screen")
+        # The form comes again, and makes nothing.
+        again = context.request.post(
+            origin + path, headers={"Sec-Fetch-Site": "same-origin"},
+            form=dict(urllib.parse.parse_qsl(answer.request.post_data, keep_blank_values=True)))
+        failures.expect(again.status == 409 and shown not in again.text(), what, f"{path} is answered {again.status} again")
+        page.goto(origin + path)
+        failures.expect(shown not in page.content(), what, f"{path} lists it")
+    context.close()
+
+
+def measure(browser, origin, link, failures):
+    """The design's budgets, as far as a browser tells them: weights as they are sent, and requests."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    sign_in(context, link)
+    page = context.new_page()
+    sizes = []
+    page.on("response", lambda response: sizes.append(
+        (response.url[len(origin):], int(response.headers.get("content-length", 0)))))
+    start = time.monotonic()
+    page.goto(f"{origin}/t/many/places")
+    page.locator("#map-says:has-text('in view')").wait_for()
+    elapsed = time.monotonic() - start
+    page.wait_for_load_state("networkidle")
+    bodies = {url: context.request.get(origin + url).body() for url, _ in sizes if "/console." in url}
+    html, requests = sizes[0][1], len(sizes)
+    total = sum(size for _, size in sizes)
+    styles = sum(len(gzip.compress(bodies[url])) for url in bodies if url.endswith("/console.css"))
+    scripts = sum(len(gzip.compress(bodies[url])) for url in bodies if url.endswith("/console.js"))
+    sizes.clear()
+    with page.expect_response(lambda response: "places.cells" in response.url):
+        page.get_by_role("button", name="Zoom in").click()
+    page.wait_for_load_state("networkidle")
+    following = sum(size for _, size in sizes)
+    print(f"console: the first view of many places takes {requests} requests, {total} bytes, {html} of them HTML; "
+          f"{elapsed:.1f} s until the map tells how many are in view; the next view {following} bytes")
+    failures.expect(html <= 60_000, "budget", f"HTML has {html} bytes")
+    failures.expect(total <= 200_000, "budget", f"all has {total} bytes")
+    failures.expect(requests <= 8, "budget", f"{requests} requests")
+    failures.expect(following <= 20_000, "budget", f"the next view has {following} bytes")
+    failures.expect(styles <= 10_000, "budget", f"the console's own style has {styles} bytes in gzip")
+    failures.expect(scripts <= 20_000, "budget", f"the console's own scripts have {scripts} bytes in gzip")
+    context.close()
