@@ -118,6 +118,7 @@ let package = Package(
         Floor.values.library("Encodings"),
         Floor.values.library("JSON", ["Encodings"]),
         Floor.values.library("Geodesy"),
+        Floor.values.library("HTTPSyntax", ["JSON"]),
         Floor.values.library("Cards", ["Encodings", "Geodesy", "JSON", crypto]),
         Floor.values.library("Invocation", ["Encodings", "JSON", "Tenancy"]),
         Floor.values.library("APNsPayload", ["Encodings", "JSON"]),
@@ -165,8 +166,8 @@ let package = Package(
         Floor.adapters.systemLibrary("CResolv", package: "libc6-dev"),
         Floor.adapters.library(
             "OutboundHTTP", ["IPAddresses", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
-        Floor.adapters.library(
-            "DomainProof", ["Administration", "CResolv", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
+        Floor.adapters.library("DNSClient", ["Administration", "CResolv"]),
+        Floor.adapters.library("DomainProof", ["Administration", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
         Floor.adapters.library(
             "ServerClient",
             [
@@ -213,7 +214,7 @@ let package = Package(
             "HTTPAPI",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation", "COpenAPI",
-                "Cards", "Encodings", "Geodesy", "HTML",
+                "Cards", "Encodings", "Geodesy", "HTML", "HTTPSyntax",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "RateLimiting", "Receipts",
                 "Registration", "Routing", "Tenancy", crypto, httpTypes, hummingbird, hummingbirdCore,
                 hummingbirdHTTP2,
@@ -225,12 +226,15 @@ let package = Package(
             hasGuide: true),
         Floor.adapters.library(
             "LandingPages",
-            ["Cards", "Encodings", "HTML", "Invocation", "QRCode", "Routing", "Tenancy", crypto, httpTypes],
+            [
+                "Cards", "Encodings", "HTML", "HTTPSyntax", "Invocation", "QRCode", "Routing", "Tenancy",
+                crypto, httpTypes,
+            ],
             hasGuide: true),
         Floor.adapters.library(
             "Console",
             [
-                "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML",
+                "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML", "HTTPSyntax",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "QRCode", "RateLimiting",
                 "Receipts", "Registration", "Routing", "Tenancy", crypto, httpTypes, hummingbird,
                 hummingbirdCore, logging, nioCore, serviceLifecycle,
@@ -241,7 +245,8 @@ let package = Package(
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
                 "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator", "Attestation", "Cards",
-                "Console", "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML", "HTTPAPI",
+                "Console", "DNSClient", "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML",
+                "HTTPAPI",
                 "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations", "Notifications",
                 "OutboundHTTP",
                 "Persistence", "Platform", "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "Registration",
@@ -268,8 +273,9 @@ let package = Package(
         testSupport(
             "FuzzTargets",
             [
-                "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Cards", "IPAddresses",
-                "Invocation", "JSON", "PostgreSQL", "Receipts", "Routing", "Tenancy",
+                "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Cards", "DNSClient",
+                "Encodings", "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "Notifications", "PostgreSQL",
+                "Receipts", "Routing", "Tenancy",
             ]),
         .testTarget(
             name: "FuzzTargetsTests", dependencies: ["AppAttest", "FuzzTargets"],
@@ -277,6 +283,7 @@ let package = Package(
         testSupport("TestSupport", ["EmbeddedPostgreSQL", "Persistence", "PostgreSQL", "ProcessSupport"]),
         Floor.values.tests("TenancyTests", ["Tenancy"]),
         Floor.values.tests("HTMLTests", ["HTML", "PropertyTesting"]),
+        Floor.values.tests("HTTPSyntaxTests", ["HTTPSyntax", "JSON"]),
         Floor.values.tests("IPAddressesTests", ["IPAddresses"]),
         Floor.values.tests("QRCodeTests", ["PropertyTesting", "QRCode"]),
         Floor.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
@@ -345,6 +352,7 @@ let package = Package(
         Floor.adapters.tests(
             "OutboundHTTPTests",
             ["IPAddresses", "LocalServers", "OutboundHTTP", asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
+        Floor.adapters.tests("DNSClientTests", ["Administration", "DNSClient", "LocalServers"]),
         Floor.adapters.tests(
             "DomainProofTests",
             ["Administration", "DomainProof", "IPAddresses", "LocalServers", "OutboundHTTP"]),
@@ -380,7 +388,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Administration", "AppSiteAssociation", "Cards", "Console", "Encodings", "Geodesy",
-                "HTTPAPI", "IPAddresses", "Invocation", "JSON", "LandingPages", "Notifications",
+                "HTTPAPI", "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "LandingPages", "Notifications",
                 "Persistence", "PostgreSQL", "RateLimiting", "Routing", "RoutingSupport", "StoreSupport",
                 "Tenancy", "TestSupport", httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore,
@@ -407,8 +415,9 @@ let package = Package(
             "HTTPAPITests",
             [
                 "APNsClient", "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator",
-                "AppSiteAssociation", "Attestation", "CSteps", "Cards", "DomainProof", "Encodings",
-                "FuzzTargets", "Geodesy", "HTML", "HTTPAPI", "IPAddresses", "Invocation", "JSON",
+                "AppSiteAssociation", "Attestation", "CSteps", "Cards", "DNSClient", "Encodings",
+                "FuzzTargets", "Geodesy", "HTML", "HTTPAPI", "HTTPSyntax", "IPAddresses", "Invocation",
+                "JSON",
                 "LandingPages",
                 "Locations",
                 "Notifications",

@@ -1,6 +1,7 @@
 import Cards
 import PostgreSQL
 
+@testable import DNSClient
 @testable import Routing
 
 extension FuzzTarget {
@@ -26,6 +27,12 @@ extension FuzzTarget {
         }
         table.compact()
         precondition(position <= bytes.count)
+    }
+
+    /// Whoever answers for a domain's name server. No byte of an answer is given twice.
+    static let dnsAnswer = FuzzTarget("dns-answer", upTo: 4_096) { bytes in
+        guard let texts = try? LibresolvQuery.texts(bytes[...]) else { return }
+        precondition(texts.reduce(0) { $0 + $1.unicodeScalars.count } <= bytes.count)
     }
 
     static let image = FuzzTarget("image", upTo: 65_536) { bytes in

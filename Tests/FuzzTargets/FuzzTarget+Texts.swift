@@ -12,6 +12,12 @@ extension FuzzTarget {
         let again = try? InvocationURL(url.canonical)
         precondition(again == url && again?.canonical == url.canonical, "\(url.canonical)")
         _ = (url.port, url.pathComponents, url.queryItems, url.fragment)
+        _ = (DefaultLink(url), try? AppClipCodeURL(url.canonical))
+        for rule in identifierRules { _ = rule.read(url, afterPathComponents: 0) }
+    }
+
+    private static let identifierRules = ["path:1", "query:p", "hash:c", "coordinates:lat,lon,r"].compactMap {
+        try? IdentifierRule($0)
     }
 
     /// What is registered is matched by itself.
@@ -65,6 +71,12 @@ extension FuzzTarget {
         var reader = TenantArchiveReader { file.take() }
         guard (try? reader.readTenant()) != nil else { return }
         try? reader.readRest()
+    }
+
+    /// A page of a site that is looked at.
+    static let page = FuzzTarget("page", upTo: 16_384) { bytes in
+        let metadata = PageMetadata(ofPage: bytes)
+        precondition(metadata.properties.keys.allSatisfy { $0.hasPrefix("og:") })
     }
 
     static let association = FuzzTarget("association", upTo: 16_384) { bytes in

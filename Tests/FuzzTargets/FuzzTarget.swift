@@ -31,7 +31,8 @@ public struct FuzzTarget: Sendable {
     }
 
     public static let all =
-        [url, urlPrefix, address, json, payload, csv, jsonLines, archive, association]
+        [url, urlPrefix, address, json, payload, csv, jsonLines, archive, association, page]
+        + [query, form, fields, dnsAnswer]
         + [copy, table, image, cbor, authenticatorData, attestation, assertion, assertionField]
         + [challenge, token, receipt, receiptKeys]
 }

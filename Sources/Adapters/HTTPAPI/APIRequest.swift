@@ -132,16 +132,6 @@ extension RequestFields {
     }
 }
 
-extension RequestFields {
-    /// Whether the client wants to be told what became of what it changes (RFC 7240 §4.2).
-    var prefersRepresentation: Bool {
-        guard let prefer else { return false }
-        return prefer.split(separator: ",").contains {
-            $0.filter { !" \t\"".contains($0) }.lowercased() == "return=representation"
-        }
-    }
-}
-
 extension HTTPField.Name {
     /// Which proxies and clients agree on without a standard.
     static let requestID = Self(known: "X-Request-ID")

@@ -3,6 +3,7 @@ import AppAttest
 import Attestation
 import Crypto
 import Foundation
+import HTTPSyntax
 import HTTPTypes
 import NIOCore
 import Routing
@@ -82,25 +83,9 @@ extension RequestFields {
     /// What the body is announced as; nil where it is none of these.
     func bodyType(among types: [BodyType]) -> BodyType? {
         guard let contentType else { return nil }
-        return types.first { Self.contentType(contentType, is: $0) }
-    }
-
-    /// With no charset or with UTF-8: RFC 8259 §8.1 knows no other encoding.
-    private static func contentType(_ contentType: String, is type: BodyType) -> Bool {
         let field = contentType.utf8.span
-        var isFirst = true
-        var isOfType = false
-        field.forEachPart(separatedBy: UInt8(ascii: ";")) { part in
-            let part = field.extracting(part)
-            isOfType =
-                isFirst
-                ? part.isEqualIgnoringCase(to: type.name)
-                : part.isEqualIgnoringCase(to: "charset=utf-8")
-                    || part.isEqualIgnoringCase(to: "charset=\"utf-8\"")
-            isFirst = false
-            return isOfType
-        }
-        return isOfType
+        for type in types where field.isMediaType(type.name) { return type }
+        return nil
     }
 }
 

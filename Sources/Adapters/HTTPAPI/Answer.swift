@@ -1,3 +1,4 @@
+import HTTPSyntax
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -108,7 +109,7 @@ struct Answer {
 
     private init(_ body: [UInt8], _ tag: EntityTag, _ caching: Caching, ifNoneMatch: String?) {
         self.caching = caching
-        if let ifNoneMatch, Self.matches(ifNoneMatch.utf8.span, tag.text) {
+        if let ifNoneMatch, ifNoneMatch.utf8.span.hasEntityTag(tag.text) {
             status = .notModified
         } else {
             self.body = .own(body)
@@ -151,18 +152,4 @@ struct Answer {
     private static let privateCaching = "private, max-age=\(maximumAge)"
 
     static func tag(of body: [UInt8]) -> String { EntityTag(of: body).text }
-
-    /// - Parameter weakly: which is for `If-None-Match` (RFC 9110 §13.1.2), and not for `If-Match` (§13.1.1).
-    static func matches(_ fields: Span<UInt8>, _ tag: String, weakly: Bool = true) -> Bool {
-        let weakTag = "W/" + tag
-        var isFound = false
-        fields.forEachPart(separatedBy: UInt8(ascii: ",")) { candidate in
-            let candidate = fields.extracting(candidate)
-            isFound =
-                candidate.isEqual(to: "*") || candidate.isEqual(to: tag)
-                || weakly && candidate.isEqual(to: weakTag)
-            return !isFound
-        }
-        return isFound
-    }
 }

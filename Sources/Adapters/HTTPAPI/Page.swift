@@ -1,4 +1,5 @@
 import Administration
+import HTTPSyntax
 import JSON
 
 /// Lists come a page at a time. What a page ends with is opaque to clients: the name of its last item.

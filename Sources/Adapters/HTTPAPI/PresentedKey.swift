@@ -1,4 +1,5 @@
 import Crypto
+import HTTPSyntax
 import Tenancy
 
 /// What a request presents as its key, and what a key is known by.
@@ -11,8 +12,7 @@ final class PresentedKey: Sendable {
     /// The SHA-256; nil where the field holds nothing that could be a key.
     let digest: SHA256.Digest?
 
-    /// - Parameter field: `Authorization`, with a bearer token (RFC 6750 §2.1); the scheme's case does not matter
-    ///   (RFC 9110 §11.1).
+    /// - Parameter field: `Authorization`, with a bearer token.
     init(_ field: String) {
         digest = Self.digest(field.utf8.span)
         self.field = digest != nil && field.utf8.count <= Self.maximumKeptLength ? field : nil
@@ -31,14 +31,9 @@ final class PresentedKey: Sendable {
 
     /// A key's checksum is for those who would have to ask a database: here it costs more than it saves.
     private static func digest(_ field: Span<UInt8>) -> SHA256.Digest? {
-        guard field.count > scheme.count else { return nil }
-        for (index, letter) in scheme.enumerated() where field[index] | 0x20 != letter | 0x20 { return nil }
-        let token = field.trimmingBlanks(scheme.count..<field.count)
-        guard token.count == APIKey.length else { return nil }
+        guard let token = field.bearerToken, token.count == APIKey.length else { return nil }
         return field.extracting(token).withUnsafeBytes { SHA256.hash(data: $0) }
     }
 
     private static let maximumKeptLength = 128
-
-    private static let scheme = Array("bearer ".utf8)
 }

@@ -1,3 +1,4 @@
+import HTTPSyntax
 import Synchronization
 
 /// What tells a request from others in answers and logs.
@@ -7,7 +8,7 @@ enum RequestID {
 
     /// The caller's own ID where it is safe to repeat, or one of ours.
     static func of(_ field: String?) -> String {
-        field.flatMap { isAcceptable($0.utf8.span) ? $0 : nil } ?? make()
+        field.flatMap { $0.utf8.span.isRequestID ? $0 : nil } ?? make()
     }
 
     /// 32 hexadecimal digits that no other request of any server has.
@@ -18,21 +19,6 @@ enum RequestID {
             bytes.writeHexadecimal(number, at: 16)
             return 32
         }
-    }
-
-    /// Whether a caller's own ID is safe to repeat in a header and a log.
-    static func isAcceptable(_ id: Span<UInt8>) -> Bool {
-        guard (1...128).contains(id.count) else { return false }
-        for index in id.indices {
-            switch id[index] {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                UInt8(ascii: "."):
-                continue
-            default: return false
-            }
-        }
-        return true
     }
 }
 

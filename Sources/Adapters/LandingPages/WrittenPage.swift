@@ -1,3 +1,4 @@
+import HTTPSyntax
 import HTTPTypes
 import Routing
 
@@ -18,7 +19,7 @@ struct WrittenPage: Sendable {
 
     /// - Parameter ifNoneMatch: the request's field.
     func answer(ifNoneMatch: String?) -> LandingSite.Answer {
-        guard let ifNoneMatch, Self.matches(ifNoneMatch, tag) else {
+        guard let ifNoneMatch, ifNoneMatch.utf8.span.hasEntityTag(tag) else {
             return (HTTPResponse(status: .ok, headerFields: fields), body)
         }
         var fields = fields
@@ -32,23 +33,5 @@ struct WrittenPage: Sendable {
         hash.combine(body.span)
         let digits = String(hash.value, radix: 16)
         return "\"\(String(repeating: "0", count: 16 - digits.utf8.count))\(digits)\""
-    }
-
-    /// Compares weakly (RFC 9110 §13.1.2).
-    private static func matches(_ field: String, _ tag: String) -> Bool {
-        field.split(separator: ",").contains { candidate in
-            let candidate = candidate.trimmed
-            return candidate == "*" || candidate == tag
-                || candidate.dropFirst(2) == tag && candidate.hasPrefix("W/")
-        }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmed: Substring {
-        var text = self
-        while text.first == " " || text.first == "\t" { text.removeFirst() }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return text
     }
 }

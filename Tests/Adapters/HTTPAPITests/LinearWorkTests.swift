@@ -1,6 +1,7 @@
 import APNsPayload
 import Encodings
 import Foundation
+import HTTPSyntax
 import HTTPTypes
 import IPAddresses
 import Invocation
@@ -19,7 +20,7 @@ import Tenancy
 import Testing
 
 @testable import Administration
-@testable import DomainProof
+@testable import DNSClient
 @testable import HTTPAPI
 
 /// Whatever somebody else sends, nine times as much more of it takes about nine times as much more work.
@@ -124,11 +125,19 @@ struct LinearWorkTests {
         Subject("X-Forwarded-For of flags") { forwardedFor(repeated("🇩🇪", $0) + ".1") },
         Subject("Host of flags", from: 8) { count in
             let host = repeated("🇩🇪", count) + ":80"
-            return { _ = SiteAssociationRoutes.host(host) }
+            return { _ = Authority.host(of: host) }
         },
         Subject("Host of digits behind a colon") { count in
             let host = "a:" + repeated("1", count)
-            return { _ = SiteAssociationRoutes.host(host) }
+            return { _ = Authority.host(of: host) }
+        },
+        Subject("Authorization of blanks", from: 32) { count in
+            let field = "Bearer " + repeated(" ", count)
+            return { _ = field.utf8.span.bearerToken }
+        },
+        Subject("Prefer with many preferences", from: 4) { count in
+            let field = repeated("wait=1, ", count)
+            return { _ = field.utf8.span.prefersRepresentation }
         },
         Subject("Idempotency-Key") { count in
             let key = repeated("a", count)
@@ -136,12 +145,12 @@ struct LinearWorkTests {
         },
         Subject("X-Request-ID") { count in
             let id = repeated("a", count)
-            return { _ = RequestID.isAcceptable(id.utf8.span) }
+            return { _ = id.utf8.span.isRequestID }
         },
     ]
 
     private static func query(_ text: String) -> () -> Void {
-        { _ = try? QueryParameters(text.utf8.span, named: "url") }
+        { _ = try? QueryParameters(text.utf8.span, named: ["url"]) }
     }
 
     private static func ifNoneMatch(_ text: String) -> () -> Void {
@@ -240,6 +249,10 @@ struct LinearWorkTests {
                 for name in names { _ = reader.optionalValue(name) }
                 try? reader.finish()
             }
+        },
+        Subject("fields of a form", from: 4) { count in
+            let text = names(count).map { $0 + "=a+%61" }.joined(separator: "&")
+            return { _ = FormFields(text) }
         },
         Subject("a body's unknown fields", upTo: 22) { count in
             let object = try members(names(count))
@@ -447,6 +460,14 @@ struct LinearWorkTests {
 
     private static let replies: [Subject] =
         [
+            Subject("elements of a page", from: 4) { count in
+                let page = Array(repeated("<meta name=\"og:title\" content=\"&amp;\">", count).utf8)
+                return { _ = PageMetadata(ofPage: page) }
+            },
+            Subject("a page's attribute", from: 8) { count in
+                let tag = "<meta property=\"og:title\" content=\"\(repeated("&x", count))\">"
+                return { _ = PageMetadata(ofPage: Array(tag.utf8)) }
+            },
             Subject("records of a DNS answer") { count in
                 // The name of each is that of the question (RFC 1035 §4.1.4).
                 let record: [UInt8] = [0xC0, 12, 0, 16, 0, 1, 0, 0, 0, 1, 0, 2, 1, 97]

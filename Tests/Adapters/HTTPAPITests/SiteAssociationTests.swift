@@ -169,14 +169,4 @@ import Testing
             #expect(answer.code == "unavailable")
         }
     }
-
-    @Test(arguments: [
-        ("example.com", "example.com"), ("EXAMPLE.com:443", "example.com"),
-        ("example.com.:8080", "example.com"),
-        ("example.com.", "example.com"), ("[::1]:80", "[::1]"), ("", nil), (":80", nil), (".", nil),
-        ("example.com:http", "example.com:http"),
-    ])
-    func hosts(authority: String, expected: String?) {
-        #expect(SiteAssociationRoutes.host(authority) == expected)
-    }
 }

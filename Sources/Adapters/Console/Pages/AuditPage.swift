@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import HTML
+import HTTPSyntax
 import JSON
 
 /// Who changed what of a tenant's.

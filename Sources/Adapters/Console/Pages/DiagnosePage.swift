@@ -1,5 +1,6 @@
 import Administration
 import HTML
+import HTTPSyntax
 import Invocation
 import JSON
 import Routing

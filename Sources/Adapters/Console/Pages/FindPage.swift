@@ -1,5 +1,6 @@
 import Administration
 import HTML
+import HTTPSyntax
 import Invocation
 import Routing
 import Tenancy

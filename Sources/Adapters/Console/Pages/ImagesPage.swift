@@ -1,6 +1,7 @@
 import Administration
 import Cards
 import HTML
+import HTTPSyntax
 import HTTPTypes
 import JSON
 import Tenancy

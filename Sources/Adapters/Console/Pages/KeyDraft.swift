@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import HTTPSyntax
 import Invocation
 import Tenancy
 

@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import HTML
+import HTTPSyntax
 import HTTPTypes
 import Invocation
 import Tenancy

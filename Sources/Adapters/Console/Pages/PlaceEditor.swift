@@ -4,6 +4,7 @@ import Encodings
 import Foundation
 import Geodesy
 import HTML
+import HTTPSyntax
 import HTTPTypes
 import Invocation
 import JSON

@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import Geodesy
+import HTTPSyntax
 import Invocation
 import Routing
 import Tenancy

@@ -2,6 +2,7 @@ import Administration
 import Foundation
 import Geodesy
 import HTML
+import HTTPSyntax
 import HTTPTypes
 import Invocation
 import JSON

@@ -1,5 +1,6 @@
 import Administration
 import HTML
+import HTTPSyntax
 
 /// What may not do what is expected of it, by kind.
 struct ProblemsPage: Sendable {

@@ -2,6 +2,7 @@ import Administration
 import Encodings
 import Foundation
 import HTML
+import HTTPSyntax
 import HTTPTypes
 import Notifications
 import Tenancy

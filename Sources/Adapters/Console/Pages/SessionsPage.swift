@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import HTML
+import HTTPSyntax
 
 /// Who works at the console, and how to end that.
 struct SessionsPage: Sendable {

@@ -2,6 +2,7 @@ import Administration
 import Encodings
 import Foundation
 import HTML
+import HTTPSyntax
 import JSON
 import Notifications
 import Tenancy

@@ -1,3 +1,4 @@
+import HTTPSyntax
 import Hummingbird
 import IPAddresses
 import NIOCore

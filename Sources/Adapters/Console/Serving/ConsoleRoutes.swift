@@ -2,6 +2,7 @@ import Administration
 import Cards
 import Foundation
 import HTML
+import HTTPSyntax
 import HTTPTypes
 import Hummingbird
 import IPAddresses

@@ -1,3 +1,4 @@
+import HTTPSyntax
 import HTTPTypes
 import NIOCore
 import NIOHTTP1

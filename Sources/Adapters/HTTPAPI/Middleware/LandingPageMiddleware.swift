@@ -1,3 +1,4 @@
+import HTTPSyntax
 import HTTPTypes
 import Hummingbird
 import IPAddresses
@@ -29,7 +30,7 @@ struct LandingPageMiddleware: RouterMiddleware {
     ) async throws -> Response {
         // Empty components do not count, as for the router.
         guard !DomainPages.pathsOfAPI.contains(String(request.uri.path.split(separator: "/").first ?? "")),
-            let name = request.head.authority.flatMap(SiteAssociationRoutes.host), let state = table.current,
+            let name = request.head.authority.flatMap(Authority.host), let state = table.current,
             let host = state.provedHost(name), host.pages != .off
         else { return try await next(request, context) }
         context.coreContext.endpointPath.value = "pages"

@@ -1,3 +1,4 @@
+import HTTPSyntax
 import Hummingbird
 import Routing
 
@@ -17,7 +18,7 @@ struct ProvedHostMiddleware: RouterMiddleware {
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         guard hiddenPaths.contains(Self.components(request.uri.path)),
-            let host = request.head.authority.flatMap(SiteAssociationRoutes.host),
+            let host = request.head.authority.flatMap(Authority.host),
             table.current?.table.isProved(host: host) == true
         else { return try await next(request, context) }
         throw Problem.notFound

@@ -17,7 +17,7 @@ struct AppStoreRoutes: Sendable {
     private func plan(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
     ) async throws -> Answer {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit", "clip")
+        let parameters = try request.queryParameters(named: ["after", "limit", "clip"])
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { $0 }
         let check = try await check(of: parameters.optional("clip"), request.tenant)

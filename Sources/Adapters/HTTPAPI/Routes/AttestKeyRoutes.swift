@@ -16,7 +16,7 @@ struct AttestKeyRoutes: Sendable {
     }
 
     private func list(_ request: AdmittedRequest) async throws -> Answer {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
+        let parameters = try request.queryParameters(named: ["after", "limit"])
         let limit = try parameters.pageLength()
         let after = try parameters.cursor { AttestKeyID($0) }
         return try await Answer.page(

@@ -9,8 +9,7 @@ struct AuditLogRoutes: Sendable {
     var routes: [Route] { [Route(.get, "/v1/audit-log", .stored(.read, list))] }
 
     private func list(_ request: AdmittedRequest) async throws -> Answer {
-        let parameters = try QueryParameters(
-            request.query.utf8.span, named: ["after", "limit"] + AuditEntry.filters)
+        let parameters = try request.queryParameters(named: ["after", "limit"] + AuditEntry.filters)
         let limit = try parameters.pageLength()
         let before = try parameters.cursor { Int($0) }
         var filter: [String: String] = [:]

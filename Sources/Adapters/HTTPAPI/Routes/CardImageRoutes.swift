@@ -1,4 +1,5 @@
 import Cards
+import HTTPSyntax
 import HTTPTypes
 import Routing
 
@@ -21,7 +22,7 @@ struct CardImageRoutes: Sendable {
     /// Without asking the database where the client has the image: what has its name never changes.
     private func image(_ request: APIRequest) async throws -> Answer {
         guard let state = table.current else { throw Problem.unavailable }
-        guard let host = request.authority.flatMap(SiteAssociationRoutes.host).flatMap(state.provedHost),
+        guard let host = request.authority.flatMap(Authority.host).flatMap(state.provedHost),
             !host.tenantIsSuspended
         else { throw Problem.unknownHost }
         try access.limiter.admitVisitor(of: host, from: request.client)
@@ -29,7 +30,7 @@ struct CardImageRoutes: Sendable {
             throw Problem.notFound
         }
         let tag = "\"\(digest)\""
-        if let known = request.fields.ifNoneMatch, Answer.matches(known.utf8.span, tag) {
+        if let known = request.fields.ifNoneMatch, known.utf8.span.hasEntityTag(tag) {
             return Answer(notModified: tag)
         }
         do {

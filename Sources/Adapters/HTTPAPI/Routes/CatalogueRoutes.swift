@@ -1,6 +1,7 @@
 import Administration
 import Encodings
 import Foundation
+import HTTPSyntax
 import HTTPTypes
 import JSON
 import Tenancy
@@ -35,8 +36,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
     // MARK: Reading
 
     private func list(_ request: AdmittedRequest) async throws -> Answer {
-        let parameters = try QueryParameters(
-            request.query.utf8.span, named: ["after", "limit"] + Item.filters.keys)
+        let parameters = try request.queryParameters(named: ["after", "limit"] + Item.filters.keys)
         let limit = try parameters.pageLength()
         let after = try parameters.cursor { Item.key(named: $0) }
         var filter: [String: String] = [:]
@@ -115,14 +115,14 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
     }
 
     private func delete(_ request: AdmittedRequest) async throws -> Answer {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "cascade")
+        let parameters = try request.queryParameters(named: ["cascade"])
         let cascade = try parameters.flag("cascade")
         let key = try self.key(of: request, hasParameters: true)
         return try await Problem.managing(Item.unknown(key)) {
             let deletion = try await store.delete(
                 key, of: request.tenant, by: request.actor, cascade: cascade
             ) { try request.checkConditions(on: $0) }
-            guard request.request.fields.prefersRepresentation else {
+            guard request.request.fields.prefer?.utf8.span.prefersRepresentation == true else {
                 return deletion.isVisible ? Answer(.noContent) : .notVisible
             }
             var answer = Answer(
@@ -136,7 +136,7 @@ struct CatalogueRoutes<Item: CatalogueItem>: Sendable {
     /// Whether what is advised against is to be done all the same.
     private func isInsisting(_ request: AdmittedRequest) throws(Problem) -> Bool {
         let names = Item.insistence.map { [$0] } ?? []
-        let parameters = try QueryParameters(request.query.utf8.span, named: names)
+        let parameters = try request.queryParameters(named: names)
         return try names.first.map { name throws(Problem) in try parameters.flag(name) } ?? false
     }
 
@@ -162,7 +162,7 @@ extension CatalogueRoutes where Item: WrittenItem {
 
 extension AdmittedRequest {
     func refuseParameters() throws(Problem) {
-        _ = try QueryParameters(query.utf8.span, named: [])
+        _ = try queryParameters(named: [])
     }
 
     /// What the request is to be done for (RFC 9110 §13.1): an item as it was read, or one that there is not.
@@ -173,9 +173,9 @@ extension AdmittedRequest {
     /// - Parameter tag: of what there is.
     func checkConditions(onTag tag: String?) throws(Problem) {
         if let field = request.fields.ifMatch {
-            guard let tag, Answer.matches(field.utf8.span, tag, weakly: false) else { throw .isOtherwise }
+            guard let tag, field.utf8.span.hasEntityTag(tag, weakly: false) else { throw .isOtherwise }
         }
-        if let field = request.fields.ifNoneMatch, let tag, Answer.matches(field.utf8.span, tag) {
+        if let field = request.fields.ifNoneMatch, let tag, field.utf8.span.hasEntityTag(tag) {
             throw .isOtherwise
         }
     }
@@ -196,7 +196,7 @@ extension Answer {
     init(reading item: some CatalogueItem, for request: AdmittedRequest) {
         self.init(.ok, showing: item)
         guard let field = request.request.fields.ifNoneMatch,
-            Self.matches(field.utf8.span, Self.tag(of: item))
+            field.utf8.span.hasEntityTag(Self.tag(of: item))
         else { return }
         var unchanged = Answer(.notModified)
         unchanged.headers = headers

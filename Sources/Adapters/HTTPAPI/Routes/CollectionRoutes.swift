@@ -17,7 +17,7 @@ struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
     }
 
     private func put(_ request: AdmittedRequest) throws(Problem) -> Route.BodyHandler {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "dry_run", "allow_removals")
+        let parameters = try request.queryParameters(named: ["dry_run", "allow_removals"])
         let options = ImportOptions(
             prunes: true, isDryRun: try parameters.flag("dry_run"),
             allowedRemovals: try parameters.count("allow_removals"))
@@ -25,7 +25,7 @@ struct CollectionRoutes<Item: WrittenItem & ImportableRow>: Sendable {
     }
 
     private func patch(_ request: AdmittedRequest) throws(Problem) -> Route.BodyHandler {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "dry_run")
+        let parameters = try request.queryParameters(named: ["dry_run"])
         let options = ImportOptions(isDryRun: try parameters.flag("dry_run"))
         return { try await write(request, $0, options) }
     }

@@ -1,5 +1,6 @@
 import Encodings
 import Foundation
+import HTTPSyntax
 import HTTPTypes
 import Invocation
 import JSON
@@ -22,8 +23,7 @@ struct ConfirmationRoutes: Sendable {
     private func list(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
     ) async throws -> Answer {
-        let parameters = try QueryParameters(
-            request.query.utf8.span, named: ["after", "limit"] + Self.filters)
+        let parameters = try request.queryParameters(named: ["after", "limit"] + Self.filters)
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { ConfirmationPlace(name: $0) }
         let selection = try parameters.selection(within: locations)
@@ -35,7 +35,7 @@ struct ConfirmationRoutes: Sendable {
     private func summarize(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
     ) async throws -> Answer {
-        let parameters = try QueryParameters(request.query.utf8.span, named: Self.filters)
+        let parameters = try request.queryParameters(named: Self.filters)
         let counts = try await history.counts(
             parameters.selection(within: locations), of: request.tenant)
         return Answer(

@@ -18,7 +18,7 @@ struct DiagnosisRoutes: Sendable {
 
     /// 200 whatever is found: a point that has failed is an answer.
     private func diagnose(_ request: AdmittedRequest) async throws -> Answer {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "url", "live")
+        let parameters = try request.queryParameters(named: ["url", "live"])
         let url = String(decoding: try parameters.required("url"), as: UTF8.self)
         let diagnosis =
             try parameters.flag("live")

@@ -22,7 +22,7 @@ struct KeyRoutes: Sendable {
     }
 
     private func list(_ request: AdmittedRequest) async throws -> Answer {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
+        let parameters = try request.queryParameters(named: ["after", "limit"])
         let limit = try parameters.pageLength()
         let after = try parameters.cursor { UUID(text: $0).map(KeyID.init(_:)) }
         return try await Answer.page(

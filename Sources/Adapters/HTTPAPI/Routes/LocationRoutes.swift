@@ -22,7 +22,7 @@ struct LocationRoutes: Sendable {
     }
 
     private func lookUp(_ request: AdmittedRequest) throws(Problem) -> Answer {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "url")
+        let parameters = try request.queryParameters(named: ["url"])
         let text = try parameters.required("url")
         let url = try Problem.url(text.span)
         _ = try attestation.attestation(of: request, for: .lookUp) { request.clip(leadingFrom: url) }

@@ -1,5 +1,6 @@
 import APNsPayload
 import Foundation
+import HTTPSyntax
 import HTTPTypes
 import Invocation
 import JSON
@@ -21,8 +22,7 @@ struct NotificationHistoryRoutes: Sendable {
     private func notifications(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
     ) async throws -> Answer {
-        let parameters = try QueryParameters(
-            request.query.utf8.span, named: "after", "limit", "clip", "location")
+        let parameters = try request.queryParameters(named: ["after", "limit", "clip", "location"])
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { UUID(text: $0).map(NotificationID.init(_:)) }
         let selection = NotificationSelection(
@@ -36,8 +36,7 @@ struct NotificationHistoryRoutes: Sendable {
     private func instances(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
     ) async throws -> Answer {
-        let parameters = try QueryParameters(
-            request.query.utf8.span, named: "after", "limit", "clip", "location", "url")
+        let parameters = try request.queryParameters(named: ["after", "limit", "clip", "location", "url"])
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { InstanceID(text: $0) }
         let selection = InstanceSelection(
@@ -50,8 +49,7 @@ struct NotificationHistoryRoutes: Sendable {
     }
 
     private func channels(_ request: AdmittedRequest) async throws -> Answer {
-        let parameters = try QueryParameters(
-            request.query.utf8.span, named: "after", "limit", "clip", "environment")
+        let parameters = try request.queryParameters(named: ["after", "limit", "clip", "environment"])
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { ChannelPlace(name: $0) }
         let selection = ChannelSelection(

@@ -56,7 +56,7 @@ struct NotificationRoutes: Sendable {
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
     ) async throws -> Answer {
         let notifications = try configured()
-        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
+        let parameters = try request.queryParameters(named: ["after", "limit"])
         let last = try parameters.optional("after").map { text throws(Problem) in
             guard let uuid = UUID(text: text) else {
                 throw .field("after", code: "invalid_parameter", "the parameter must be a delivery's ID")

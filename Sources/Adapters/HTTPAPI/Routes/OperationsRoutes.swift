@@ -1,5 +1,6 @@
 import Encodings
 import Foundation
+import HTTPSyntax
 import HTTPTypes
 import JSON
 import Routing
@@ -63,9 +64,9 @@ struct OperationsRoutes: Sendable {
     /// Caddy names the host `domain`.
     private func allowedHost(_ request: APIRequest) throws(Problem) -> Answer {
         guard let state = table.current else { throw .unavailable }
-        let parameters = try QueryParameters(request.query.utf8.span, named: "host", "domain")
+        let parameters = try request.queryParameters(named: ["host", "domain"])
         guard let asked = parameters.optional("host") ?? parameters.optional("domain"),
-            let host = SiteAssociationRoutes.host(asked), state.table.isProved(host: host)
+            let host = Authority.host(of: asked), state.table.isProved(host: host)
         else { throw .unknownHost }
         return Answer(uncached: JSONValue.object(["host": .string(host)]).serialized())
     }

@@ -27,7 +27,7 @@ struct WebhookRoutes: Sendable {
     // MARK: Webhooks
 
     private func list(_ request: AdmittedRequest) async throws -> Answer {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
+        let parameters = try request.queryParameters(named: ["after", "limit"])
         let limit = try parameters.pageLength()
         let after = try parameters.cursor { WebhookID($0) }
         let registry = try configured()
@@ -123,7 +123,7 @@ struct WebhookRoutes: Sendable {
     }
 
     private func messages(_ request: AdmittedRequest) async throws -> Answer {
-        let parameters = try QueryParameters(request.query.utf8.span, named: "after", "limit")
+        let parameters = try request.queryParameters(named: ["after", "limit"])
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { UUID(text: $0) }
         let registry = try configured()

@@ -1,6 +1,7 @@
 import Administration
 import AppSiteAssociation
 import Console
+import DNSClient
 import DomainProof
 import Foundation
 import HTTPAPI

@@ -2,6 +2,7 @@ import APNsClient
 import Administration
 import AppAttest
 import Attestation
+import DNSClient
 import DomainProof
 import HTTPAPI
 import LandingPages

@@ -4,7 +4,7 @@ public import AppAttest
 public import AppSiteAssociation
 public import ArgumentParser
 public import Cards
-public import DomainProof
+public import DNSClient
 import Foundation
 public import Invocation
 import JSON

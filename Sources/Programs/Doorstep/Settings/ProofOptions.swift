@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import DNSClient
 import DomainProof
 import Foundation
 import OutboundHTTP

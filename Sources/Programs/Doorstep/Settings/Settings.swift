@@ -1,7 +1,7 @@
 import APNsClient
 import ArgumentParser
 import Console
-import DomainProof
+import DNSClient
 import HTTPAPI
 import IPAddresses
 import Logging

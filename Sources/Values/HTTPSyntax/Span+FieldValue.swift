@@ -2,8 +2,7 @@
 extension Span<UInt8> {
     /// Visits the parts between separators, without the blanks around them, until the closure returns false; empty parts
     /// are none (RFC 9110 §5.6.1).
-    @inline(__always)
-    func forEachPart(separatedBy separator: UInt8, _ body: (Range<Int>) -> Bool) {
+    package func forEachPart(separatedBy separator: UInt8, _ body: (Range<Int>) -> Bool) {
         var start = 0
         while start < count {
             var end = start
@@ -15,14 +14,14 @@ extension Span<UInt8> {
     }
 
     /// A range without the spaces and tabs at its ends.
-    func trimmingBlanks(_ range: Range<Int>) -> Range<Int> {
+    package func trimmingBlanks(_ range: Range<Int>) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, self[start].isBlank { start += 1 }
         while end > start, self[end - 1].isBlank { end -= 1 }
         return start..<end
     }
 
-    func isEqual(to text: String) -> Bool {
+    package func isEqual(to text: String) -> Bool {
         let text = text.utf8.span
         guard count == text.count else { return false }
         for index in 0..<count where self[index] != text[index] { return false }
@@ -30,7 +29,7 @@ extension Span<UInt8> {
     }
 
     /// - Parameter text: lower-case ASCII.
-    func isEqualIgnoringCase(to text: StaticString) -> Bool {
+    package func isEqualIgnoringCase(to text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { text in
             for index in 0..<count where self[index].lowercased != text[index] { return false }

@@ -1,22 +1,18 @@
 import Foundation
-import HTTPTypes
 
 /// The parameters of a request's query, each of which may come once.
 ///
 /// Percent-encoding is decoded; `+` stays a plus, since an invocation URL holds no space that it could stand for. Nothing is
 /// looked at behind the first parameter that is refused, so that each of many costs no more than its bytes.
-struct QueryParameters {
+package struct QueryParameters: Sendable {
     /// UTF-8 all of them.
     private var values: [(name: String, value: [UInt8])] = []
 
-    /// - Parameter names: those that the route reads.
-    /// - Throws: `unknown_parameter` for another name, `invalid_parameter` for malformed percent-encoding, text that is not
-    ///   UTF-8, or a repeated name: whichever comes first.
-    init(_ query: Span<UInt8>, named names: String...) throws(Problem) {
-        try self.init(query, named: names)
-    }
-
-    init(_ query: Span<UInt8>, named names: [String]) throws(Problem) {
+    /// - Parameters:
+    ///   - query: as it came, without the question mark.
+    ///   - names: those that are read.
+    /// - Throws: What is refused first.
+    package init(_ query: Span<UInt8>, named names: [String]) throws(QueryRefusal) {
         var start = 0
         while start < query.count {
             let end = query.firstIndex(of: UInt8(ascii: "&"), from: start)
@@ -25,81 +21,32 @@ struct QueryParameters {
         }
     }
 
-    private mutating func take(_ item: Span<UInt8>, named names: [String]) throws(Problem) {
+    private mutating func take(_ item: Span<UInt8>, named names: [String]) throws(QueryRefusal) {
         let nameEnd = item.firstIndex(of: UInt8(ascii: "="), from: 0)
         let name = try Self.name(item.extracting(0..<nameEnd), among: names)
         guard let value = Self.decoded(item.extracting(min(nameEnd + 1, item.count)..<item.count)),
             value.span.isASCII || String(validating: value, as: UTF8.self) != nil
         else {
-            throw .field(name, code: "invalid_parameter", "the parameter is not percent-encoded UTF-8")
+            throw .unreadable(name)
         }
-        guard self[name] == nil else {
-            throw .field(name, code: "invalid_parameter", "the parameter comes twice")
-        }
+        guard self[name] == nil else { throw .repeated(name) }
         values.append((name, value))
     }
 
-    private static func name(_ bytes: Span<UInt8>, among names: [String]) throws(Problem) -> String {
+    private static func name(_ bytes: Span<UInt8>, among names: [String]) throws(QueryRefusal) -> String {
         // As nearly all are written.
         for name in names where bytes.isEqual(to: name) { return name }
         guard let decoded = decoded(bytes), let text = String(validating: decoded, as: UTF8.self) else {
-            throw Problem(
-                .badRequest, "invalid_parameter", "a parameter's name is not percent-encoded UTF-8")
+            throw .unreadableName
         }
         guard let name = names.first(where: { $0.utf8.elementsEqual(decoded) }) else {
-            throw .field(text, code: "unknown_parameter", "the parameter is unknown")
+            throw .unknown(text)
         }
         return name
     }
 
-    /// - Returns: UTF-8.
-    func required(_ name: String) throws(Problem) -> [UInt8] {
-        guard let value = self[name] else {
-            throw .field(name, code: "missing_parameter", "the parameter is missing")
-        }
-        return value
-    }
-
-    /// - Returns: The text; nil when the parameter is not there.
-    func optional(_ name: String) -> String? {
-        self[name].map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// How many items a page has at most, from `limit`.
-    func pageLength() throws(Problem) -> Int {
-        guard let text = optional("limit") else { return Self.pageLength }
-        guard let limit = Int(text), Self.pageLengths.contains(limit) else {
-            throw .field(
-                "limit", code: "invalid_parameter",
-                "the parameter must be a number from \(Self.pageLengths.lowerBound) to \(Self.pageLengths.upperBound)"
-            )
-        }
-        return limit
-    }
-
-    private static let pageLength = 100
-    static let pageLengths = 1...1_000
-
-    /// True or false, which it is without the parameter.
-    func flag(_ name: String) throws(Problem) -> Bool {
-        switch optional(name) {
-        case nil, "false": return false
-        case "true": return true
-        default: throw .field(name, code: "invalid_parameter", "the parameter must be true or false")
-        }
-    }
-
-    /// A number from 0 on; nil without the parameter.
-    func count(_ name: String) throws(Problem) -> Int? {
-        guard let text = optional(name) else { return nil }
-        guard let count = Int(text), count >= 0 else {
-            throw .field(name, code: "invalid_parameter", "the parameter must be a number from 0 on")
-        }
-        return count
-    }
-
-    /// There are never more than the route reads.
-    private subscript(_ name: String) -> [UInt8]? { values.first { $0.name == name }?.value }
+    /// The value, in UTF-8; nil for a parameter that is not there. There are never more than those that are read.
+    package subscript(_ name: String) -> [UInt8]? { values.first { $0.name == name }?.value }
 
     private static func decoded(_ bytes: Span<UInt8>) -> [UInt8]? {
         var isWellFormed = true

@@ -1,14 +1,14 @@
 import Foundation
 
 /// The fields of a query or a form, as `application/x-www-form-urlencoded` has them (URL Standard §5).
-struct FormFields: Sendable {
+package struct FormFields: Sendable {
     /// The longest form that is read, in bytes. [ours]
-    static let maximumLength = 1_048_576
+    package static let maximumLength = 1_048_576
 
     private var values: [String: String] = [:]
 
     /// Of fields that come more than once the first counts; what cannot be decoded is nothing.
-    init(_ text: some StringProtocol) {
+    package init(_ text: some StringProtocol) {
         for item in text.split(separator: "&") {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = Self.decoded(parts[0]),
@@ -19,14 +19,14 @@ struct FormFields: Sendable {
     }
 
     /// The field without the white space around it; nil for one that is missing or empty.
-    subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         guard let value = values[name]?.trimmingCharacters(in: .whitespacesAndNewlines), !value.isEmpty else {
             return nil
         }
         return value
     }
 
-    func has(_ name: String) -> Bool { values[name] != nil }
+    package func has(_ name: String) -> Bool { values[name] != nil }
 
     /// Nil also for what holds U+0000, which PostgreSQL's texts cannot.
     private static func decoded(_ text: some StringProtocol) -> String? {

@@ -2,7 +2,7 @@ import Administration
 import LocalServers
 import Testing
 
-@testable import DomainProof
+@testable import DNSClient
 
 @Suite(.timeLimit(.minutes(30))) struct LibresolvTextRecordResolverTests {
     private static func ask(

@@ -1,0 +1,69 @@
+import HTTPSyntax
+import HTTPTypes
+
+extension APIRequest {
+    /// - Parameter names: those that the route reads.
+    /// - Throws: `unknown_parameter` for another name, `invalid_parameter` for malformed percent-encoding, text that is not
+    ///   UTF-8, or a repeated name: whichever comes first.
+    func queryParameters(named names: [String]) throws(Problem) -> QueryParameters {
+        do throws(QueryRefusal) {
+            return try QueryParameters(query.utf8.span, named: names)
+        } catch {
+            throw Problem(.badRequest, error)
+        }
+    }
+}
+
+extension AdmittedRequest {
+    func queryParameters(named names: [String]) throws(Problem) -> QueryParameters {
+        try request.queryParameters(named: names)
+    }
+}
+
+extension QueryParameters {
+    /// - Returns: UTF-8.
+    func required(_ name: String) throws(Problem) -> [UInt8] {
+        guard let value = self[name] else {
+            throw .field(name, code: "missing_parameter", "the parameter is missing")
+        }
+        return value
+    }
+
+    /// - Returns: The text; nil when the parameter is not there.
+    func optional(_ name: String) -> String? {
+        self[name].map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// How many items a page has at most, from `limit`.
+    func pageLength() throws(Problem) -> Int {
+        guard let text = optional("limit") else { return Self.pageLength }
+        guard let limit = Int(text), Self.pageLengths.contains(limit) else {
+            throw .field(
+                "limit", code: "invalid_parameter",
+                "the parameter must be a number from \(Self.pageLengths.lowerBound) to \(Self.pageLengths.upperBound)"
+            )
+        }
+        return limit
+    }
+
+    private static let pageLength = 100
+    static let pageLengths = 1...1_000
+
+    /// True or false, which it is without the parameter.
+    func flag(_ name: String) throws(Problem) -> Bool {
+        switch optional(name) {
+        case nil, "false": return false
+        case "true": return true
+        default: throw .field(name, code: "invalid_parameter", "the parameter must be true or false")
+        }
+    }
+
+    /// A number from 0 on; nil without the parameter.
+    func count(_ name: String) throws(Problem) -> Int? {
+        guard let text = optional(name) else { return nil }
+        guard let count = Int(text), count >= 0 else {
+            throw .field(name, code: "invalid_parameter", "the parameter must be a number from 0 on")
+        }
+        return count
+    }
+}

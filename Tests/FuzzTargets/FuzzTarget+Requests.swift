@@ -1,0 +1,74 @@
+import Administration
+import Encodings
+import Foundation
+import HTTPSyntax
+import IPAddresses
+import JSON
+import Notifications
+import Tenancy
+
+/// What requests say beside their bodies. Lines, fields and cookies are told apart by the libraries, before what is tried here.
+extension FuzzTarget {
+    /// A value is UTF-8, and the same where each of its bytes is encoded.
+    static let query = FuzzTarget("query", upTo: 8_192) { bytes in
+        guard let parameters = try? QueryParameters(bytes.span, named: names) else { return }
+        var encoded: [UInt8] = []
+        for name in names {
+            guard let value = parameters[name] else { continue }
+            precondition(String(validating: value, as: UTF8.self) != nil)
+            encoded += "&\(name)=".utf8
+            for byte in value {
+                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        let again = try? QueryParameters(encoded.span, named: names)
+        precondition(names.allSatisfy { again?[$0] == parameters[$0] })
+    }
+
+    /// What PostgreSQL's texts cannot hold is in no field.
+    static let form = FuzzTarget("form", upTo: 8_192) { bytes in
+        let form = FormFields(String(decoding: bytes, as: UTF8.self))
+        for name in names {
+            guard let value = form[name] else { continue }
+            precondition(form.has(name) && !value.isEmpty && !value.utf8.contains(0))
+        }
+    }
+
+    /// One text as the value of each field that is read here, and not by a target of its own.
+    static let fields = FuzzTarget("fields", upTo: 1_024) { bytes in
+        let text = String(decoding: bytes, as: UTF8.self)
+        let field = text.utf8.span
+        // Authorization: what stands around a token is no part of it.
+        if let token = field.bearerToken, !token.isEmpty {
+            let again = "bearer " + String(decoding: Array(text.utf8)[token], as: UTF8.self)
+            precondition(again.utf8.span.bearerToken == 7..<7 + token.count)
+            _ = try? APIKey(String(again.dropFirst(7)))
+        }
+        // Content-Type: a body is of one type.
+        precondition(!field.isMediaType("application/json") || !field.isMediaType("text/csv"))
+        // If-None-Match, If-Match: what is the same is also weakly the same.
+        precondition(!field.hasEntityTag(tag, weakly: false) || field.hasEntityTag(tag))
+        // Prefer
+        _ = field.prefersRepresentation
+        // X-Request-ID: goes into logs.
+        precondition(!field.isRequestID || text.utf8.allSatisfy { (0x21...0x7E).contains($0) })
+        // Host
+        precondition(Authority.host(of: text) != "")
+        // X-Forwarded-For: whatever a client claims, the proxy's connection is somebody's.
+        precondition(proxies.address(behind: proxy, forwardedFor: text) != nil)
+        // Idempotency-Key
+        _ = IdempotencyKey(text, for: [:], of: tenant)
+        // The console's cookie.
+        _ = ConsoleSecret(text)
+        // Values of the query: a page's cursor, a day.
+        if let name = PageCursor.name(in: text) { precondition(PageCursor.text(of: name) == text) }
+        _ = Date(rfc3339: text)
+    }
+
+    private static let names = ["url", "limit", "after"]
+    private static let digits = Array("0123456789aBcDeF".utf8)
+    private static let tag = "\"0123456789abcdef\""
+    private static let proxies = TrustedProxies(["10.0.0.0/8", "fd00::/8"].compactMap { AddressRange($0) })
+    private static let proxy = IPAddress("10.0.0.1")
+    private static let tenant = TenantID(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)))
+}

@@ -1,0 +1,68 @@
+import Testing
+
+@testable import HTTPSyntax
+
+@Suite struct FieldsTests {
+    @Test(arguments: [
+        ("Bearer abc", "abc"), ("bearer abc", "abc"), ("BEARER  \tabc ", "abc"), ("Bearer a b", "a b"),
+        ("Bearer  ", ""), ("Bearer ", nil), ("Bearer", nil), ("Basic abc", nil), ("", nil),
+        (" Bearer abc", nil),
+        // A space is one, and no other byte that differs from it by a letter's case.
+        ("Bearer\0abc", nil),
+    ])
+    func aBearerToken(field: String, token: String?) {
+        let range = field.utf8.span.bearerToken
+        #expect(range.map { String(decoding: Array(field.utf8)[$0], as: UTF8.self) } == token)
+    }
+
+    @Test(arguments: [
+        ("application/json", true), ("Application/JSON", true), (" application/json ;", true),
+        ("application/json; charset=utf-8", true), ("application/json;charset=\"UTF-8\"", true),
+        ("application/json;charset=utf-8;charset=utf-8", true), ("application/json; charset=utf-16", false),
+        ("application/json; charset=utf-8; version=1", false), ("application/json5", false), ("", false),
+        (";application/json", true), ("charset=utf-8", false), ("text/csv", false),
+    ])
+    func aMediaType(field: String, isJSON: Bool) {
+        #expect(field.utf8.span.isMediaType("application/json") == isJSON)
+    }
+
+    @Test(arguments: [
+        ("\"a\"", true, true), ("W/\"a\"", true, false), ("w/\"a\"", false, false), ("*", true, true),
+        ("\"b\" ,\t\"a\"", true, true), (",,\"a\",", true, true), ("\"b\"", false, false),
+        ("a", false, false),
+        ("", false, false), ("\"a\" \"b\"", false, false),
+    ])
+    func entityTags(field: String, isNamedWeakly: Bool, isNamed: Bool) {
+        #expect(field.utf8.span.hasEntityTag("\"a\"") == isNamedWeakly)
+        #expect(field.utf8.span.hasEntityTag("\"a\"", weakly: false) == isNamed)
+    }
+
+    @Test(arguments: [
+        ("return=representation", true), ("Return = \"representation\"", true),
+        ("wait=10, return=representation", true), ("return=minimal", false), ("return", false), ("", false),
+        ("return=representations", false),
+    ])
+    func preferences(field: String, prefersRepresentation: Bool) {
+        #expect(field.utf8.span.prefersRepresentation == prefersRepresentation)
+    }
+
+    @Test(arguments: [
+        ("018f0a1b-2c3d.4e5f_A", true), ("a", true), ("", false), ("a b", false), ("a\n", false),
+        ("ü", false),
+        ("a/b", false), (String(repeating: "a", count: 128), true),
+        (String(repeating: "a", count: 129), false),
+    ])
+    func requestIDs(field: String, isOne: Bool) {
+        #expect(field.utf8.span.isRequestID == isOne)
+    }
+
+    @Test(arguments: [
+        ("example.com", "example.com"), ("EXAMPLE.com:443", "example.com"),
+        ("example.com.:8080", "example.com"),
+        ("example.com.", "example.com"), ("[::1]:80", "[::1]"), ("", nil), (":80", nil), (".", nil),
+        ("example.com:http", "example.com:http"), (String(repeating: "a", count: 261), nil),
+    ])
+    func hosts(authority: String, expected: String?) {
+        #expect(Authority.host(of: authority) == expected)
+    }
+}
