@@ -388,9 +388,9 @@ let package = Package(
             "ConsoleTests",
             [
                 "Administration", "AppSiteAssociation", "Cards", "Console", "Encodings", "Geodesy",
-                "HTTPAPI", "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "LandingPages", "Notifications",
-                "Persistence", "PostgreSQL", "RateLimiting", "Routing", "RoutingSupport", "StoreSupport",
-                "Tenancy", "TestSupport", httpTypes, hummingbird,
+                "HTTPAPI", "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations",
+                "Notifications", "Persistence", "PostgreSQL", "RateLimiting", "Receipts", "Routing",
+                "RoutingSupport", "StoreSupport", "Tenancy", "TestSupport", httpTypes, hummingbird,
                 hummingbirdTesting, logging, nioCore,
             ]),
         Floor.client.tests(

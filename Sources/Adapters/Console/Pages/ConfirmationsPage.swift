@@ -7,10 +7,18 @@ import Locations
 import Receipts
 
 /// How many confirmations there were, day by day and outcome by outcome. No coordinate exists to be shown.
-enum ConfirmationsPage {
-    @Sendable static func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+struct ConfirmationsPage: Sendable {
+    private let finished: FinishedDays
+
+    init(_ finished: FinishedDays) {
+        self.finished = finished
+    }
+
+    @Sendable func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        let chart = try await ConfirmationChart(request, of: tenant)
+        let counts = try await finished.counts(
+            of: tenant.id, days: PlacesPage.days, at: request.now, in: request.stores.confirmations)
+        let chart = ConfirmationChart(counts, at: request.now)
         return .page(
             Page(
                 title: "Confirmations", tenant: tenant, section: .confirmations,
@@ -27,17 +35,24 @@ struct ConfirmationChart {
     /// The oldest first, those without any included.
     let days: [(day: String, counts: [Confirmation.Outcome: Int])]
 
-    /// - Parameter location: whose; nil for all of the tenant's.
-    init(_ request: ConsoleRequest, of tenant: Tenant, at location: LocationIdentifier? = nil) async throws {
-        let today = (request.now.timeIntervalSinceReferenceDate / 86_400).rounded(.down) * 86_400
-        let first = Date(timeIntervalSinceReferenceDate: today - Double(PlacesPage.days - 1) * 86_400)
-        let counted = try await request.stores.confirmations.counts(
-            ConfirmationSelection(location: location, start: first), of: tenant.id)
-        let byDay = Dictionary(counted.map { ($0.day, $0.counts) }, uniquingKeysWith: { one, _ in one })
+    /// Those of one place.
+    init(_ request: ConsoleRequest, of tenant: Tenant, at location: LocationIdentifier) async throws {
+        self.init(
+            try await request.stores.confirmations.counts(
+                ConfirmationSelection(location: location, start: Self.firstDay(at: request.now)),
+                of: tenant.id), at: request.now)
+    }
+
+    init(_ counts: [ConfirmationCounts], at now: Date) {
+        let byDay = Dictionary(counts.map { ($0.day, $0.counts) }, uniquingKeysWith: { one, _ in one })
         days = (0..<PlacesPage.days).map { number in
-            let day = first.addingTimeInterval(Double(number) * 86_400)
+            let day = Self.firstDay(at: now).addingTimeInterval(Double(number) * 86_400)
             return (String(day.rfc3339.prefix(10)), byDay[day] ?? [:])
         }
+    }
+
+    private static func firstDay(at now: Date) -> Date {
+        now.startOfDay.addingTimeInterval(-Double(PlacesPage.days - 1) * 86_400)
     }
 
     var total: Int { days.reduce(0) { $0 + $1.counts.values.reduce(0, +) } }

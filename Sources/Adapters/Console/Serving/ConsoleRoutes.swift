@@ -110,7 +110,7 @@ struct ConsoleRoutes: Sendable {
         post("/t/:slug/domains/:host/verify", router, domain.verify)
         post("/t/:slug/domains/:host/pages", router, domain.setPages)
         get("/t/:slug/audit", router, AuditPage.answer)
-        get("/t/:slug/confirmations", router, ConfirmationsPage.answer)
+        get("/t/:slug/confirmations", router, ConfirmationsPage(FinishedDays()).answer)
         get("/t/:slug/deliveries", router, DeliveriesPage.list)
         get("/t/:slug/deliveries/:id", router, DeliveryTracePage.show)
         post("/t/:slug/deliveries/:id/retry", router, DeliveryTracePage.retry)
