@@ -193,7 +193,8 @@ class Installation:
         return False
 
     def log_tail(self):
-        return "\n".join((self.scratch / "serve.log").read_text().splitlines()[-10:])
+        log = self.scratch / "serve.log"
+        return "\n".join(log.read_text().splitlines()[-10:]) if log.exists() else "no server was started"
 
     def kill_server(self):
         self.server.kill()
