@@ -3,8 +3,12 @@ primary."""
 
 import contextlib
 import os
+import pathlib
+import re
 import secrets
+import shutil
 import subprocess
+import tempfile
 import time
 import urllib.request
 
@@ -171,13 +175,18 @@ listen servers
         kill(self.servers[way].process.pid)
 
     def log_tail(self):
-        """Errors first: what a request failed by. Then what became of the nodes."""
+        """Errors first: what a request failed by. Then what became of the nodes. All of it is kept, and where is said."""
+        kept = pathlib.Path(tempfile.mkdtemp(prefix="doorstep-cluster-"))
         logs = {path.name: path.read_text(errors="replace").splitlines() for path in sorted(self.scratch.glob("serve-*.log"))}
-        return "\n".join(
-            f"{name}: {line}" for name, lines in logs.items()
-            for line in [*[line for line in lines if " error doorstep" in line][-8:], *lines[-4:]]) + "\n" + "\n".join(
-            f"{node.name}: {line}" for node in self.nodes
-            for line in (node.logs / "patroni.log").read_text(errors="replace").splitlines()[-25:])
+        said = [f"{name}: {line}" for name, lines in logs.items()
+                for line in [*[line for line in lines if " error doorstep" in line][-8:], *lines[-4:]]]
+        for node in self.nodes:
+            shutil.copytree(node.logs, kept / node.name)
+            # Not what Patroni says of clients that wait for an answer no longer.
+            lines = [line for line in (node.logs / "patroni.log").read_text(errors="replace").splitlines()
+                     if re.match(r"\d{4}-", line) and "Traceback" not in line]
+            said += [f"{node.name}: {line}" for line in lines[-25:] + node.running("postgres")]
+        return "\n".join([*said, f"The nodes' logs are in {kept}."])
 
     def close(self):
         for process in (*self.servers.values(), self.pooler, self.proxy):

@@ -234,6 +234,17 @@ class Node:
                     found.append(int(entry.name))
         return found
 
+    def running(self, program):
+        """Of each, its state, what it waits in, and how it calls itself."""
+        found = []
+        for process in self.processes(program):
+            with contextlib.suppress(OSError):
+                entry = pathlib.Path(f"/proc/{process}")
+                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+                found.append(f"{process} {state} {(entry / 'wchan').read_text()} {words}")
+        return found
+
     def crash(self, seconds_down):
         """It loses its power, and starts again."""
         for process in (self.etcd, self.patroni):
