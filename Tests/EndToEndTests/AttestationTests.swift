@@ -80,7 +80,7 @@ import Testing
         _ server: RunningServer, key: String, _ fields: [String: String] = [:], _ body: JSONValue = body
     ) async throws -> RunningServer.Answer {
         try await server.send(
-            .POST, "/v1/confirmations", key: key, String(decoding: body.serialized(), as: UTF8.self),
+            .POST, "/v1/confirmations", key: key, body.text,
             type: "application/json", fields: fields)
     }
 

@@ -77,7 +77,7 @@ import Testing
                 "steps": .array(steps.map(\.json)),
             ]
             // Read by deploy/bench/registration.
-            print("registration scale: " + String(decoding: report.serialized(), as: UTF8.self))
+            print("registration scale: " + report.text)
         }
     }
 

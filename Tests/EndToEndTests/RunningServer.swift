@@ -145,7 +145,7 @@ final class RunningServer: Sendable {
         type: String = "application/json"
     ) async throws -> Answer {
         try await send(
-            method, path, key: key, String(decoding: body.serialized(), as: UTF8.self), type: type)
+            method, path, key: key, body.text, type: type)
     }
 
     func send(

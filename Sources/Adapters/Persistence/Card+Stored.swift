@@ -29,7 +29,7 @@ extension Card {
     private var textWithoutImage: String {
         var card = self
         card.image = nil
-        return String(decoding: JSONValue.object(card.json).serialized(), as: UTF8.self)
+        return JSONValue.object(card.json).text
     }
 
     /// As columns of rows that are staged: with one whose card is not said nothing is to be done.

@@ -125,6 +125,6 @@ extension Clip: StoredItem {
     }
 
     private var storedAttestation: String? {
-        attestation.map { String(decoding: JSONValue.object($0.json).serialized(), as: UTF8.self) }
+        attestation.map { JSONValue.object($0.json).text }
     }
 }

@@ -32,7 +32,7 @@ extension TenantTransaction {
 }
 
 extension AssociationContent {
-    var jsonText: JSONText { JSONText(String(decoding: JSONValue.object(json).serialized(), as: UTF8.self)) }
+    var jsonText: JSONText { JSONText(JSONValue.object(json).text) }
 }
 
 extension DomainRecord: StoredItem {

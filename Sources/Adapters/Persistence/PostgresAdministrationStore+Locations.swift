@@ -96,7 +96,7 @@ extension LocationRecord {
         let stored = (card ?? Card()).stored
         columns["card"] = stored.json.flatMap { try? JSONValue(parsing: $0.utf8) }
         columns["card_image"] = stored.image.map(JSONValue.string)
-        return JSONText(String(decoding: JSONValue.object(columns).serialized(), as: UTF8.self))
+        return JSONText(JSONValue.object(columns).text)
     }
 }
 
@@ -128,7 +128,7 @@ extension LocationRecord: StagedItem {
         [
             identifier.text, name.text, region.center.latitude.description,
             region.center.longitude.description, region.radius.meters.description,
-            String(decoding: JSONValue.object(metadata).serialized(), as: UTF8.self),
+            JSONValue.object(metadata).text,
             details.isEmpty ? nil : String(decoding: details.json, as: UTF8.self),
         ] + Card.staged(card)
     }

@@ -93,8 +93,8 @@ public struct PostgresRegistrationChecks: Sendable {
     public func record(
         _ check: RegistrationCheck, of tenant: TenantID, again pause: Duration? = nil
     ) async throws -> Bool {
-        let summary = Self.text(.object(check.summary))
-        let counts = Self.text(.object(check.counts.reduce(into: [:]) { $0[$1.key] = JSONValue($1.value) }))
+        let summary = JSONValue.object(check.summary).text
+        let counts = JSONValue(check.counts).text
         let findings = JSONValue.array(check.findings).serialized()
         let digest = Array(SHA256.hash(data: findings))
         return try await write(tenant) { transaction in
@@ -152,7 +152,7 @@ public struct PostgresRegistrationChecks: Sendable {
                     (tenant_id, bundle_id, url, location_identifier, row_json)
                 SELECT \(tenant.uuid)::uuid, \(check.clip.text)::text, url, nullif(location, ''), row_json::jsonb
                 FROM unnest(\(part.map(\.url)), \(part.map { $0.location ?? "" }),
-                    \(part.map { Self.text(.object($0.json)) })) AS r (url, location, row_json)
+                    \(part.map { JSONValue.object($0.json).text })) AS r (url, location, row_json)
                 """)
         }
     }
@@ -208,10 +208,6 @@ public struct PostgresRegistrationChecks: Sendable {
             }
             return members
         }
-    }
-
-    private static func text(_ json: JSONValue) -> String {
-        String(decoding: json.serialized(), as: UTF8.self)
     }
 }
 

@@ -206,7 +206,7 @@ struct PostgresRegistrationRun: RegistrationRun {
     }
 
     private static func text(_ content: ExperienceContent) -> String {
-        String(decoding: JSONValue.object(content.json).serialized(), as: UTF8.self)
+        JSONValue.object(content.json).text
     }
 
     private func transaction(_ body: (TenantTransaction) async throws -> Void) async throws {

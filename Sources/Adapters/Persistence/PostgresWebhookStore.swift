@@ -106,7 +106,7 @@ public struct PostgresWebhookStore: WebhookStore {
             try await transaction.limitLockWaits()
             let state: RecordedMessage.State =
                 attempt.reply.isTaken ? .taken : pause == nil ? .givenUp : .waiting
-            let stored = String(decoding: JSONValue.object(attempt.json).serialized(), as: UTF8.self)
+            let stored = JSONValue.object(attempt.json).text
             // The webhook before its messages, as whoever switches it off or deletes it: else each waits for the other.
             let count = try await transaction.execute(
                 """

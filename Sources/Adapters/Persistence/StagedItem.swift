@@ -154,9 +154,10 @@ extension StagedItem {
             """
     }
 
-    /// The rows that are not staged.
-    private static var isNotStaged: String {
-        "NOT EXISTS (SELECT FROM pg_temp.staged s WHERE (\(keyList("s."))) = (\(keyList("t."))))"
+    /// Of the rows that are staged. The other way round it is `NOT` before it, and only so: for the planner `NOT (NOT EXISTS …)` is no
+    /// join, and each row of the table is looked at for it.
+    private static var isStaged: String {
+        "EXISTS (SELECT FROM pg_temp.staged s WHERE (\(keyList("s."))) = (\(keyList("t."))))"
     }
 
     /// A hash of the rows that are staged, as they are now, and where others are removed of all; how many these are, and of how
@@ -165,8 +166,8 @@ extension StagedItem {
     static func state(of tenant: TenantID, prunes: Bool, locks: Bool) -> Query {
         """
         WITH concerned AS (
-            SELECT t.*, NOT (\(unsafeSQL: isNotStaged)) AS is_staged FROM doorstep.\(identifier: relation) t
-            WHERE tenant_id = \(tenant.uuid)\(unsafeSQL: prunes ? "" : " AND NOT (\(isNotStaged))")
+            SELECT t.*, \(unsafeSQL: isStaged) AS is_staged FROM doorstep.\(identifier: relation) t
+            WHERE tenant_id = \(tenant.uuid)\(unsafeSQL: prunes ? "" : " AND \(isStaged)")
             ORDER BY \(unsafeSQL: keyList("t."))\(unsafeSQL: locks ? " FOR NO KEY UPDATE" : ""))
         SELECT encode(sha256(convert_to(coalesce(
                 string_agg(md5(c::text), '' ORDER BY \(unsafeSQL: keyList("c."))), ''), 'UTF8')), 'hex'),
@@ -180,7 +181,7 @@ extension StagedItem {
         """
         WITH removed AS (
             SELECT FROM doorstep.\(identifier: relation) t
-            WHERE tenant_id = \(tenant.uuid) AND \(unsafeSQL: isNotStaged) FOR UPDATE
+            WHERE tenant_id = \(tenant.uuid) AND NOT \(unsafeSQL: isStaged) FOR UPDATE
         )
         SELECT (SELECT count(*) FROM doorstep.\(identifier: relation) WHERE tenant_id = \(tenant.uuid)),
             (SELECT count(*) FROM removed)
@@ -190,7 +191,7 @@ extension StagedItem {
     static func removal(of tenant: TenantID) -> Query {
         """
         DELETE FROM doorstep.\(identifier: relation) t
-        WHERE tenant_id = \(tenant.uuid) AND \(unsafeSQL: isNotStaged)
+        WHERE tenant_id = \(tenant.uuid) AND NOT \(unsafeSQL: isStaged)
         """
     }
 
@@ -206,7 +207,7 @@ extension StagedItem {
             WHERE tenant_id = \(tenant.uuid)
                 AND \(identifier: reference.column) = t.\(unsafeSQL: keyColumns.first ?? "")
         ) r
-        WHERE t.tenant_id = \(tenant.uuid) AND r.count > 0 AND \(unsafeSQL: isNotStaged)
+        WHERE t.tenant_id = \(tenant.uuid) AND r.count > 0 AND NOT \(unsafeSQL: isStaged)
         ORDER BY key LIMIT \(ImportPlan.limit)
         """
     }

@@ -146,7 +146,3 @@ extension DeliveryCount {
         }
     }
 }
-
-extension JSONValue {
-    var text: String { String(decoding: serialized(), as: UTF8.self) }
-}

@@ -11,7 +11,7 @@ extension TenantTransaction {
         _ action: AuditEntry.Action, _ relation: String, before: JSONObject? = nil, after: JSONObject
     ) async throws {
         let text = { (object: JSONObject) in
-            String(decoding: JSONValue.object(object).serialized(), as: UTF8.self)
+            JSONValue.object(object).text
         }
         try await execute(
             """

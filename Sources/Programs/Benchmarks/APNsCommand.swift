@@ -106,7 +106,7 @@ struct APNsCommand: AsyncParsableCommand {
                 "clientMicrosecondsPerRequest": JSONValue(finite: perRequest),
                 "simulatorMicrosecondsPerRequest": JSONValue(finite: perAnswer),
             ]
-            print(String(decoding: object.serialized(), as: UTF8.self))
+            print(object.text)
         case .table:
             print("\(accepted) of \(requests) accepted, \(Int(rate)) a second")
             print(

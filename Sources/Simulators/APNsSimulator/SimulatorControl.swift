@@ -148,9 +148,7 @@ extension SimulatorCounters {
             "connections": JSONValue(connections), "refusedConnections": JSONValue(refusedConnections),
             "openConnections": JSONValue(openConnections), "requests": JSONValue(requests),
             "accepted": JSONValue(accepted),
-            "refused": .object(
-                refused.sorted { $0.key < $1.key }
-                    .reduce(into: JSONObject()) { $0[$1.key] = JSONValue($1.value) }),
+            "refused": JSONValue(refused),
             "unanswered": JSONValue(unanswered), "turnedAway": JSONValue(turnedAway),
             "streamOverruns": JSONValue(streamOverruns), "mostStreams": JSONValue(mostStreams),
             "verifiedTokens": JSONValue(verifiedTokens),

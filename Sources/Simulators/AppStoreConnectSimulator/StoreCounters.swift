@@ -22,14 +22,12 @@ public struct StoreCounters: Sendable, Hashable {
 
     /// By their names.
     public var json: JSONObject {
-        func counts(_ counts: [String: Int]) -> JSONValue {
-            .object(counts.sorted { $0.key < $1.key }.reduce(into: [:]) { $0[$1.key] = JSONValue($1.value) })
-        }
-        return [
-            "requests": counts(requests),
-            "statuses": counts(
+        [
+            "requests": JSONValue(requests),
+            "statuses": JSONValue(
                 Dictionary(statuses.map { (String($0.key), $0.value) }) { first, _ in first }),
-            "refusals": counts(refusals), "attempts": counts(attempts), "creations": counts(creations),
+            "refusals": JSONValue(refusals), "attempts": JSONValue(attempts),
+            "creations": JSONValue(creations),
             "parts": JSONValue(parts), "overruns": JSONValue(overruns),
             "mostInAnHour": JSONValue(mostInAnHour),
         ]

@@ -20,7 +20,7 @@ extension Card {
                 case .array(let values)
                 where values.count == 1 && values[0].stringValue?.isBracketed == false:
                     values[0].stringValue ?? ""
-                default: String(decoding: value.serialized(), as: UTF8.self)
+                default: value.text
                 }
             columns[Self.columnPrefix + path] = text
         }

@@ -41,7 +41,7 @@ extension JSONValue? {
         switch self {
         case nil: ""
         case .string(let text): text
-        case .some(let value): String(decoding: value.serialized(), as: UTF8.self)
+        case .some(let value): value.text
         }
     }
 }

@@ -78,7 +78,7 @@ extension RegistrationCheck {
     public var message: JSONObject {
         [
             "clip": .string(clip.text), "checkedAt": JSONValue(checkedAt),
-            "counts": .object(counts.reduce(into: [:]) { $0[$1.key] = JSONValue($1.value) }),
+            "counts": JSONValue(counts),
             "findings": JSONValue(findingURLs.count),
             "urls": .array(findingURLs.prefix(Self.maximumURLs).map(JSONValue.string)),
         ]

@@ -130,9 +130,7 @@ extension RegistrationPlan.Row {
 
 extension FieldChange {
     fileprivate var line: String {
-        func text(_ value: JSONValue?) -> String {
-            value.map { String(decoding: $0.serialized(), as: UTF8.self) } ?? "nothing"
-        }
-        return "    \(path): \(text(old)) → \(text(new))" + (cause == .intended ? "" : " (\(cause.rawValue))")
+        "    \(path): \(old?.text ?? "nothing") → \(new.text)"
+            + (cause == .intended ? "" : " (\(cause.rawValue))")
     }
 }

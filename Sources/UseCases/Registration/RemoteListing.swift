@@ -23,7 +23,7 @@ public struct RemoteListing: Sendable, Hashable {
 extension RemoteExperience {
     /// Chooses between versions of one experience in the same way, whatever order the pages came in.
     fileprivate var sortKey: [String] {
-        let card = String(decoding: JSONValue.object(content.card.json).serialized(), as: UTF8.self)
+        let card = JSONValue.object(content.card.json).text
         return [link, status.rawValue, placeStatus?.rawValue ?? "", "\(content.isPoweredBy)", card]
     }
 }

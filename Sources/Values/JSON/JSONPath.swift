@@ -34,6 +34,6 @@ public enum JSONPath {
         let scalars = key.unicodeScalars.prefix(keyLimit)
         let isCut = scalars.endIndex < key.unicodeScalars.endIndex
         let shown = JSONValue.string(String(scalars) + (isCut ? "…" : ""))
-        return String(decoding: shown.serialized(), as: UTF8.self)
+        return shown.text
     }
 }

@@ -7,7 +7,10 @@ extension JSONValue {
         written(indentation: nil).bytes
     }
 
-    /// Appends what `serialized()` returns.
+    /// What ``serialized()`` returns, as a string.
+    public var text: String { String(decoding: serialized(), as: UTF8.self) }
+
+    /// Appends what ``serialized()`` returns.
     public func write(into bytes: inout [UInt8]) {
         bytes.append(contentsOf: serialized())
     }

@@ -15,6 +15,12 @@ public enum JSONValue: Sendable {
         self = .number(JSONNumber(value))
     }
 
+    /// An object of integers by their names.
+    public init(_ counts: [String: Int]) {
+        self = .object(
+            counts.sorted { $0.key < $1.key }.reduce(into: [:]) { $0[$1.key] = JSONValue($1.value) })
+    }
+
     /// A number holding a value that the caller knows to be finite, such as a validated coordinate.
     ///
     /// - Precondition: `value` is finite; JSON has no other numbers.

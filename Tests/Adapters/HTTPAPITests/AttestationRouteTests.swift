@@ -55,7 +55,7 @@ import Testing
 
         func set(_ policy: ClipAttestation?) throws {
             var table = try #require(api.table.current).table
-            let text = policy.map { String(decoding: JSONValue.object($0.json).serialized(), as: UTF8.self) }
+            let text = policy.map { JSONValue.object($0.json).text }
             try table.set(.clips, .clip(tenant, clip, isMultiBusiness: true, attestation: text))
             api.table.replace(by: table, from: .database, asOf: Date())
         }
@@ -389,7 +389,7 @@ import Testing
         ] as [(ValidationCategory?, ClipAttestation, Bool)] {
             let fixture = try Fixture(ClipAttestation(confirm: .require))
             var table = try #require(fixture.api.table.current).table
-            let text = String(decoding: JSONValue.object(policy.json).serialized(), as: UTF8.self)
+            let text = JSONValue.object(policy.json).text
             try table.set(.clips, .clip(Self.tenant, other, isMultiBusiness: true, attestation: text))
             try table.set(
                 .experiences,
@@ -647,7 +647,7 @@ import Testing
         let fixture = try Fixture(ClipAttestation(confirm: .require))
         var table = try #require(fixture.api.table.current).table
         let policy = ClipAttestation(confirm: .require)
-        let text = String(decoding: JSONValue.object(policy.json).serialized(), as: UTF8.self)
+        let text = JSONValue.object(policy.json).text
         try table.set(.clips, .clip(Self.tenant, other, isMultiBusiness: true, attestation: text))
         try table.set(
             .experiences,

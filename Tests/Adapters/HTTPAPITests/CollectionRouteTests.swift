@@ -87,7 +87,7 @@ import Testing
                 let items = try #require(page["data"]?.arrayValue)
                 #expect(items.count == 2)
                 // What was read can be sent back as it is.
-                let read = items.map { String(decoding: $0.serialized(), as: UTF8.self) + "\n" }.joined()
+                let read = items.map { $0.text + "\n" }.joined()
                 let back = try await Self.send(method, sample.path, read, as: Self.jsonLines, client)
                 #expect(back.json == same.json, "\(back.text)")
             }

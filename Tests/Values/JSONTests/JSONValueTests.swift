@@ -10,7 +10,7 @@ import Testing
             "\"\\": "\"\\\u{8}\u{C}\n\r\t\u{0}\u{1F}",
         ]
         #expect(
-            String(decoding: value.serialized(), as: UTF8.self)
+            value.text
                 == "{\"\\\"\\\\\":\"\\\"\\\\\\b\\f\\n\\r\\t\\u0000\\u001f\",\"/\":\"/é€\u{1F600}\u{7F}\u{2028}\","
                 + "\"a\":{\"z\":{},\"é\":[]},\"b\":[1,2.5,-0,true,false,null]}")
     }

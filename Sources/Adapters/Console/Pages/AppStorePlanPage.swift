@@ -143,9 +143,9 @@ extension HTMLWriter {
                 list.element(.li) { item in
                     item.name(change["path"]?.stringValue ?? "")
                     item.text(": ")
-                    item.name(Self.text(change["old"]))
+                    item.value(change["old"])
                     item.text(" → ")
-                    item.name(Self.text(change["new"]))
+                    item.value(change["new"])
                 }
             }
             for code in ["blocks", "findings"].flatMap({ row[$0]?.arrayValue ?? [] }).compactMap(
@@ -173,12 +173,5 @@ extension HTMLWriter {
                 }
             }
         }
-    }
-
-    /// Of long values the beginning.
-    private static func text(_ value: JSONValue?) -> String {
-        guard let value, value != .null else { return "nothing" }
-        let text = value.stringValue ?? String(decoding: value.serialized(), as: UTF8.self)
-        return text.count > 200 ? text.prefix(200) + "…" : text
     }
 }

@@ -88,19 +88,13 @@ extension HTMLWriter {
                 list.element(.dt, text: column)
                 list.element(.dd) { dd in
                     if let before, entry.after != nil {
-                        dd.name(Self.text(before))
+                        dd.value(before)
                         dd.text(" → ")
                     }
-                    if let value = after ?? before { dd.name(Self.text(value)) }
+                    if let value = after ?? before { dd.value(value) }
                 }
             }
         }
-    }
-
-    /// Of long values the beginning: an entry holds whole rows.
-    private static func text(_ value: JSONValue) -> String {
-        let text = value.stringValue ?? String(decoding: value.serialized(), as: UTF8.self)
-        return text.count > 200 ? text.prefix(200) + "…" : text
     }
 }
 

@@ -1,6 +1,7 @@
 import Encodings
 import Foundation
 import HTML
+import JSON
 import QRCode
 
 /// What several pages are put together from.
@@ -25,6 +26,13 @@ extension HTMLWriter {
 
     /// A text from elsewhere, which cannot turn what stands around it.
     mutating func name(_ text: String) { element(.bdi, text: text) }
+
+    /// A value from elsewhere; of a long one, as whole rows are, the beginning.
+    mutating func value(_ value: JSONValue?) {
+        guard let value, value != .null else { return name("nothing") }
+        let text = value.stringValue ?? value.text
+        name(text.count > 200 ? text.prefix(200) + "…" : text)
+    }
 
     mutating func time(_ date: Date) {
         let text = date.rfc3339

@@ -100,7 +100,7 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
                 "team": .string(team), "keyIDs": .array(keys.map { .string($0.id) }),
             ]
             if let keyFile { object["keyFile"] = .string(keyFile) }
-            print(String(decoding: JSONValue.object(object).serialized(), as: UTF8.self))
+            print(JSONValue.object(object).text)
         case .table:
             print(
                 "APNs simulator (\(environment.rawValue)) at https://\(host):\(simulator.port), control at "

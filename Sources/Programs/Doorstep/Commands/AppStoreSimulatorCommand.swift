@@ -101,7 +101,7 @@ struct AppStoreSimulatorCommand: AsyncParsableCommand {
                 "clipBundleID": .string(clip.bundleID),
             ]
             object["issuerID"] = issuerID.map(JSONValue.string)
-            print(String(decoding: JSONValue.object(object).serialized(), as: UTF8.self))
+            print(JSONValue.object(object).text)
         case .table:
             print(
                 "App Store Connect simulator at \(simulator.host), control at http://127.0.0.1:\(control), "

@@ -144,10 +144,7 @@ extension AuditEntry {
     /// `radius: 100 → 250`, each changed column; all of them for a row that came or went.
     var changesText: String {
         changes.map { column, before, after in
-            let states = [before, after].compactMap {
-                $0.map { String(decoding: $0.serialized(), as: UTF8.self) }
-            }
-            return "\(column): \(states.joined(separator: " → "))"
+            "\(column): " + [before, after].compactMap { $0?.text }.joined(separator: " → ")
         }.joined(separator: ", ")
     }
 }

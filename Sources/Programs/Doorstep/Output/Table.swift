@@ -40,7 +40,7 @@ struct Table: CustomStringConvertible {
         case .string(let text): text
         case .bool(let isTrue): isTrue ? "yes" : "no"
         case .array(let values): values.map { text($0) }.joined(separator: ", ")
-        case .some(let value): String(decoding: value.serialized(), as: UTF8.self)
+        case .some(let value): value.text
         }
     }
 }
