@@ -183,7 +183,8 @@ class Node:
                             "max_wal_size": "128MB", "min_wal_size": "80MB", "wal_keep_size": "256MB",
                             # A standby that does not answer holds commits up no longer than that.
                             "wal_sender_timeout": "5s", "wal_receiver_timeout": "5s"}}},
-                "initdb": [{"encoding": "UTF8"}, {"locale": "C.UTF-8"}, "data-checksums"]},
+                # Each promotion begins a segment, and wal_keep_size keeps those of all timelines: a small disk has small ones.
+                "initdb": [{"encoding": "UTF8"}, {"locale": "C.UTF-8"}, {"wal-segsize": "1"}, "data-checksums"]},
             "postgresql": {
                 "listen": "0.0.0.0:5432", "connect_address": f"{members}:5432", "data_dir": str(self.disk / "data"),
                 "bin_dir": str(self.directory / "bin"), "authentication": login, "pgpass": str(self.directory / "pgpass"),
