@@ -10,9 +10,9 @@ public struct LocationRecord: Sendable, Hashable {
     public var name: DisplayName
     public var region: CircularRegion
     /// The row's further columns by their names; Doorstep keeps them and gives them no meaning.
-    public let metadata: JSONObject
+    public var metadata: JSONObject
     /// What lookups give back of it.
-    public let details: LocationDetails
+    public var details: LocationDetails
     /// What Apple's card of its experiences says where they do not; nil where that is not said, as in a row of a table: then what
     /// there is stays.
     public var card: Card?

@@ -236,7 +236,7 @@ struct ImportPage: Sendable {
             if let error { main.element(.p, .class("error"), .role("alert"), text: error) }
             main.element(.p, text: "All rows are imported, or none. The first line names the columns:")
             main.element(.pre, .tabindex(0)) {
-                $0.element(.code, text: "identifier,name,latitude,longitude,radius")
+                $0.element(.code, text: LocationRecord.requiredColumns.joined(separator: ","))
             }
             main.element(
                 .p, .class("hint"),

@@ -31,8 +31,6 @@ struct PlaceEditor: Sendable {
         var radius: String
         var errors: [String: String] = [:]
 
-        static let fields = ["name", "latitude", "longitude", "radius"]
-
         init(_ location: LocationRecord) {
             name = location.name.text
             latitude = "\(location.region.center.latitude)"

@@ -186,7 +186,7 @@ struct PlacesPage: Sendable {
     private static func empty(_ tenant: Tenant, _ html: inout HTMLWriter) {
         html.element(.p, text: "There is no place yet. A file of them begins with a line like this:")
         html.element(.pre, .tabindex(0)) {
-            $0.element(.code, text: "identifier,name,latitude,longitude,radius")
+            $0.element(.code, text: LocationRecord.requiredColumns.joined(separator: ","))
         }
         html.element(.p) { p in
             p.element(.a, .href(HTMLLink(.import, of: tenant)), text: "Import such a file")

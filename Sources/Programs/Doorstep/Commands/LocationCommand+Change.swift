@@ -86,16 +86,16 @@ extension LocationCommand {
             let record = try await tenant.withItems(\.locations) { locations in
                 try await locations.update(identifier) { record in
                     let (center, radius) = (record.region.center, radius.map { Distance(meters: $0) })
-                    return try LocationRecord(
-                        identifier: identifier, name: name.map { try DisplayName($0) } ?? record.name,
-                        region: CircularRegion(
-                            center: Coordinate(
-                                latitude: latitude ?? center.latitude,
-                                longitude: longitude ?? center.longitude),
-                            radius: radius ?? record.region.radius),
-                        metadata: metadata.map(\.entry).merged(into: record.metadata),
-                        details: LocationDetails(detail.merged(into: record.details.texts)),
-                        card: patch(record.card ?? Card()))
+                    var changed = record
+                    changed.name = try name.map { try DisplayName($0) } ?? record.name
+                    changed.region = try CircularRegion(
+                        center: Coordinate(
+                            latitude: latitude ?? center.latitude, longitude: longitude ?? center.longitude),
+                        radius: radius ?? record.region.radius)
+                    changed.metadata = metadata.map(\.entry).merged(into: record.metadata)
+                    changed.details = try LocationDetails(detail.merged(into: record.details.texts))
+                    changed.card = try patch(record.card ?? Card())
+                    return changed
                 }
             }
             output.print(record.json, line: "Updated location \(identifier)")
