@@ -44,7 +44,7 @@ public struct APIServer: Service {
         public var maximumConnections = 10_000
         /// How long requests under way may take when the server ends; what is not over then is cut.
         public var shutdownTimeout = Duration.seconds(25)
-        /// How long a request's body may take to arrive.
+        /// How long a request's head may take to arrive, and then its body.
         public var bodyTimeout = Duration.seconds(10)
         /// What tenants without limits of their own are held to [ours].
         public var limits = RequestLimits(
@@ -55,7 +55,7 @@ public struct APIServer: Service {
             clientNewAttestKeys: RateLimit(perSecond: 1, burst: 2_000))
         /// The proxies whose `X-Forwarded-For` is believed.
         public var trustedProxies: [AddressRange] = []
-        /// How many requests of one tenant may wait for their bodies at once.
+        /// How many requests of one tenant may wait for their bodies or the database at once.
         public var tenantConcurrency = 1_000
 
         public init() {}

@@ -146,7 +146,7 @@ extension Query.StringInterpolation {
             appendLaunch(of: tenant)
             appendLiteral("(url = ")
             appendInterpolation(url)
-            // What goes on with one of these characters is what comes before the next: '/' and '0', '?' and '@', '&' and ''.
+            // What goes on with one of these characters comes before what begins with the next: '/' and '0', '?' and '@', '&' and "'".
             for (first, next) in [("/", "0"), ("?", "@"), ("&", "'")] {
                 appendLiteral(" OR url >= ")
                 appendInterpolation(url + first)

@@ -86,7 +86,7 @@ extension RegistrationCheck {
 
     /// Neither a message nor a summary names more in one list. [ours]
     private static let maximumURLs = 100
-    /// Of a row that is kept, in bytes: more than a canonical URL of the catalogue has. [ours]
+    /// Of a row that is kept, in bytes: as long as a canonical URL of the catalogue may be. [ours]
     private static let maximumURLLength = 2_048
 }
 

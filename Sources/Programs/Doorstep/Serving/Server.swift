@@ -19,7 +19,8 @@ import Routing
 import ServiceLifecycle
 import UnixSignals
 
-/// The server with all its parts: the one place where adapters and the use cases that they serve are tied together.
+/// The server with all its parts: where adapters and the use cases that they serve are tied together, as `ConsoleHost` does for the
+/// console.
 struct Server {
     let api: APIServer.Settings
     /// Connections to PostgreSQL, besides those that deliver and those that manage.
