@@ -90,17 +90,17 @@ extension Query.StringInterpolation {
         appendInterpolation(limit)
     }
 
-    /// Whether a launch is one that a notification means which was asked for at a time; nil for now.
+    /// Whether a launch is one that a notification means which was asked for at a time; nil where each is.
     ///
     /// At a business is who was launched there within some hours; by a URL, whoever ever was.
     mutating func appendInterpolation(meant audience: Audience, askedAt: Date?) {
+        guard let askedAt else { return appendLiteral("true") }
         if case .urlPrefix = audience {
-            appendLiteral("known_since <= coalesce(")
+            appendLiteral("known_since <= ")
         } else {
-            appendLiteral("present_since <= coalesce(")
+            appendLiteral("present_since <= ")
         }
         appendInterpolation(askedAt)
-        appendLiteral(", now())")
     }
 
     /// Whether a launch `s` is the one of its instance for which that is met: of the launches at a business the latest, of

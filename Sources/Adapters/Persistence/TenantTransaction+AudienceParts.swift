@@ -26,6 +26,20 @@ extension TenantTransaction {
         of distribution: Distribution, _ size: AudiencePartSize, at cursor: AudienceCursor? = nil
     ) async throws -> DecidedPart {
         try await followIndexes()
+        if let cursor {
+            return try await decidePart(of: distribution, size, at: cursor, askedAt: cursor.askedAt)
+        }
+        // Whoever is there is meant, also by a clock that has been set back since, or was another server's.
+        let part = try await decidePart(of: distribution, size, at: nil, askedAt: nil)
+        guard part.hasMore else { return part }
+        // The parts behind it go by the clock, and so does it, so that all mean the same launches.
+        let now = try await execute("SELECT now()").one().decode(Date.self)
+        return try await decidePart(of: distribution, size, at: nil, askedAt: now)
+    }
+
+    private func decidePart(
+        of distribution: Distribution, _ size: AudiencePartSize, at cursor: AudienceCursor?, askedAt: Date?
+    ) async throws -> DecidedPart {
         var part = DecidedPart(place: cursor?.place, hasMore: true)
         var (room, launchesLeft) = (size.reachable, size.launches)
         var skippedLeft = cursor == nil ? size.skipped : 0
@@ -36,7 +50,7 @@ extension TenantTransaction {
         while part.hasMore, launchesLeft > 0, room > size.reachable / 10 {
             let limit = min(room, launchesLeft)
             var found = try await candidates(
-                for: distribution, behind: part.place, askedAt: cursor?.askedAt, limit: limit,
+                for: distribution, behind: part.place, askedAt: askedAt, limit: limit,
                 skipped: skippedLeft)
             room -= found.reachable
             launchesLeft -= limit

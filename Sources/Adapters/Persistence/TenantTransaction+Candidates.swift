@@ -35,7 +35,8 @@ extension TenantTransaction {
     /// decided by ``Distribution`` alone.
     /// - Parameters:
     ///   - place: Behind which to go on; nil for the first.
-    ///   - askedAt: By the database's clock: who was launched there since is not meant. Nil for now.
+    ///   - askedAt: By the database's clock: who was launched there since is not meant. Nil where all who are
+    ///     there are meant.
     ///   - limit: How many launches are looked at.
     ///   - skipped: How many of those that cannot be reached are returned one by one, too.
     func candidates(
