@@ -295,7 +295,9 @@ extension TenantTransaction {
         let rows = try await execute(
             """
             UPDATE doorstep.deliveries d
-            SET state = c.state, reason = nullif(c.reason, ''), lost_replies = least(c.lost_replies, d.attempt),
+            SET state = c.state, reason = nullif(c.reason, ''),
+                -- An attempt that is late does not know those that were lost after it.
+                lost_replies = greatest(d.lost_replies, least(c.lost_replies, d.attempt)),
                 due_at = CASE c.state WHEN 'queued' THEN now() + make_interval(secs => c.wait) END,
                 finished_at = CASE WHEN c.state <> 'queued' THEN now() END,
                 answers = CASE WHEN c.answer = '' THEN d.answers ELSE

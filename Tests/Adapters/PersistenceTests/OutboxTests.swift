@@ -90,6 +90,23 @@ import Testing
         }
     }
 
+    /// What was lost in between stays counted: it was sent as often.
+    @Test func whatAnEarlierAttemptWasAnsweredKeepsTheRepliesThatWereLost() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.register(Restaurants.Instance())
+            try await restaurants.send()
+            let outbox = restaurants.outbox
+            let first = try await outbox.claim(1, of: restaurants.tenant, for: Self.minute)
+            try await restaurants.passTime()
+            let second = try await outbox.claim(1, of: restaurants.tenant, for: Self.minute)
+            #expect(first.map(\.id) == second.map(\.id) && second.map(\.lostReplies) == [1])
+            let taken = Completion.answered(first[0], APNsAnswer(status: 200))
+            #expect(try await outbox.complete([taken], of: restaurants.tenant) == 1)
+            let lost = try await restaurants.stores.count("SELECT sum(lost_replies) FROM doorstep.deliveries")
+            #expect(lost == 1)
+        }
+    }
+
     @Test func aCompletionThatComesTooLateDoesNothing() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())
