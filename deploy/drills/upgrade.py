@@ -278,6 +278,13 @@ class Drill:
         self.cluster.stop()
 
 
+def of_checkout(binary):
+    """The revision of the checkout that a binary lies in."""
+    told = subprocess.run([str(REPOSITORY / "deploy/revision"), str(pathlib.Path(binary).parent)],
+                          stdout=subprocess.PIPE, text=True)
+    return told.stdout.strip() if told.returncode == 0 else "unknown"
+
+
 def build(revision):
     """The binary of a revision, in a clone of its own that stays for the next time."""
     folder = REPOSITORY / ".build-checks/upgrade" / revision
@@ -303,9 +310,12 @@ def main():
     parser.add_argument("--seconds", type=int, default=6)
     parser.add_argument("--break", dest="is_broken", action="store_true")
     options = parser.parse_args()
-    revision = None if options.old else options.revision or before_the_newest_migration()
+    if options.old:
+        revision = of_checkout(options.old)
+    else:
+        revision = options.revision or before_the_newest_migration()
     drill = Drill(options, options.old or build(revision))
-    print(f"\nseed {options.seed}" + (f"; the old server is of revision {revision}" if revision else ""), flush=True)
+    print(f"\nseed {options.seed}; the old server is of revision {revision}", flush=True)
     counts, broken = {}, {}
     try:
         asyncio.run(drill.run())
