@@ -40,13 +40,18 @@ struct RawConnection: Sendable {
         }
     }
 
-    /// Sends a head, and its body once the server has said something.
-    func exchange(_ head: [UInt8], then body: [UInt8]) async throws -> String {
+    /// Sends a head, and its body once the server has said something, and the test has done what it does then.
+    func exchange(
+        _ head: [UInt8], then body: [UInt8], after action: () async throws -> Void = {}
+    ) async throws -> String {
         try await send(head)
         return try await channel.executeThenClose { inbound, outbound in
             var text = ""
             for try await part in inbound {
-                if text.isEmpty { try await outbound.write(ByteBuffer(bytes: body)) }
+                if text.isEmpty {
+                    try await action()
+                    try await outbound.write(ByteBuffer(bytes: body))
+                }
                 text += String(buffer: part)
             }
             return text
