@@ -28,6 +28,9 @@ HANDSHAKE_LIMIT, ANSWER_LIMIT, MARGIN = 10, 35, 30
 # A query of names may take so many times what a lookup does; it is a hundred times as long, and once took thousands.
 MOST_LOOKUPS = 100
 STREAMS = 100
+# Clients that pipeline and never read; what is read of each but not answered yet takes no more than this, and all no more than
+# what one-time growth adds.
+PIPELINES, PIPELINE_MEMORY, GROWTH = 100, 256 * 2**10, 16 * 2**20
 
 
 class Failure(Exception):
@@ -110,6 +113,33 @@ def queries_cost_little(port, pid, key, count, milliseconds):
     check(names <= MOST_LOOKUPS * max(lookup, 1e-5), words)
     if milliseconds:
         check(names * 1e3 < milliseconds, f"that is less than {milliseconds:g} ms")
+
+
+def pipelines_take_little(port, pid):
+    """Requests that come faster than their answers are read wait in the system's buffers, not in the server's memory."""
+    request = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    before = resident_memory(pid)
+    opened = [connect(port) for _ in range(PIPELINES)]
+    sent = [0] * PIPELINES
+    for connection in opened:
+        connection.setblocking(False)
+    # Until nobody can send more, since all buffers between the two are full; well before unread answers are given up.
+    blocked, deadline = 0, time.monotonic() + ANSWER_LIMIT / 2
+    while blocked < 20 and time.monotonic() < deadline:
+        earlier = sum(sent)
+        for index, connection in enumerate(opened):
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    # From where the last part of a request was cut off.
+                    sent[index] += connection.send((request * 1_000)[sent[index] % len(request):])
+        blocked = blocked + 1 if sum(sent) == earlier else 0
+        time.sleep(0.05)
+    grown = resident_memory(pid) - before
+    check(
+        grown < PIPELINES * PIPELINE_MEMORY + GROWTH,
+        f"memory grew by {grown / 2**20:.0f} MiB for {PIPELINES} clients that send requests and read no answers")
+    for connection in opened:
+        connection.close()
 
 
 def wait_until_ready(port):
@@ -276,6 +306,7 @@ def main():
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
     try:
         queries_cost_little(*arguments.plain, key, arguments.requests, arguments.milliseconds)
+        pipelines_take_little(*arguments.plain)
         wait_until_ready(arguments.tls[0])
         connections_end(*arguments.tls, key, arguments.silent, arguments.unread)
         ends(*arguments.tls, arguments.shutdown_timeout, arguments.silent, arguments.unread)

@@ -125,12 +125,28 @@ struct KnownChannel<Library: ServerChildChannel>: ServerChildChannel {
     let library: Library
     let connections: OpenConnections
 
+    /// How much is read of a connection at once, in bytes. [ours]
+    ///
+    /// Whatever has been read is parsed, whether or not it is its turn, and a request takes many times its bytes: who sends
+    /// hundreds of small ones and reads no answer is not to have the memory for them.
+    private static var readLength: Int { 4_096 }
+
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Library.Value> {
         let mayStay = connections.add(channel)
-        return library.setup(channel: channel, logger: logger).map { value in
+        return readLittle(of: channel).flatMap {
+            library.setup(channel: channel, logger: logger)
+        }.map { value in
             // Not before: what is closed cannot be set up.
             if !mayStay { channel.close(promise: nil) }
             return value
+        }
+    }
+
+    private func readLittle(of channel: any Channel) -> EventLoopFuture<Void> {
+        let allocator = AdaptiveRecvByteBufferAllocator(
+            minimum: 64, initial: Self.readLength / 2, maximum: Self.readLength)
+        return channel.setOption(.recvAllocator, value: allocator).flatMap {
+            channel.setOption(.maxMessagesPerRead, value: 1)
         }
     }
 

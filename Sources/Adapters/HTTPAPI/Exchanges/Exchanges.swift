@@ -134,10 +134,11 @@ final class Exchanges<Wire: HTTPWire> {
     }
 
     func receive(_ error: any Error, _ context: ChannelHandlerContext) {
-        if let error = error as? HTTPParserError {
-            receive(.malformed(error), context)
-        } else {
-            context.fireErrorCaught(error)
+        switch error {
+        case let error as HTTPParserError: receive(.malformed(error), context)
+        // More of a request that was malformed already: answers to those before it are still on their way.
+        case ByteToMessageDecoderError.dataReceivedInErrorState: break
+        default: context.fireErrorCaught(error)
         }
     }
 

@@ -18,7 +18,15 @@ struct SpooledBody: AsyncSequence, Sendable {
     /// - Throws: A problem: `insufficient_storage` where the file cannot be made or written, and what the upload throws.
     init(_ upload: Upload, in directories: [String] = directories) async throws {
         file = try File(in: directories)
-        for try await piece in upload { try await file.append(piece) }
+        // A connection is read a little at a time, and each writing is a wait for the disk's thread.
+        var gathered: [UInt8] = []
+        for try await piece in upload {
+            gathered += piece
+            guard gathered.count >= File.pieceLength else { continue }
+            try await file.append(gathered)
+            gathered.removeAll(keepingCapacity: true)
+        }
+        try await file.append(gathered)
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(file: file) }
@@ -43,8 +51,8 @@ struct SpooledBody: AsyncSequence, Sendable {
         private let descriptor: CInt
         private let queue = DispatchQueue(label: "doorstep.spooled-body")
 
-        /// How much is read at once, in bytes. [ours]
-        private static let pieceLength = 262_144
+        /// How much is written or read at once, in bytes. [ours]
+        static let pieceLength = 262_144
 
         init(in directories: [String]) throws(Problem) {
             for directory in directories {
