@@ -1,4 +1,5 @@
 import Cards
+import Encodings
 import Geodesy
 import Invocation
 public import JSON
@@ -90,20 +91,15 @@ extension LocationRecord: ImportableRow {
         let numbers = [region.center.latitude, region.center.longitude, region.radius.meters]
         return [identifier.text, name.text] + numbers.map { JSONNumber(finite: $0).literal }
     }
-
 }
 
 extension CSVFields {
-    /// Decimals as people and spreadsheets write them; `Double` also reads hexadecimal and names of
-    /// non-numbers.
     func number(_ column: String) throws(RowRefusal) -> Double {
         try Self.number(self[column], in: column)
     }
 
     static func number(_ text: String, in column: String) throws(RowRefusal) -> Double {
-        guard text.utf8.allSatisfy(\.isOfDecimal), let number = Double(text) else {
-            throw RowRefusal(column, "not a number")
-        }
+        guard let number = Double(decimal: text) else { throw RowRefusal(column, "not a number") }
         return number
     }
 }
@@ -115,18 +111,6 @@ extension GeodesyError {
         case .latitudeOutOfRange: "latitude"
         case .longitudeOutOfRange: "longitude"
         case .radiusOutOfRange: "radius"
-        }
-    }
-}
-
-extension UInt8 {
-    /// Whether it is a digit, sign, point or exponent's letter in ASCII.
-    fileprivate var isOfDecimal: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "e"), UInt8(ascii: "E"):
-            true
-        default: false
         }
     }
 }

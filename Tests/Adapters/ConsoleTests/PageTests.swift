@@ -8,6 +8,7 @@ import JSON
 import NIOCore
 import Notifications
 import Persistence
+import PostgreSQL
 import Tenancy
 import Testing
 
@@ -221,6 +222,35 @@ import Testing
         }
     }
 
+    /// The list, the filter and the chart begin with the same day, whatever the time is now.
+    @Test func aPlaceWasUsedWhereItsChartSaysSo() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            func isUsed() async throws -> [Bool] {
+                let unused = try await console.get("/t/acme/places?unused=1", cookie).text
+                let list = try await console.get("/t/acme/places", cookie).text
+                let place = try await console.get("/t/acme/places/door", cookie).text
+                return [
+                    !unused.contains("/places/door"), list.contains("<td><time"),
+                    !place.contains("Nobody was confirmed in the last 30 days."),
+                ]
+            }
+            func confirm(_ minute: String) -> Query {
+                """
+                INSERT INTO doorstep.confirmations
+                    (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
+                VALUES (\(console.acme.id.uuid), gen_random_uuid(), 'door', 'inRegion', 'nfc', \(unsafeSQL: minute))
+                """
+            }
+            // The last minute before the thirty days of which today is the last.
+            try await console.execute(
+                confirm("date_trunc('day', now(), 'UTC') - interval '29 days 1 minute'"))
+            #expect(try await isUsed() == [false, false, false])
+            try await console.execute(confirm("date_trunc('minute', now())"))
+            #expect(try await isUsed() == [true, true, true])
+        }
+    }
+
     @Test func aPlaceIsReviewedBeforeItIsSavedAndTheLogSaysByWhom() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn("ada")
@@ -251,7 +281,8 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let path = "/t/acme/places/door/edit"
-            let page = try await console.get("\(path)?name=&latitude=91&longitude=x&radius=501", cookie).text
+            let page = try await console.get("\(path)?name=&latitude=91&longitude=0x10&radius=501", cookie)
+                .text
             for field in ["name", "latitude", "longitude", "radius"] {
                 #expect(page.contains("id=\"\(field)-error\""), "\(field)")
             }

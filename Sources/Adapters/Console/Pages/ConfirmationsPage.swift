@@ -39,20 +39,17 @@ struct ConfirmationChart {
     init(_ request: ConsoleRequest, of tenant: Tenant, at location: LocationIdentifier) async throws {
         self.init(
             try await request.stores.confirmations.counts(
-                ConfirmationSelection(location: location, start: Self.firstDay(at: request.now)),
+                ConfirmationSelection(location: location, start: request.firstDay),
                 of: tenant.id), at: request.now)
     }
 
     init(_ counts: [ConfirmationCounts], at now: Date) {
         let byDay = Dictionary(counts.map { ($0.day, $0.counts) }, uniquingKeysWith: { one, _ in one })
+        let first = now.start(ofDays: PlacesPage.days)
         days = (0..<PlacesPage.days).map { number in
-            let day = Self.firstDay(at: now).addingTimeInterval(Double(number) * 86_400)
+            let day = first.addingTimeInterval(Double(number) * 86_400)
             return (String(day.rfc3339.prefix(10)), byDay[day] ?? [:])
         }
-    }
-
-    private static func firstDay(at now: Date) -> Date {
-        now.startOfDay.addingTimeInterval(-Double(PlacesPage.days - 1) * 86_400)
     }
 
     var total: Int { days.reduce(0) { $0 + $1.counts.values.reduce(0, +) } }

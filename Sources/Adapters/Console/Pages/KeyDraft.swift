@@ -1,4 +1,5 @@
 import Administration
+import Encodings
 import Foundation
 import HTTPSyntax
 import Invocation
@@ -33,7 +34,7 @@ struct KeyDraft {
     }
 
     /// Nil for a key that does not expire.
-    var days: Double? { Double(lifetime) }
+    var days: Double? { Double(decimal: lifetime) }
 
     /// What the key is to be able to do, empty for what is usual; nil where a field is wrong, and says so.
     mutating func checked() -> Scopes? {

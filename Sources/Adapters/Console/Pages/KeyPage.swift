@@ -1,4 +1,5 @@
 import Administration
+import Encodings
 import Foundation
 import HTML
 import HTTPSyntax
@@ -24,7 +25,7 @@ struct KeyPage: Sendable {
         let tenant = try await request.tenant()
         let key = try await key(request, tenant)
         let text = request.form["overlap"] ?? ""
-        guard let hours = Double(text), APIKey.overlaps.contains(hours) else {
+        guard let hours = Double(decimal: text), APIKey.overlaps.contains(hours) else {
             return .page(page(request, tenant, key, overlap: text, overlapError: "Hours, from 0 to 8760."))
         }
         let (successor, record) = try await forms.once(request) {

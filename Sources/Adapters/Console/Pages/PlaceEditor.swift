@@ -55,14 +55,14 @@ struct PlaceEditor: Sendable {
             if displayName == nil {
                 errors["name"] = "\(AdministrationError.invalidName)".capitalizedSentence + "."
             }
-            let (latitudeNumber, longitudeNumber) = (Double(latitude), Double(longitude))
+            let (latitudeNumber, longitudeNumber) = (Double(decimal: latitude), Double(decimal: longitude))
             if latitudeNumber.map({ (-90...90).contains($0) }) != true {
                 errors["latitude"] = "Degrees from −90 to 90, with a point and no comma."
             }
             if longitudeNumber.map({ (-180...180).contains($0) }) != true {
                 errors["longitude"] = "Degrees from −180 to 180, with a point and no comma."
             }
-            let meters = Double(radius)
+            let meters = Double(decimal: radius)
             if meters.map({ $0 > 0 && $0 <= CircularRegion.maximumRadius.meters }) != true {
                 errors["radius"] = "Metres, more than 0 and at most 500."
             }

@@ -75,7 +75,7 @@ struct FilteredPlaces {
     ) async throws -> [ListedPlace] {
         guard identifiers?.isEmpty != true else { return [] }
         return try await request.stores.places.places(
-            identifiers, of: tenant, after: after, limit: limit, confirmedSince: request.monthAgo)
+            identifiers, of: tenant, after: after, limit: limit, confirmedSince: request.firstDay)
     }
 
     /// Those where nobody was confirmed, and whether there may be more than were counted or looked through.
@@ -91,7 +91,7 @@ struct FilteredPlaces {
                 .first.map(\.identifier)
         }
         let places = try await request.stores.places.places(
-            identifiers, of: tenant, after: after, limit: limit, unusedSince: request.monthAgo,
+            identifiers, of: tenant, after: after, limit: limit, unusedSince: request.firstDay,
             countingUpTo: maximumCount + 1)
         return (places, places.count > maximumCount || identifiers?.count == maximumCount)
     }
@@ -134,7 +134,7 @@ extension ListedPlace {
 
 extension ConsoleRequest {
     /// From when on confirmations are looked for.
-    var monthAgo: Date { now.addingTimeInterval(-Double(PlacesPage.days) * 86_400) }
+    var firstDay: Date { now.start(ofDays: PlacesPage.days) }
 
     /// What lookups of a tenant are answered from.
     /// - Throws: ``ConsoleRefusal/notReady``.

@@ -1,4 +1,5 @@
 import Administration
+import Encodings
 import Foundation
 import Geodesy
 import HTML
@@ -65,14 +66,15 @@ struct PlacePage: Sendable {
         var evidence = ConfirmationRequest.Evidence.none
         var distance: Distance?
         if !trial.latitude.isEmpty || !trial.longitude.isEmpty {
-            guard let latitude = Double(trial.latitude), let longitude = Double(trial.longitude),
+            guard let latitude = Double(decimal: trial.latitude),
+                let longitude = Double(decimal: trial.longitude),
                 let point = try? Coordinate(latitude: latitude, longitude: longitude)
             else {
                 trial.error =
                     "Latitude is from −90 to 90, longitude from −180 to 180, with a point and no comma."
                 return
             }
-            let accuracy = Double(trial.accuracy)
+            let accuracy = Double(decimal: trial.accuracy)
             guard trial.accuracy.isEmpty || accuracy?.isFinite == true else {
                 trial.error = "The accuracy is a number of metres."
                 return

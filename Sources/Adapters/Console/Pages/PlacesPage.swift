@@ -1,4 +1,5 @@
 import Administration
+import Encodings
 import Foundation
 import Geodesy
 import HTML
@@ -209,7 +210,7 @@ struct PlacesPage: Sendable {
     /// What is in a box of the map, for the page's module: `[latitude, longitude, count, identifier, name, radius]` each.
     @Sendable func cells(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
-        let numbers = (request.query["bbox"] ?? "").split(separator: ",").map { Double($0) }
+        let numbers = (request.query["bbox"] ?? "").split(separator: ",").map { Double(decimal: $0) }
         let zoom = request.query["z"].flatMap { Int($0) } ?? -1
         guard numbers.count == 4, let west = numbers[0], let south = numbers[1], let east = numbers[2],
             let north = numbers[3],

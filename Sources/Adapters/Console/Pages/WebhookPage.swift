@@ -99,7 +99,9 @@ struct WebhookPage: Sendable {
         let selection: ReplaySelection
         if let id = request.form["message"].flatMap({ UUID(text: $0) }) {
             selection = .message(id)
-        } else if let hours = request.form["hours"].flatMap({ Double($0) }), Self.replayed.contains(hours) {
+        } else if let hours = request.form["hours"].flatMap({ Double(decimal: $0) }),
+            Self.replayed.contains(hours)
+        {
             // Who goes on does so from where it was begun.
             let start =
                 request.form["since"].flatMap { Date(rfc3339: $0) }

@@ -14,7 +14,6 @@ final class FinishedDays: Sendable {
 
     private let tenants = Mutex<[TenantID: Counted]>([:])
 
-    private static let day: TimeInterval = 86_400
     private static let lifetime: TimeInterval = 3_600
     /// How long a day is over before its counts are kept: servers write what they have confirmed soon after. [ours]
     private static let settling: TimeInterval = 600
@@ -26,7 +25,7 @@ final class FinishedDays: Sendable {
         of tenant: TenantID, days count: Int, at now: Date, in history: any ConfirmationHistory
     ) async throws -> [ConfirmationCounts] {
         let today = now.startOfDay
-        let days = today.addingTimeInterval(-Double(count - 1) * Self.day)..<today
+        let days = now.start(ofDays: count)..<today
         let current = try await history.counts(ConfirmationSelection(start: today), of: tenant)
         let known = tenants.withLock { $0[tenant] }
         if let known, known.days == days, now.timeIntervalSince(known.at) < Self.lifetime {
@@ -50,4 +49,7 @@ extension Date {
         Date(
             timeIntervalSinceReferenceDate: (timeIntervalSinceReferenceDate / 86_400).rounded(.down) * 86_400)
     }
+
+    /// Where so many days of UTC begin of which this one is the last.
+    func start(ofDays count: Int) -> Date { startOfDay.addingTimeInterval(-Double(count - 1) * 86_400) }
 }
