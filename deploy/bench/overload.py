@@ -163,7 +163,7 @@ class Bench:
         self.flood.start(requests, best * 10, self.options.seconds + 2)
         await asyncio.sleep(2)
         if self.options.broken == "memory":
-            await asyncio.to_thread(self.import_many)
+            await asyncio.to_thread(self.import_much)
         beside = await self.ask(asked, quietly)
         await asyncio.to_thread(self.flood.wait)
         back = await self.time_back(requests, alone)
@@ -241,10 +241,12 @@ class Bench:
             await asyncio.sleep(0.5)
         say(f"overload: {due} deliveries are still to be sent")
 
-    def import_many(self):
-        rows = "".join(f"more-{number},more,37.3,-122,100\n" for number in range(600_000))
+    def import_much(self):
+        """500 MB that every server keeps in memory."""
+        text = "x" * 2_500
+        rows = "".join(f"more-{number},more,37.3,-122,100,{text}\n" for number in range(200_000))
         self.site.on_database("location", "import", "--tenant", "flooding", "-",
-                              text=f"identifier,name,latitude,longitude,radius\n{rows}")
+                              text=f"identifier,name,latitude,longitude,radius,details.text\n{rows}")
 
     async def run(self):
         options = self.options
