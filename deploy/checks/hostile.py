@@ -28,8 +28,8 @@ HANDSHAKE_LIMIT, ANSWER_LIMIT, MARGIN = 10, 35, 30
 # A query of names may take so many times what a lookup does; it is a hundred times as long, and once took thousands.
 MOST_LOOKUPS = 100
 STREAMS = 100
-# Clients that pipeline and never read; what is read of each but not answered yet takes no more than this, and all no more than
-# what one-time growth adds.
+# Clients that pipeline and never read. What is read of each and not answered takes no more than PIPELINE_MEMORY; GROWTH is what
+# the server takes once.
 PIPELINES, PIPELINE_MEMORY, GROWTH = 100, 256 * 2**10, 16 * 2**20
 
 
@@ -123,7 +123,8 @@ def pipelines_take_little(port, pid):
     sent = [0] * PIPELINES
     for connection in opened:
         connection.setblocking(False)
-    # Until nobody can send more, since all buffers between the two are full; well before unread answers are given up.
+    # Small answers, so that the server reads much of each before the buffers between the two are full. Until they are, and
+    # nobody can send more, or a while before unread answers are given up.
     blocked, deadline = 0, time.monotonic() + ANSWER_LIMIT / 2
     while blocked < 20 and time.monotonic() < deadline:
         earlier = sum(sent)

@@ -1,6 +1,7 @@
 extension Double {
-    /// A number as people and spreadsheets write it, such as `-12.5` or `1e3`; nil for anything else, which is also what
-    /// `Double(_:)` reads beside that: hexadecimal and the names of non-numbers.
+    /// A number as people and spreadsheets write it, such as `-12.5` or `1e3`; infinite where it is too large.
+    ///
+    /// Nil for anything else, also for what `Double(_:)` takes: hexadecimal, and the names of infinity and of what is no number.
     package init?(decimal text: some StringProtocol) {
         guard text.utf8.allSatisfy(\.isOfDecimal) else { return nil }
         self.init(text)

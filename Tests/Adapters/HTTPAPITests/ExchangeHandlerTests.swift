@@ -22,6 +22,7 @@ import Testing
         let channel = EmbeddedChannel()
         let handler: HTTP1ExchangeHandler
         let reads = ReadCounter()
+        let decoded = PartCounter()
         let api: TestAPI
 
         init(limits: RequestLimits = RequestLimits(), trusting proxies: [AddressRange] = []) throws {
@@ -32,7 +33,8 @@ import Testing
             // Known of a connection before its handlers are.
             channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             try channel.pipeline.syncOperations.addHandlers([
-                reads, ByteToMessageHandler(HTTPRequestDecoder()), handler,
+                reads, HeldBytes(of: handler.exchanges), ByteToMessageHandler(HTTPRequestDecoder()), decoded,
+                handler,
             ])
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         }
@@ -89,6 +91,15 @@ import Testing
         func read(context: ChannelHandlerContext) {
             count += 1
             context.read()
+        }
+    }
+
+    private final class PartCounter: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        var count = 0
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            count += 1
+            context.fireChannelRead(data)
         }
     }
 
@@ -234,6 +245,42 @@ import Testing
         try connection.routerAnswers()
         #expect(try connection.answers() == ["200", "200"])
         #expect(connection.reads.count == reads + 1)
+    }
+
+    /// Once a client ends its side the library reads all that it has sent.
+    @Test(arguments: [true, false])
+    func whatIsReadBehindItIsNotDecodedYet(isInMemory: Bool) throws {
+        let connection = try Connection()
+        #expect(try connection.send(Self.livez).isEmpty)
+        let next = isInMemory ? connection.hot : Self.livez
+        for _ in 0..<10 { #expect(try connection.send(next + next).isEmpty) }
+        connection.fire(ChannelEvent.inputClosed)
+        #expect(connection.decoded.count == 2)
+        try connection.routerAnswers()
+        if !isInMemory {
+            for number in 0..<20 {
+                #expect(connection.channel.isActive)
+                // One piece is of two requests.
+                #expect(connection.decoded.count == 2 + 4 * (number / 2 + 1))
+                try connection.routerAnswers()
+            }
+        }
+        #expect(connection.decoded.count == 42)
+        #expect(try connection.answers() == Array(repeating: "200", count: 21))
+        #expect(!connection.channel.isActive)
+    }
+
+    @Test func moreOfWhatIsMalformedTakesNoAnswerAway() throws {
+        let connection = try Connection()
+        #expect(try connection.send(Self.livez).isEmpty)
+        for text in ["GET /a\u{1}b HTTP/1.1\r\n", "Host: a\r\n\r\n", Self.livez] {
+            #expect(try connection.send(text).isEmpty)
+        }
+        try connection.routerAnswers()
+        #expect(try connection.answers() == ["200", "400"])
+        #expect(try connection.send(Self.livez).isEmpty)
+        try connection.channel.throwIfErrorCaught()
+        #expect(try connection.passedOn() == ["/livez", "."])
     }
 
     // MARK: Time

@@ -4,6 +4,7 @@ import Testing
 @Suite struct DecimalTests {
     @Test(arguments: [
         ("0", 0), ("-12.5", -12.5), ("+12.5", 12.5), ("1e3", 1_000), ("1E-2", 0.01), (".5", 0.5), ("5.", 5),
+        ("1e999", .infinity),
     ])
     func whatPeopleWriteIsRead(text: String, number: Double) {
         #expect(Double(decimal: text) == number)

@@ -32,10 +32,10 @@ struct HTTP1Connection: ServerChildChannel {
             let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
             // Answers are written by `HTTP1AnswerWriter`, all of them.
             pipeline.removeHandler(encoder, promise: nil)
-            try pipeline.addHandler(
-                HTTP1ExchangeHandler(
-                    answerer, answerTimeout: timeouts.answer, idleTimeout: timeouts.idle),
-                position: .after(decoder))
+            let handler = HTTP1ExchangeHandler(
+                answerer, answerTimeout: timeouts.answer, idleTimeout: timeouts.idle)
+            try pipeline.addHandler(handler, position: .after(decoder))
+            try pipeline.addHandler(HeldBytes(of: handler.exchanges), position: .before(decoder))
             return value
         }
     }

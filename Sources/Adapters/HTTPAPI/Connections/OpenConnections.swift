@@ -120,7 +120,7 @@ final class OpenConnections: AvailableConnectionsDelegate, Sendable {
     }
 }
 
-/// A connection of the library's that the server knows of.
+/// A connection of the library's that the server knows of, and reads little of at once.
 struct KnownChannel<Library: ServerChildChannel>: ServerChildChannel {
     let library: Library
     let connections: OpenConnections
@@ -133,7 +133,7 @@ struct KnownChannel<Library: ServerChildChannel>: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Library.Value> {
         let mayStay = connections.add(channel)
-        return readLittle(of: channel).flatMap {
+        return limitReads(of: channel).flatMap {
             library.setup(channel: channel, logger: logger)
         }.map { value in
             // Not before: what is closed cannot be set up.
@@ -142,12 +142,9 @@ struct KnownChannel<Library: ServerChildChannel>: ServerChildChannel {
         }
     }
 
-    private func readLittle(of channel: any Channel) -> EventLoopFuture<Void> {
-        let allocator = AdaptiveRecvByteBufferAllocator(
-            minimum: 64, initial: Self.readLength / 2, maximum: Self.readLength)
-        return channel.setOption(.recvAllocator, value: allocator).flatMap {
-            channel.setOption(.maxMessagesPerRead, value: 1)
-        }
+    private func limitReads(of channel: any Channel) -> EventLoopFuture<Void> {
+        channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readLength))
+            .flatMap { channel.setOption(.maxMessagesPerRead, value: 1) }
     }
 
     func handle(value: Library.Value, logger: Logger) async {

@@ -57,6 +57,8 @@ final class Exchanges<Wire: HTTPWire> {
     private var isLast = false
     /// Whether its client may be sending more, and would not read an answer if that were refused.
     private var mayBeSending = false
+    /// Called where what had to wait goes on.
+    var whenResumed: (() -> Void)?
     private let untaken: UntakenParts
     private let readTimeout: ReadTimeout?
     private var writer: Wire.Writer
@@ -118,7 +120,7 @@ final class Exchanges<Wire: HTTPWire> {
     }
 
     /// Whether what comes next has to wait.
-    private var isWaiting: Bool {
+    var isWaiting: Bool {
         switch state {
         case .received, .heldBack, .routed(isReceived: true, isAnswered: _): true
         case .idle, .receiving, .routed, .over: false
@@ -136,7 +138,7 @@ final class Exchanges<Wire: HTTPWire> {
     func receive(_ error: any Error, _ context: ChannelHandlerContext) {
         switch error {
         case let error as HTTPParserError: receive(.malformed(error), context)
-        // More of a request that was malformed already: answers to those before it are still on their way.
+        // More of what was malformed: the refusal, and the answers before it, are on their way and end the connection.
         case ByteToMessageDecoderError.dataReceivedInErrorState: break
         default: context.fireErrorCaught(error)
         }
@@ -299,6 +301,7 @@ final class Exchanges<Wire: HTTPWire> {
         process(context)
         // However much had to wait.
         if events.isEmpty { events = CircularBuffer(initialCapacity: 1) }
+        whenResumed?()
         settle(context)
         if isReadHeldBack, !isWaiting {
             isReadHeldBack = false
@@ -387,7 +390,7 @@ final class Exchanges<Wire: HTTPWire> {
             hasBegunAnswer = false
             state = isReceived ? .idle : .routed(isReceived: false, isAnswered: true)
             if !isReceived { cutOffLater(context) }
-            if !events.isEmpty || isReadHeldBack { resume(context) }
+            resume(context)
         }
     }
 

@@ -18,7 +18,7 @@ struct SpooledBody: AsyncSequence, Sendable {
     /// - Throws: A problem: `insufficient_storage` where the file cannot be made or written, and what the upload throws.
     init(_ upload: Upload, in directories: [String] = directories) async throws {
         file = try File(in: directories)
-        // A connection is read a little at a time, and each writing is a wait for the disk's thread.
+        // A connection is read a little at a time, and each write is a wait for the disk's thread.
         var gathered: [UInt8] = []
         for try await piece in upload {
             gathered += piece
@@ -26,7 +26,7 @@ struct SpooledBody: AsyncSequence, Sendable {
             try await file.append(gathered)
             gathered.removeAll(keepingCapacity: true)
         }
-        try await file.append(gathered)
+        if !gathered.isEmpty { try await file.append(gathered) }
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(file: file) }
