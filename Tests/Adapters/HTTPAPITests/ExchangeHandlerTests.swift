@@ -22,6 +22,7 @@ import Testing
         let channel = EmbeddedChannel()
         let handler: HTTP1ExchangeHandler
         let reads = ReadCounter()
+        let writes = FullWhileUnsent()
         let decoded = PartCounter()
         let api: TestAPI
 
@@ -33,7 +34,8 @@ import Testing
             // Known of a connection before its handlers are.
             channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             try channel.pipeline.syncOperations.addHandlers([
-                reads, HeldBytes(of: handler.exchanges), ByteToMessageHandler(HTTPRequestDecoder()), decoded,
+                reads, writes, HeldBytes(of: handler.exchanges), ByteToMessageHandler(HTTPRequestDecoder()),
+                decoded,
                 handler,
             ])
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -91,6 +93,25 @@ import Testing
         func read(context: ChannelHandlerContext) {
             count += 1
             context.read()
+        }
+    }
+
+    /// A connection that has no room for a second answer until the first is sent, which takes no time.
+    private final class FullWhileUnsent: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+        var channel: EmbeddedChannel?
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            channel?.isWritable = false
+            context.write(data, promise: promise)
+        }
+
+        func flush(context: ChannelHandlerContext) {
+            context.flush()
+            guard let channel, !channel.isWritable else { return }
+            channel.isWritable = true
+            context.pipeline.fireChannelWritabilityChanged()
         }
     }
 
@@ -267,6 +288,23 @@ import Testing
         }
         #expect(connection.decoded.count == 42)
         #expect(try connection.answers() == Array(repeating: "200", count: 21))
+        #expect(!connection.channel.isActive)
+    }
+
+    @Test func answersToWhatIsHeldAreSentPieceByPiece() throws {
+        let connection = try Connection()
+        connection.writes.channel = connection.channel
+        #expect(try connection.send(Self.livez).isEmpty)
+        for _ in 0..<10 { #expect(try connection.send(connection.hot + connection.hot).isEmpty) }
+        connection.fire(ChannelEvent.inputClosed)
+        try connection.routerAnswers()
+        var counts: [Int] = []
+        while let part = try connection.channel.readOutbound(as: ByteBuffer.self) {
+            counts.append(String(buffer: part).components(separatedBy: "HTTP/1.1 200").count - 1)
+        }
+        #expect(counts.reduce(0, +) == 21)
+        // Of one piece, and of the router's answer before the first.
+        #expect(counts.allSatisfy { $0 <= 3 })
         #expect(!connection.channel.isActive)
     }
 

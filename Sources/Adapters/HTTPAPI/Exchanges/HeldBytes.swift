@@ -47,14 +47,14 @@ final class HeldBytes: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func passOn(_ context: ChannelHandlerContext) {
-        // An answer that is taken at once has them go on, too.
         guard !pieces.isEmpty, !isPassingOn else { return }
         isPassingOn = true
         defer { isPassingOn = false }
         while !exchanges.isWaiting, let piece = pieces.popFirst() {
             context.fireChannelRead(wrapInboundOut(piece))
+            // Sends its answers; taken at once, they have this called again.
+            context.fireChannelReadComplete()
         }
-        context.fireChannelReadComplete()
         guard pieces.isEmpty else { return }
         // However many there were.
         pieces = CircularBuffer(initialCapacity: 1)
