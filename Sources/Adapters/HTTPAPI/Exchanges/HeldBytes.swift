@@ -52,7 +52,7 @@ final class HeldBytes: ChannelInboundHandler, RemovableChannelHandler {
         defer { isPassingOn = false }
         while !exchanges.isWaiting, let piece = pieces.popFirst() {
             context.fireChannelRead(wrapInboundOut(piece))
-            // Sends its answers; taken at once, they have this called again.
+            // Sends its answers; where they are taken at once this is called again, from in there.
             context.fireChannelReadComplete()
         }
         guard pieces.isEmpty else { return }
