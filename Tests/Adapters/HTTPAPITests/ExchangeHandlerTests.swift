@@ -22,7 +22,6 @@ import Testing
         let channel = EmbeddedChannel()
         let handler: HTTP1ExchangeHandler
         let reads = ReadCounter()
-        let writes = FullWhileUnsent()
         let decoded = PartCounter()
         let api: TestAPI
 
@@ -34,7 +33,7 @@ import Testing
             // Known of a connection before its handlers are.
             channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             try channel.pipeline.syncOperations.addHandlers([
-                reads, writes, HeldBytes(of: handler.exchanges), ByteToMessageHandler(HTTPRequestDecoder()),
+                reads, HeldBytes(of: handler.exchanges), ByteToMessageHandler(HTTPRequestDecoder()),
                 decoded,
                 handler,
             ])
@@ -93,25 +92,6 @@ import Testing
         func read(context: ChannelHandlerContext) {
             count += 1
             context.read()
-        }
-    }
-
-    /// A connection that has no room for a second answer until the first is sent, which takes no time.
-    private final class FullWhileUnsent: ChannelOutboundHandler {
-        typealias OutboundIn = ByteBuffer
-        typealias OutboundOut = ByteBuffer
-        var channel: EmbeddedChannel?
-
-        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-            channel?.isWritable = false
-            context.write(data, promise: promise)
-        }
-
-        func flush(context: ChannelHandlerContext) {
-            context.flush()
-            guard let channel, !channel.isWritable else { return }
-            channel.isWritable = true
-            context.pipeline.fireChannelWritabilityChanged()
         }
     }
 
@@ -293,7 +273,6 @@ import Testing
 
     @Test func answersToWhatIsHeldAreSentPieceByPiece() throws {
         let connection = try Connection()
-        connection.writes.channel = connection.channel
         #expect(try connection.send(Self.livez).isEmpty)
         for _ in 0..<10 { #expect(try connection.send(connection.hot + connection.hot).isEmpty) }
         connection.fire(ChannelEvent.inputClosed)

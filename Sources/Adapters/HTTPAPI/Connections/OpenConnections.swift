@@ -127,8 +127,8 @@ struct KnownChannel<Library: ServerChildChannel>: ServerChildChannel {
 
     /// How much is read of a connection at once, in bytes. [ours]
     ///
-    /// Whatever has been read is parsed, whether or not it is its turn, and a request takes many times its bytes: who sends
-    /// hundreds of small ones and reads no answer is not to have the memory for them.
+    /// What is read at once is decoded at once, and a request takes many times its bytes: who sends hundreds of small ones and
+    /// reads no answer is not to have the memory for them.
     private static var readLength: Int { 4_096 }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Library.Value> {
