@@ -10,7 +10,7 @@ extension PostgresAdministrationStore: TenantDirectory {}
 extension PostgresAdministrationStore: PlaceDirectory {
     public func places(
         _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
-        confirmedSince: Date
+        confirmationsSince: Date
     ) async throws -> [ListedPlace] {
         try await read(tenant) { transaction in
             let rows = try await transaction.execute(
@@ -26,7 +26,7 @@ extension PostgresAdministrationStore: PlaceDirectory {
                 """
                 SELECT location_identifier, to_char(max(minute) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
                 FROM doorstep.confirmations
-                WHERE tenant_id = \(tenant.uuid) AND minute >= \(confirmedSince)
+                WHERE tenant_id = \(tenant.uuid) AND minute >= \(confirmationsSince)
                     AND location_identifier = ANY (\(places.map(\.identifier.text)))
                 GROUP BY location_identifier
                 """
@@ -35,7 +35,7 @@ extension PostgresAdministrationStore: PlaceDirectory {
             return places.map { place in
                 ListedPlace(
                     identifier: place.identifier, name: place.name, region: place.region,
-                    lastConfirmedOn: lastDays[place.identifier.text])
+                    lastConfirmationDay: lastDays[place.identifier.text])
             }
         }
     }
@@ -115,7 +115,7 @@ extension ListedPlace {
                 identifier: try LocationIdentifier(identifier), name: try DisplayName(name),
                 region: try CircularRegion(
                     center: Coordinate(latitude: latitude, longitude: longitude),
-                    radius: Distance(meters: radius)), lastConfirmedOn: nil)
+                    radius: Distance(meters: radius)), lastConfirmationDay: nil)
         }
     }
 }

@@ -9,13 +9,13 @@ public protocol PlaceDirectory: Sendable {
     /// By identifier, after one, up to `limit`.
     /// - Parameters:
     ///   - identifiers: no others than these; nil for any.
-    ///   - confirmedSince: from when on it is looked for confirmations.
+    ///   - confirmationsSince: from when on it is looked for confirmations.
     func places(
         _ identifiers: [LocationIdentifier]?, of tenant: TenantID, after: LocationIdentifier?, limit: Int,
-        confirmedSince: Date
+        confirmationsSince: Date
     ) async throws -> [ListedPlace]
 
-    /// Those where nobody was confirmed from a minute on, by identifier, after one, up to `limit`.
+    /// Those without a confirmation from a minute on, by identifier, after one, up to `limit`.
     /// - Parameters:
     ///   - identifiers: no others than these; nil for any.
     ///   - maximumCount: how many are counted at most.
@@ -46,7 +46,7 @@ public protocol PlaceDirectory: Sendable {
     ) async throws -> [AuditEntry]
 }
 
-/// Some of the locations where nobody was confirmed.
+/// Some of the locations without a confirmation.
 public struct UnusedPlaces: Sendable, Hashable {
     public let listed: [ListedPlace]
     /// How many there are in all, those before the listed ones too; 0 where none is listed.
@@ -64,15 +64,16 @@ public struct ListedPlace: Sendable, Hashable {
     public let name: DisplayName
     public let region: CircularRegion
     /// The day in UTC, `YYYY-MM-DD`, of the latest confirmation that was looked for; nil where there is none.
-    public let lastConfirmedOn: String?
+    public let lastConfirmationDay: String?
 
     public init(
-        identifier: LocationIdentifier, name: DisplayName, region: CircularRegion, lastConfirmedOn: String?
+        identifier: LocationIdentifier, name: DisplayName, region: CircularRegion,
+        lastConfirmationDay: String?
     ) {
         self.identifier = identifier
         self.name = name
         self.region = region
-        self.lastConfirmedOn = lastConfirmedOn
+        self.lastConfirmationDay = lastConfirmationDay
     }
 }
 

@@ -99,7 +99,7 @@ extension ListedPlace {
         guard let identifier = try? LocationIdentifier(String(copyingBytes: identifier)),
             let name = try? DisplayName(String(copyingBytes: name))
         else { return nil }
-        self.init(identifier: identifier, name: name, region: region, lastConfirmedOn: nil)
+        self.init(identifier: identifier, name: name, region: region, lastConfirmationDay: nil)
     }
 }
 

@@ -232,7 +232,7 @@ import Testing
                 let place = try await console.get("/t/acme/places/door", cookie).text
                 return [
                     !unused.contains("/places/door"), list.contains("<td><time"),
-                    !place.contains("Nobody was confirmed in the last 30 days."),
+                    !place.contains("There was no confirmation in the last 30 days."),
                 ]
             }
             func confirm(_ minute: String) -> Query {

@@ -43,7 +43,7 @@ import Testing
             ]
             for (identifiers, names) in expected {
                 let found = try await store.places(
-                    identifiers, of: tenant, after: nil, limit: 9, confirmedSince: .distantPast)
+                    identifiers, of: tenant, after: nil, limit: 9, confirmationsSince: .distantPast)
                 #expect(found.map(\.identifier.text) == names)
                 let unused = try await store.places(
                     identifiers, of: tenant, after: nil, limit: 9, unusedSince: .distantPast,
@@ -51,7 +51,7 @@ import Testing
                 #expect(unused.listed == found && unused.count == names.count)
             }
             let rest = try await store.places(
-                nil, of: tenant, after: LocationIdentifier("a2"), limit: 2, confirmedSince: .distantPast)
+                nil, of: tenant, after: LocationIdentifier("a2"), limit: 2, confirmationsSince: .distantPast)
             #expect(rest.map(\.identifier.text) == ["b2", "b_%"])
             let unused = try await store.places(
                 nil, of: tenant, after: LocationIdentifier("a2"), limit: 2, unusedSince: .distantPast,
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func tellsOnWhichDaySomebodyWasLastConfirmed() async throws {
+    @Test func tellsTheDayOfTheLastConfirmation() async throws {
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([place("a", "A", 1, 1), place("b", "B", 1, 2)], of: tenant)
             try await stores.database.withSuperuser { pool in
@@ -79,8 +79,8 @@ import Testing
             for (start, day) in [(Date.distantPast, "2026-01-05"), (.distantFuture, nil)] as [(Date, String?)]
             {
                 let found = try await stores.administration.places(
-                    nil, of: tenant, after: nil, limit: 9, confirmedSince: start)
-                #expect(found.map(\.lastConfirmedOn) == [day, nil])
+                    nil, of: tenant, after: nil, limit: 9, confirmationsSince: start)
+                #expect(found.map(\.lastConfirmationDay) == [day, nil])
             }
             let unused = try await stores.administration.places(
                 nil, of: tenant, after: nil, limit: 9, unusedSince: .distantPast, countingUpTo: 9)

@@ -73,7 +73,7 @@ extension HTMLWriter {
     /// Bars, and the same as a table.
     mutating func confirmations(_ chart: ConfirmationChart) {
         guard chart.total > 0 else {
-            return element(.p, text: "Nobody was confirmed in the last \(PlacesPage.days) days.")
+            return element(.p, text: "There was no confirmation in the last \(PlacesPage.days) days.")
         }
         let (step, height) = (12.0, 96.0)
         element(.figure, .class("chart")) { figure in

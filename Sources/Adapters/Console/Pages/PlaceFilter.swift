@@ -46,7 +46,7 @@ struct FilteredPlaces {
         var isCut = false
     }
 
-    /// Those after one, up to `limit`, each with when somebody was last confirmed there.
+    /// Those after one, up to `limit`, each with the day of the last confirmation there.
     func part(after: LocationIdentifier?, limit: Int) async throws -> Part {
         if filter.isUnused {
             let (unused, isCut) = try await unused(after: after, limit: limit)
@@ -75,10 +75,10 @@ struct FilteredPlaces {
     ) async throws -> [ListedPlace] {
         guard identifiers?.isEmpty != true else { return [] }
         return try await request.stores.places.places(
-            identifiers, of: tenant, after: after, limit: limit, confirmedSince: request.firstDay)
+            identifiers, of: tenant, after: after, limit: limit, confirmationsSince: request.firstDay)
     }
 
-    /// Those where nobody was confirmed, and whether there may be more than were counted or looked through.
+    /// Those without a confirmation, and whether there may be more than were counted or looked through.
     private func unused(
         after: LocationIdentifier?, limit: Int
     ) async throws -> (places: UnusedPlaces, isCut: Bool) {
@@ -128,7 +128,7 @@ extension ListedPlace {
     fileprivate init?(_ location: Location) {
         guard let name = location.name.flatMap({ try? DisplayName($0) }) else { return nil }
         self.init(
-            identifier: location.identifier, name: name, region: location.region, lastConfirmedOn: nil)
+            identifier: location.identifier, name: name, region: location.region, lastConfirmationDay: nil)
     }
 }
 

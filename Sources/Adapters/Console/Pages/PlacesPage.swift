@@ -123,7 +123,7 @@ struct PlacesPage: Sendable {
             form.element(.label, .class("check")) { label in
                 label.void(
                     .input, .type("checkbox"), .name("unused"), .value("1"), filter.isUnused ? .checked : nil)
-                label.text("nobody confirmed in \(Self.days) days")
+                label.text("no confirmation in \(Self.days) days")
             }
             form.element(.button, text: "Filter")
             if !filter.isEmpty {
@@ -141,7 +141,7 @@ struct PlacesPage: Sendable {
         let caption =
             isFirst && places.count == count && !part.isCut
             ? (count == 1 ? "1 place" : "\(all) places") : "\(places.count.grouped) of \(all) places"
-        html.table(caption, columns: ["Place", "Identifier", "Radius", "Last confirmed"]) { rows in
+        html.table(caption, columns: ["Place", "Identifier", "Radius", "Last confirmation"]) { rows in
             for place in places {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
@@ -155,7 +155,7 @@ struct PlacesPage: Sendable {
                     row.element(.td) { td in td.element(.code) { $0.name(place.identifier.text) } }
                     row.element(.td, .class("number"), text: Self.meters(place.region.radius))
                     row.element(.td) { td in
-                        if let day = place.lastConfirmedOn {
+                        if let day = place.lastConfirmationDay {
                             td.element(.time, .datetime(day), text: day)
                         } else {
                             td.element(.span, .class("quiet-text"), text: "not in \(Self.days) days")
