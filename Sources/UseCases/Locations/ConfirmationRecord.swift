@@ -37,7 +37,7 @@ public struct ConfirmationRecord: Sendable, Hashable {
         location: Location?, outcome: Confirmation.Outcome, source: InvocationSource,
         attestation: RequestAttestation.Grade, at now: Date
     ) {
-        self.location = location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
+        self.location = location?.registeredIdentifier
         self.outcome = outcome
         self.source = source
         self.attestation = attestation

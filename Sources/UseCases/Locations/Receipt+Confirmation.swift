@@ -13,7 +13,7 @@ extension Receipt {
     ) {
         self.init(
             tenant: tenant,
-            location: confirmation.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier },
+            location: confirmation.location?.registeredIdentifier,
             outcome: confirmation.outcome, evidence: confirmation.evidence, isCertain: confirmation.isCertain,
             attestation: attestation, isSimulated: attestation.grade == .request ? isSimulated : nil,
             minute: now.flooredToMinute)

@@ -45,7 +45,7 @@ extension TenantTable {
             locations.spend(LocationsByDistance.stepsOfTry)
             guard let text, let url = try? InvocationURL(text),
                 case .found(let experience, let location) = lookUp(url),
-                experience.clip == bundleID, location.identifier == identifier, !location.isEncodedInURL
+                experience.clip == bundleID, location.registeredIdentifier == identifier
             else { return false }
             found.append(NearbyLocation(location: location, distance: distance, url: url))
             return true

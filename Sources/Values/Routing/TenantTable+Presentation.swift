@@ -29,8 +29,8 @@ extension TenantTable {
         presentation.androidURL = clip?.links?.androidURL
         presentation.siteName = clip?.links?.siteName
         var cards = [table.card(experience.kind.cardNamespace, index, experience.url.utf8.span)]
-        if let location, !location.isEncodedInURL {
-            cards.append(table.card(.locationCard, index, location.identifier.text.utf8.span))
+        if let identifier = location?.registeredIdentifier {
+            cards.append(table.card(.locationCard, index, identifier.text.utf8.span))
         }
         if let clip { cards.append(clip.card) }
         cards.removeAll(where: \.isEmpty)

@@ -102,8 +102,7 @@ public struct TenantTable: Sendable {
     /// What a restriction lets be seen of an answer: where it has none of its locations, not even that there is an experience.
     private func visible(_ lookup: Lookup) -> Lookup {
         guard let restriction else { return lookup }
-        guard let location = lookup.location, !location.isEncodedInURL,
-            restriction.contains(location.identifier)
+        guard let identifier = lookup.location?.registeredIdentifier, restriction.contains(identifier)
         else { return .doesNotMatch }
         return lookup
     }

@@ -12,10 +12,9 @@ public enum Business: Sendable, Hashable {
     ///   - experience: The experience that a notification to a URL is for.
     ///   - lookup: Where the URL leads by it.
     init(_ experience: RoutedExperience, _ lookup: Lookup) {
-        switch (experience.binding, lookup.location) {
+        switch (experience.binding, lookup.location?.registeredIdentifier) {
         case (.location(let bound), _): self = .location(bound)
-        // A place that came signed in its URL is registered nowhere, and its identifier is its coordinate.
-        case (_, let location?) where !location.isEncodedInURL: self = .location(location.identifier)
+        case (_, let identifier?): self = .location(identifier)
         default: self = .experience(experience.url)
         }
     }
