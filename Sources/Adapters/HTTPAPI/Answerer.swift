@@ -4,7 +4,6 @@ import Hummingbird
 import IPAddresses
 import Logging
 import NIOCore
-import Notifications
 import Routing
 import Tenancy
 
@@ -106,7 +105,7 @@ struct Answerer: Sendable {
         case .openStored(let handler):
             do {
                 return Response(try await handler(received))
-            } catch NotificationStoreError.unavailable {
+            } catch is StoreUnavailable {
                 throw access.limiter.holdingBack(.unavailable, from: received.client)
             }
         case .memory(let scope, let handler):
@@ -195,7 +194,7 @@ extension AdmittedRequest {
             return answered(by: try await handler(try reading(body)))
         } catch let problem as Problem {
             throw refused(by: problem)
-        } catch NotificationStoreError.unavailable {
+        } catch is StoreUnavailable {
             throw refused(by: .unavailable)
         }
     }

@@ -1,5 +1,4 @@
 import Administration
-import Notifications
 import Synchronization
 import Tenancy
 
@@ -29,12 +28,12 @@ final class ImportsUnderWay: Sendable {
     var waitingCount: Int { state.withLock(\.waiting.count) }
 
     /// - Throws: `AdministrationError.conflict` where one of the tenant's is under way;
-    ///   `NotificationStoreError.unavailable` where as many wait as may, or its turn does not come in time.
+    ///   `StoreUnavailable` where as many wait as may, or its turn does not come in time.
     func with<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
         let turn = try state.withLock { state throws -> AsyncStream<Void>? in
             guard !state.tenants.contains(tenant) else { throw AdministrationError.conflict }
             guard state.tenants.count < maximum + Self.maximumWaiting else {
-                throw NotificationStoreError.unavailable
+                throw StoreUnavailable()
             }
             state.tenants.insert(tenant)
             guard state.tenants.count > maximum else { return nil }
@@ -46,7 +45,7 @@ final class ImportsUnderWay: Sendable {
         if let turn {
             let hasTurn = await comes(turn)
             try Task.checkCancellation()
-            guard hasTurn else { throw NotificationStoreError.unavailable }
+            guard hasTurn else { throw StoreUnavailable() }
         }
         return try await body()
     }

@@ -1,4 +1,3 @@
-import Notifications
 import PostgreSQL
 import Tenancy
 
@@ -26,7 +25,7 @@ extension PostgresAdministrationStore: CatalogueAccess {
 
 /// As `doorstep_manager`, by the same steps as an operator's.
 ///
-/// What the database does not answer is `NotificationStoreError.unavailable`.
+/// What the database does not answer is `StoreUnavailable`.
 struct ManagerAccess: CatalogueAccess {
     let pool: ConnectionPool
     /// Keeps the table that this server's lookups are answered from.
@@ -61,7 +60,7 @@ struct ManagerAccess: CatalogueAccess {
     }
 
     /// Runs an import of the tenant's when its turn comes, unless one is under way in this server.
-    /// - Throws: `AdministrationError.conflict` then; `NotificationStoreError.unavailable` where as many of other tenants' wait
+    /// - Throws: `AdministrationError.conflict` then; `StoreUnavailable` where as many of other tenants' wait
     ///   as may.
     func importing<Result>(_ tenant: TenantID, _ body: () async throws -> Result) async throws -> Result {
         try await imports.with(tenant, body)
@@ -96,7 +95,7 @@ struct ManagerAccess: CatalogueAccess {
         guard let error = error as? PostgreSQLError, error.isNoAnswer || error.isLockTimeout else {
             return error
         }
-        return NotificationStoreError.unavailable
+        return StoreUnavailable()
     }
 
     private func store(_ actor: String, _ statementTimeout: Duration) -> PostgresAdministrationStore {

@@ -2,7 +2,6 @@ import AppAttest
 import Foundation
 import Invocation
 public import Locations
-import Notifications
 public import PostgreSQL
 import Receipts
 public import Tenancy
@@ -102,14 +101,14 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
         return counts.sorted { $0.key > $1.key }.map { ConfirmationCounts(day: $0.key, counts: $0.value) }
     }
 
-    /// For keys, what the database does not answer is `NotificationStoreError.unavailable`.
+    /// For keys, what the database does not answer is `StoreUnavailable`.
     private func transaction<Result: Sendable>(
         of tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
         do {
             return try await pool.withTenantTransaction(tenant, as: role, mode, body)
         } catch let error as PostgreSQLError where role == .manager && error.isNoAnswer {
-            throw NotificationStoreError.unavailable
+            throw StoreUnavailable()
         }
     }
 

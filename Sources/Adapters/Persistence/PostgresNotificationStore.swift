@@ -41,7 +41,7 @@ public struct PostgresNotificationStore: NotificationStore {
             return .unknownChannel
         } catch let error as PostgreSQLError where error.isNoAnswer || error.isForeignKeyViolation() {
             // Or the tenant was deleted meanwhile, and its keys with it: the next request is refused.
-            throw NotificationStoreError.unavailable
+            throw StoreUnavailable()
         }
     }
 
@@ -119,7 +119,7 @@ public struct PostgresNotificationStore: NotificationStore {
                 return try await transaction.takePart(at: cursor, partSize)
             }
         } catch let error as PostgreSQLError where error.isNoAnswer && !error.isSlowStatement {
-            throw NotificationStoreError.unavailable
+            throw StoreUnavailable()
         } catch {
             // Else it would be the first again, and whatever is wrong with it hold up all others.
             if let notification = current.withLock({ $0 }) {
@@ -147,7 +147,7 @@ public struct PostgresNotificationStore: NotificationStore {
         do {
             return try await pool.withTenantTransaction(tenant, as: .app, .snapshot, body)
         } catch let error as PostgreSQLError where error.isNoAnswer {
-            throw NotificationStoreError.unavailable
+            throw StoreUnavailable()
         }
     }
 }

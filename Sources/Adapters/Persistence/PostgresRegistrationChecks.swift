@@ -211,7 +211,7 @@ public struct PostgresRegistrationChecks: Sendable {
     }
 }
 
-/// What the database does not answer is `NotificationStoreError.unavailable`.
+/// What the database does not answer is `StoreUnavailable`.
 extension PostgresRegistrationChecks: LatestChecks {
     public func latest(
         of tenant: TenantID, clip: BundleID?, summarized: Bool
@@ -260,7 +260,7 @@ extension PostgresRegistrationChecks: LatestChecks {
         do {
             return try await pool.withTenantTransaction(tenant, as: role, .readOnly, body)
         } catch let error as PostgreSQLError where role == .manager && error.isNoAnswer {
-            throw NotificationStoreError.unavailable
+            throw StoreUnavailable()
         }
     }
 }

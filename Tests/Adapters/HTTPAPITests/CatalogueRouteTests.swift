@@ -4,7 +4,6 @@ import Foundation
 import HTTPTypes
 import JSON
 import NIOCore
-import Notifications
 import RoutingSupport
 import Tenancy
 import Testing
@@ -477,7 +476,7 @@ import Testing
             for (error, status, code) in [
                 (AdministrationError.unknownClip(try BundleID("a.b.c")), 422, "unknown_clip"),
                 (AdministrationError.tenantDeleted, 401, "unauthorized"),
-                (NotificationStoreError.unavailable, 503, "unavailable"),
+                (StoreUnavailable(), 503, "unavailable"),
             ] as [(any Error, Int, String)] {
                 api.locations.refuse(error)
                 let answer = try await Self.write(.patch, sample.path, sample.patch, client)

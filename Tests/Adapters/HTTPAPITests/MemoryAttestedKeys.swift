@@ -1,7 +1,6 @@
 import AppAttest
 import Attestation
 import Foundation
-import Notifications
 import Synchronization
 import Tenancy
 
@@ -30,7 +29,7 @@ final class MemoryAttestedKeys: AttestedKeys {
 
     private func entries<Result>(_ body: (inout [Name: Entry]) -> Result) throws -> Result {
         try state.withLock { state in
-            if state.isAway { throw NotificationStoreError.unavailable }
+            if state.isAway { throw StoreUnavailable() }
             return body(&state.entries)
         }
     }

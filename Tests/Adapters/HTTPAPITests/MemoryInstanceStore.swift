@@ -33,7 +33,7 @@ final class MemoryInstanceStore: InstanceStore {
 
     private func change<R: Sendable>(_ body: (inout State) -> sending R) throws -> R {
         try state.withLock { state in
-            guard !state.isAway else { throw NotificationStoreError.unavailable }
+            guard !state.isAway else { throw StoreUnavailable() }
             return body(&state)
         }
     }

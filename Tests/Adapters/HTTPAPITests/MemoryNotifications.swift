@@ -78,7 +78,7 @@ final class MemoryNotifications: NotificationStore {
         _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
     ) async throws -> Addition {
         try state.withLock { state in
-            guard !state.isAway else { throw NotificationStoreError.unavailable }
+            guard !state.isAway else { throw StoreUnavailable() }
             if let key, let known = state.keys[Key(tenant: tenant, text: key.text, locations: key.locations)]
             {
                 return known.request == key.request ? .repeated(known.trace) : .keyReused
@@ -116,7 +116,7 @@ final class MemoryNotifications: NotificationStore {
 
     func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition? {
         try state.withLock { state in
-            guard !state.isAway else { throw NotificationStoreError.unavailable }
+            guard !state.isAway else { throw StoreUnavailable() }
             return state.keys[Key(tenant: tenant, text: key.text, locations: key.locations)].map {
                 $0.request == key.request ? .repeated($0.trace) : .keyReused
             }
@@ -127,7 +127,7 @@ final class MemoryNotifications: NotificationStore {
         _ id: NotificationID, of tenant: TenantID, after last: DeliveryID?, limit: Int
     ) async throws -> NotificationTrace? {
         try state.withLock { state in
-            guard !state.isAway else { throw NotificationStoreError.unavailable }
+            guard !state.isAway else { throw StoreUnavailable() }
             guard let trace = state.traces[Key(tenant: tenant, text: id.description)] else { return nil }
             let rest = trace.deliveries.filter { $0.id.description > last?.description ?? "" }
             return NotificationTrace(

@@ -4,7 +4,6 @@ import Foundation
 import Geodesy
 import Invocation
 import JSON
-import Notifications
 import PostgreSQL
 import Routing
 import Synchronization
@@ -614,7 +613,7 @@ import Testing
         let imports = ImportsUnderWay(maximum: 1, patience: .milliseconds(20))
         let tenants = (0..<2).map { _ in TenantID(UUID()) }
         try await imports.with(tenants[0]) {
-            await #expect(throws: NotificationStoreError.unavailable) {
+            await #expect(throws: StoreUnavailable.self) {
                 try await imports.with(tenants[1]) { Issue.record("it had a turn") }
             }
             #expect(imports.waitingCount == 0)

@@ -39,7 +39,7 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = PostgresChannelStore(stores.appPool)
             await stores.appPool.close()
-            await #expect(throws: NotificationStoreError.unavailable) {
+            await #expect(throws: StoreUnavailable.self) {
                 try await store.channels(of: tenant)
             }
         }

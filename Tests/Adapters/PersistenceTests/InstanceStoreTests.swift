@@ -594,10 +594,10 @@ import Testing
                 acquireTimeout: .seconds(5))
             try await ConnectionPool.withPool(nowhere) { pool in
                 let store = PostgresInstanceStore(pool, keys: keys)
-                await #expect(throws: NotificationStoreError.unavailable) {
+                await #expect(throws: StoreUnavailable.self) {
                     try await store.instance(id, of: instances.tenant)
                 }
-                await #expect(throws: NotificationStoreError.unavailable) {
+                await #expect(throws: StoreUnavailable.self) {
                     try await store.register(
                         Instances.registration(id), of: instances.tenant, at: Self.now)
                 }

@@ -196,7 +196,7 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             try await stores.database.withPool(as: .manager) { pool in
                 await pool.close()
-                await #expect(throws: NotificationStoreError.unavailable) {
+                await #expect(throws: StoreUnavailable.self) {
                     try await PostgresNotificationHistory(managing: pool).channels(
                         ChannelSelection(), of: tenant, after: nil, limit: 1)
                 }

@@ -351,7 +351,7 @@ private final class WatchedOutbox: Outbox {
     }
 
     func complete(_ completions: [Completion], of tenant: TenantID) async throws -> Int {
-        guard !losesCompletions else { throw NotificationStoreError.unavailable }
+        guard !losesCompletions else { throw StoreUnavailable() }
         let count = try await outbox.complete(completions, of: tenant)
         completed.add(count)
         return count

@@ -564,7 +564,7 @@ import Testing
                 async let state = sqlState {
                     _ = try await fixture.record(.status(200), at: message, of: webhook)
                 }
-                await #expect(throws: NotificationStoreError.unavailable) {
+                await #expect(throws: StoreUnavailable.self) {
                     try await fixture.registry.change(
                         webhook, WebhookChange(isEnabled: false), by: Fixture.actor)
                 }

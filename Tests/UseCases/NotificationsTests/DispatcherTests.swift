@@ -336,7 +336,7 @@ private final class MemoryOutbox: Outbox {
                 state.completions += completions
             }
         }
-        if fails { throw NotificationStoreError.unavailable }
+        if fails { throw StoreUnavailable() }
         if refuses { throw Refusal() }
         return completions.count
     }

@@ -2,7 +2,6 @@ import AppAttest
 import Attestation
 import Foundation
 import HTTPTypes
-import Notifications
 import Routing
 import Tenancy
 
@@ -53,7 +52,7 @@ struct AttestationControl: Sendable {
                     in: request.table, at: request.now))
         } catch let refusal as AttestationRefusal {
             request.signature = .refused(refusal)
-        } catch NotificationStoreError.unavailable {
+        } catch is StoreUnavailable {
             request.signature = .unavailable
         }
         return request

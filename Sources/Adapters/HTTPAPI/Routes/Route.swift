@@ -30,8 +30,8 @@ struct Route: Sendable {
         /// For whoever has a key with the scope, from memory, without waiting for anything. A restricted key's table is as
         /// restricted.
         case memory(Scope, @Sendable (AdmittedRequest) throws(Problem) -> Answer)
-        /// Waits for the database, and throws `NotificationStoreError.unavailable` where that does not answer. Refuses keys
-        /// that are restricted to locations.
+        /// Waits for the database, and throws `StoreUnavailable` where that does not answer. Refuses keys that are restricted to
+        /// locations.
         case stored(Scope, @Sendable (AdmittedRequest) async throws -> Answer)
         /// The same with a long body: what is wrong with the request is refused before that comes, and what it gives is
         /// called when that has come. Of one tenant one is under way, and of a server ``Upload/maximumAtOnce``.

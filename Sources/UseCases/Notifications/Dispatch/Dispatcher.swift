@@ -167,7 +167,7 @@ extension Dispatcher: LeasedWork {
 
     /// Whether it is about what was to be written: it would be refused again.
     private static func isRefusal(_ error: any Error) -> Bool {
-        !Task.isCancelled && (error as? NotificationStoreError) != .unavailable
+        !Task.isCancelled && !(error is StoreUnavailable)
     }
 
     func rest(_ number: Int) -> Duration { settings.retryInterval }

@@ -15,8 +15,8 @@ public protocol Outbox: Sendable {
 
     /// Writes down what became of deliveries, and of their tokens: all of it or nothing.
     /// - Returns: How many were still lent by the attempt that completes them.
-    /// - Throws: `NotificationStoreError.unavailable` when it may be done as it is asked another time; anything else is
-    ///   about what is asked.
+    /// - Throws: `StoreUnavailable` when it may be done as it is asked another time; anything else is about what is
+    ///   asked.
     @discardableResult
     func complete(_ completions: [Completion], of tenant: TenantID) async throws -> Int
 }

@@ -7,8 +7,8 @@ public import Tenancy
 
 /// Keeps what instances of clips tell: where they were launched, and what they may be sent.
 ///
-/// Safe to use from many threads. What its functions throw is the store's: ``NotificationStoreError/unavailable`` when it
-/// does not answer.
+/// Safe to use from many threads. What its functions throw is the store's: ``StoreUnavailable`` when it does not
+/// answer.
 public struct InstanceRegistrar: Sendable {
     private let store: any InstanceStore
 
@@ -41,7 +41,7 @@ public struct InstanceRegistrar: Sendable {
         let experience = lookup?.experience
         guard report.url == nil || experience != nil else { return .refused(.doesNotMatch) }
         if let clip = report.clip, let experience, experience.clip != clip { return .refused(.otherClip) }
-        let location = lookup?.location.flatMap { $0.isEncodedInURL ? nil : $0.identifier }
+        let location = lookup?.location?.registeredIdentifier
         if let proof {
             guard proof.outcome == .inRegion else { return .refused(.proof(.notInRegion)) }
             guard location != nil else { return .refused(.proof(.noLocation)) }

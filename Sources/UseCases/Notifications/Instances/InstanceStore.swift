@@ -2,8 +2,8 @@ public import APNsPayload
 public import Foundation
 public import Tenancy
 
-/// Where instances are kept. Each function is done whole or not at all, and throws
-/// ``NotificationStoreError/unavailable`` when the store does not answer.
+/// Where instances are kept. Each function is done whole or not at all, and throws ``StoreUnavailable`` when the store does not
+/// answer.
 ///
 /// What a tenant's instance is, no other tenant's function sees.
 public protocol InstanceStore: Sendable {

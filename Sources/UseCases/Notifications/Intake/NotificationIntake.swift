@@ -43,7 +43,7 @@ public struct NotificationIntake: Sendable {
     }
 
     /// Stores a notification; when this returns it will be sent, whatever happens to this server.
-    /// - Throws: `NotificationStoreError.unavailable`.
+    /// - Throws: `StoreUnavailable`.
     public func accept(
         _ submission: NotificationSubmission, in table: TenantTable, at now: Date
     ) async throws -> Outcome {
@@ -64,7 +64,7 @@ public struct NotificationIntake: Sendable {
     /// What has become of a notification: one page of its deliveries, those behind the one named.
     /// - Parameter locations: Only a notification to one of these that looked at nothing else; nil for any.
     /// - Returns: Nil when the tenant has no such notification.
-    /// - Throws: `NotificationStoreError.unavailable`.
+    /// - Throws: `StoreUnavailable`.
     public func trace(
         _ id: NotificationID, of tenant: TenantID, within locations: Set<LocationIdentifier>? = nil,
         after last: DeliveryID? = nil, limit: Int

@@ -6,7 +6,7 @@ public protocol NotificationStore: Sendable {
     /// of it or nothing. Of an audience that is larger than one part the first is taken in so, and the rest is left to
     /// ``continueAudience(of:)``.
     /// - Parameter key: By which the request is known again.
-    /// - Throws: `NotificationStoreError.unavailable`; what was sent with an idempotency key can be sent again then.
+    /// - Throws: `StoreUnavailable`; what was sent with an idempotency key can be sent again then.
     func add(
         _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
     ) async throws -> Addition

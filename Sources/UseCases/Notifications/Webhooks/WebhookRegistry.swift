@@ -4,8 +4,8 @@ public import Tenancy
 
 /// Where tenants' webhooks are kept, for those who manage them.
 ///
-/// What is refused is a ``WebhookRefusal``, and what the database does not answer ``NotificationStoreError/unavailable``. In
-/// each, `actor` is who the audit log says did it.
+/// What is refused is a ``WebhookRefusal``, and what the database does not answer ``StoreUnavailable``. In each, `actor` is who
+/// the audit log says did it.
 public protocol WebhookRegistry: Sendable {
     /// By ID, after one, up to `limit`.
     func webhooks(of tenant: TenantID, after: WebhookID?, limit: Int) async throws -> [RegisteredWebhook]
