@@ -44,6 +44,30 @@ make_scratch() {
     trap 'exit 143' TERM
 }
 
+as_root() {
+    if ((EUID == 0)); then
+        "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
+# Programs that start no service, each as `name:package`: installed like any other.
+install_missing() {
+    local pair missing=()
+    for pair in "$@"; do
+        type -P "${pair%%:*}" >/dev/null || missing+=("${pair#*:}")
+    done
+    ((${#missing[@]} > 0)) || return 0
+    type -P apt-get >/dev/null || fail "install these packages, then run this again: ${missing[*]}"
+    local install=(as_root apt-get install -qq --yes --no-install-recommends "${missing[@]}")
+    if ! "${install[@]}" >&2; then
+        # The lists of packages are missing or too old.
+        { as_root apt-get update -qq && "${install[@]}"; } >&2 ||
+            fail "apt-get could not install these packages: ${missing[*]}"
+    fi
+}
+
 # In the background, so that a signal to the script is not kept waiting.
 interruptibly() {
     "$@" &

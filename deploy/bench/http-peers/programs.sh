@@ -1,7 +1,7 @@
-# Sourced by the commands that measure over HTTP. Finds or unpacks the programs they need, and installs Python's
+# Sourced, after harness.sh, by the commands that measure over HTTP. Finds or unpacks the programs they need, and installs Python's
 # packages.
 #
-# Needs: the function `fail`; `programs`, their names, which are also their packages'; `unpacked`, a folder to
+# Needs: `programs`, their names, which are also their packages'; `unpacked`, a folder to
 # keep packages in; `scratch`, one that is removed afterwards. Sets `environment`, a virtual environment.
 # shellcheck shell=bash disable=SC2154
 
@@ -19,14 +19,6 @@ libraries() {
         fi
     done
     printf '%s\n' "$found"
-}
-
-as_root() {
-    if ((EUID == 0)); then
-        "$@"
-    else
-        sudo -n "$@"
-    fi
 }
 
 download_packages() {
@@ -69,22 +61,6 @@ unpack_missing_programs() {
     mv "$unpacked.part" "$unpacked"
     mapfile -t missing < <(missing_programs)
     ((${#missing[@]} == 0)) || fail "Debian's packages have no program of these names: ${missing[*]}"
-}
-
-# Programs that start no service, each as `name:package`: installed like any other.
-install_missing() {
-    local pair missing=()
-    for pair in "$@"; do
-        type -P "${pair%%:*}" >/dev/null || missing+=("${pair#*:}")
-    done
-    ((${#missing[@]} > 0)) || return 0
-    type -P apt-get >/dev/null || fail "install these packages, then run this again: ${missing[*]}"
-    local install=(as_root apt-get install -qq --yes --no-install-recommends "${missing[@]}")
-    if ! "${install[@]}" >&2; then
-        # The lists of packages are missing or too old.
-        { as_root apt-get update -qq && "${install[@]}"; } >&2 ||
-            fail "apt-get could not install these packages: ${missing[*]}"
-    fi
 }
 
 install_python_packages() {
