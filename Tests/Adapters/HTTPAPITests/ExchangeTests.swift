@@ -247,17 +247,14 @@ import Testing
     }
 
     static func serve(
-        _ api: TestAPI, fromMemory: Bool, idleTimeout: Duration = .seconds(60),
-        answerTimeout: Duration = .seconds(30),
+        _ api: TestAPI, fromMemory: Bool, idleTimeout: Duration? = nil, answerTimeout: Duration? = nil,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
-        var settings = APIServer.Settings()
+        var settings = APIServer.Settings.forBusyMachines
         settings.port = 0
-        settings.idleTimeout = idleTimeout
-        // What is sent byte by byte may take a busy machine long.
-        settings.bodyTimeout = .seconds(600)
-        settings.answerTimeout = answerTimeout
+        if let idleTimeout { settings.idleTimeout = idleTimeout }
+        if let answerTimeout { settings.answerTimeout = answerTimeout }
         settings.limits = RequestLimits()
         let listening = AsyncStream<Int>.makeStream()
         let onListening: @Sendable (Int) async -> Void = { listening.continuation.yield($0) }

@@ -91,7 +91,7 @@ import Testing
         _ api: TestAPI, operationsPort: Int = 0,
         onListening: @escaping @Sendable (APIServer.Listener, Int) async -> Void = { _, _ in }
     ) -> APIServer {
-        var settings = APIServer.Settings()
+        var settings = APIServer.Settings.forBusyMachines
         settings.port = 0
         settings.operations = ("127.0.0.1", operationsPort)
         return APIServer(
