@@ -48,19 +48,19 @@ public struct AttestationUpkeep: Sendable {
         return work
     }
 
-    /// Those who have something to prune, each found by the first entry of an index.
+    /// Those who have something to prune, each found by the first entry of an index, as in ``NotificationUpkeep``.
     private func tenants(at now: Date) async throws -> [TenantID] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
                 """
                 SELECT t.tenant_id FROM doorstep.tenants AS t
                 WHERE (SELECT min(last_used_on) FROM doorstep.attest_keys AS k
-                        WHERE k.tenant_id = t.tenant_id AND last_used_on IS NOT NULL)
+                        WHERE k.tenant_id = t.tenant_id AND last_used_on >= '-infinity')
                         < (\(now) AT TIME ZONE 'UTC')::date - \(Self.keyRetention)::integer
                     OR (SELECT min(revoked_at) FROM doorstep.revoked_attest_keys AS r
                         WHERE r.tenant_id = t.tenant_id) < \(Self.oldest(now))
                     OR (SELECT min(day) FROM doorstep.attestation_days AS d
-                        WHERE d.tenant_id = t.tenant_id AND day IS NOT NULL)
+                        WHERE d.tenant_id = t.tenant_id AND day >= '-infinity')
                         < (\(now) AT TIME ZONE 'UTC')::date - \(Self.countRetention)::integer
                 """
             ).map { TenantID(try $0.decode(at: 0)) }
@@ -85,7 +85,7 @@ public struct AttestationUpkeep: Sendable {
                         AND last_used_on < (\(now) AT TIME ZONE 'UTC')::date - \(keyRetention)::integer
                         AND key_id IN (
                             SELECT key_id FROM doorstep.attest_keys
-                            WHERE tenant_id = \(tenant.uuid) AND last_used_on IS NOT NULL
+                            WHERE tenant_id = \(tenant.uuid)
                                 AND last_used_on < (\(now) AT TIME ZONE 'UTC')::date - \(keyRetention)::integer
                             ORDER BY last_used_on LIMIT \(batch))
                     """
@@ -110,7 +110,7 @@ public struct AttestationUpkeep: Sendable {
                     DELETE FROM doorstep.attestation_days
                     WHERE tenant_id = \(tenant.uuid) AND (bundle_id, operation, day) IN (
                         SELECT bundle_id, operation, day FROM doorstep.attestation_days
-                        WHERE tenant_id = \(tenant.uuid) AND day IS NOT NULL
+                        WHERE tenant_id = \(tenant.uuid)
                             AND day < (\(now) AT TIME ZONE 'UTC')::date - \(countRetention)::integer
                         ORDER BY day LIMIT \(batch))
                     """

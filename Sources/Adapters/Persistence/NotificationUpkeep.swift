@@ -95,15 +95,19 @@ public struct NotificationUpkeep: Sendable {
 
     /// Those who have something to prune, each found by the first entry of an index: `EXISTS` would have each table read
     /// whole once.
+    ///
+    /// That a column is no less than minus infinity is for indexes of rows where it is not null. `IS NOT NULL` would not do:
+    /// from PostgreSQL 17 on the planner forgets it, of columns that cannot be null, before it looks for an index.
     private func tenants(_ limits: Limits) async throws -> [TenantID] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(
                 """
                 SELECT t.tenant_id FROM doorstep.tenants AS t
                 WHERE (SELECT min(launched_at) FROM doorstep.instances AS i
-                        WHERE i.tenant_id = t.tenant_id) < \(limits.instances)
+                        WHERE i.tenant_id = t.tenant_id AND launched_at >= '-infinity') < \(limits.instances)
                     OR (SELECT min(registered_at) FROM doorstep.push_tokens AS p
-                        WHERE p.tenant_id = t.tenant_id AND p.kind = 'activity') < \(limits.activities)
+                        WHERE p.tenant_id = t.tenant_id AND p.kind = 'activity' AND registered_at >= '-infinity')
+                        < \(limits.activities)
                     OR (SELECT min(created_at) FROM doorstep.idempotency_keys AS k
                         WHERE k.tenant_id = t.tenant_id) < \(limits.idempotencyKeys)
                     OR (SELECT min(created_at) FROM doorstep.webhook_messages AS m

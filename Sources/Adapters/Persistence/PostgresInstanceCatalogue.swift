@@ -124,8 +124,8 @@ extension Query.StringInterpolation {
 
     /// The conditions that there are, each a text of its own, so that its index serves.
     fileprivate mutating func appendInterpolation(_ selection: InstanceSelection, _ tenant: TenantID) {
-        // The index of launches is for those who say so.
-        appendLiteral("i.launched_at IS NOT NULL")
+        // The index of launches is for those who say so, as in `NotificationUpkeep`.
+        appendLiteral("i.launched_at >= '-infinity'")
         if let clip = selection.clip {
             appendLiteral(" AND i.bundle_id = ")
             appendInterpolation(clip.text)

@@ -110,7 +110,9 @@ struct LinearWorkTests {
         Subject("one query name again and again", from: 4) { query(String(repeating: "url=a&", count: $0)) },
         // Longer than what a String holds within itself, which is read in another way; decoded, too.
         Subject("empty query items", from: 16) { query(String(repeating: "&", count: $0)) },
-        Subject("a percent-encoded query value", from: 16) { query("url=" + String(repeating: "%61", count: $0)) },
+        Subject("a percent-encoded query value", from: 16) {
+            query("url=" + String(repeating: "%61", count: $0))
+        },
         Subject("a long query name") { query(String(repeating: "a", count: $0)) },
         Subject("Content-Type with parameters", from: 8) {
             admit(contentType: "application/json" + String(repeating: ";charset=utf-8", count: $0))

@@ -173,7 +173,12 @@ import Testing
             }
             let finding = plans.withLock { $0.filter { $0.contains("idempotency_keys") } }
             #expect(!finding.isEmpty)
-            for plan in finding { #expect(!plan.contains("Seq Scan on instances"), "\(plan)") }
+            for plan in finding {
+                #expect(!plan.contains("Seq Scan on instances"), "\(plan)")
+                for index in ["instances_launched_at", "push_tokens_activity"] {
+                    #expect(plan.contains("using \(index)"), "\(plan)")
+                }
+            }
         }
     }
 }
