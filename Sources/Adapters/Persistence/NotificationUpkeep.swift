@@ -97,7 +97,7 @@ public struct NotificationUpkeep: Sendable {
     /// whole once.
     ///
     /// That a column is no less than minus infinity is for indexes of rows where it is not null. `IS NOT NULL` would not do:
-    /// from PostgreSQL 17 on the planner forgets it, of columns that cannot be null, before it looks for an index.
+    /// from PostgreSQL 17 on the planner forgets it, of columns that cannot be null, before it looks for an index [commit b262ad44].
     private func tenants(_ limits: Limits) async throws -> [TenantID] {
         try await pool.withTransaction(as: .router) { transaction in
             try await transaction.execute(

@@ -170,13 +170,18 @@ import Testing
                 let upkeep = NotificationUpkeep(pool, instanceRetention: 365, notificationRetention: 30)
                 #expect(try await upkeep.maintain(at: Date()) == .init())
                 _ = try await upkeep.maintain(at: Date())
+                _ = try await AttestationUpkeep(pool).maintain(at: Date())
             }
-            let finding = plans.withLock { $0.filter { $0.contains("idempotency_keys") } }
-            #expect(!finding.isEmpty)
-            for plan in finding {
-                #expect(!plan.contains("Seq Scan on instances"), "\(plan)")
-                for index in ["instances_launched_at", "push_tokens_activity"] {
-                    #expect(plan.contains("using \(index)"), "\(plan)")
+            let finding = plans.withLock { $0.filter { $0.contains("SELECT t.tenant_id FROM") } }
+            for (table, indexes) in [
+                ("idempotency_keys", ["instances_launched_at", "push_tokens_activity"]),
+                ("revoked_attest_keys", ["attest_keys_last_used_on", "attestation_days_day"]),
+            ] {
+                let plans = finding.filter { $0.contains(table) }
+                #expect(!plans.isEmpty, "\(table)")
+                for plan in plans {
+                    #expect(!plan.contains("Seq Scan on instances"), "\(plan)")
+                    for index in indexes { #expect(plan.contains("using \(index)"), "\(plan)") }
                 }
             }
         }

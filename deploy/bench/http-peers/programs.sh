@@ -1,8 +1,8 @@
-# Sourced, after harness.sh, by the commands that measure over HTTP. Finds or unpacks the programs they need, and installs Python's
-# packages.
+# Sourced, after harness.sh, by the commands that measure over HTTP. Finds or unpacks the programs they need, and installs
+# Python's packages.
 #
-# Needs: `programs`, their names, which are also their packages'; `unpacked`, a folder to
-# keep packages in; `scratch`, one that is removed afterwards. Sets `environment`, a virtual environment.
+# Needs: `programs`, their names, which are also their packages'; `unpacked`, a folder to keep packages in; `scratch`, one that
+# is removed afterwards. Sets `environment`, a virtual environment.
 # shellcheck shell=bash disable=SC2154
 
 # The path of a program: Debian's unpacked one or the machine's own.
