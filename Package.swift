@@ -143,7 +143,10 @@ let package = Package(
             ["AppAttest", "Encodings", "Geodesy", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"]),
         Floor.useCases.library(
             "Notifications",
-            ["APNsPayload", "Encodings", "Invocation", "JSON", "Receipts", "Routing", "Tenancy"],
+            [
+                "APNsPayload", "AppAttest", "Encodings", "Invocation", "JSON", "Receipts", "Routing",
+                "Tenancy",
+            ],
             hasGuide: true),
         Floor.useCases.library(
             "Attestation", ["AppAttest", "AppSiteAssociation", "Routing", "Tenancy"]),
@@ -165,8 +168,8 @@ let package = Package(
         Floor.adapters.library("Platform", []),
         Floor.adapters.systemLibrary("CResolv", package: "libc6-dev"),
         Floor.adapters.library(
-            "OutboundHTTP", ["IPAddresses", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
-        Floor.adapters.library("DNSClient", ["Administration", "CResolv"]),
+            "OutboundHTTP", ["IPAddresses", "Platform", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL]),
+        Floor.adapters.library("DNSClient", ["Administration", "CResolv", "Platform"]),
         Floor.adapters.library("DomainProof", ["Administration", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
         Floor.adapters.library(
             "ServerClient",
@@ -327,9 +330,8 @@ let package = Package(
         Floor.useCases.tests(
             "NotificationsTests",
             [
-                "APNsPayload", "Invocation", "JSON", "Notifications", "PropertyTesting", "Receipts",
-                "Routing",
-                "RoutingSupport", "Tenancy",
+                "APNsPayload", "AppAttest", "Invocation", "JSON", "Notifications", "PropertyTesting",
+                "Receipts", "Routing", "RoutingSupport", "Tenancy",
             ]),
         Floor.useCases.tests(
             "AdministrationTests",
@@ -351,7 +353,10 @@ let package = Package(
         testSupport("LocalServers", ["ProcessSupport", nioCore, nioHTTP1, nioPosix, nioSSL]),
         Floor.adapters.tests(
             "OutboundHTTPTests",
-            ["IPAddresses", "LocalServers", "OutboundHTTP", asyncHTTPClient, nioCore, nioHTTP1, nioSSL]),
+            [
+                "IPAddresses", "LocalServers", "OutboundHTTP", "Platform", asyncHTTPClient, nioCore, nioHTTP1,
+                nioSSL,
+            ]),
         Floor.adapters.tests("DNSClientTests", ["Administration", "DNSClient", "LocalServers"]),
         Floor.adapters.tests(
             "DomainProofTests",

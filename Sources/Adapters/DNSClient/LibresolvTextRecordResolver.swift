@@ -1,12 +1,12 @@
 public import Administration
 import CResolv
 import Foundation
+import Platform
 
 /// Asks for TXT records through the C library's resolver (libresolv), which falls back to TCP and checks that answers
 /// belong to its questions.
 ///
-/// A look-up blocks a thread of its own. The library bounds the wait for datagrams but not for a TCP connection, so that
-/// a deadline holds for both; a thread that is late then ends by itself.
+/// The library bounds the wait for datagrams but not for a TCP connection, so that a deadline holds for both.
 public struct LibresolvTextRecordResolver: TextRecordResolver {
     private let server: NameServer?
     private let timeout: Duration
@@ -20,21 +20,14 @@ public struct LibresolvTextRecordResolver: TextRecordResolver {
     }
 
     public func textRecords(of name: String) async throws(NoAnswer) -> [String] {
-        let (answers, answer) = AsyncStream.makeStream(of: Result<[String], NoAnswer>.self)
-        Thread.detachNewThread { [server] in
-            do throws(NoAnswer) {
-                answer.yield(.success(try LibresolvQuery.textRecords(of: name, server)))
-            } catch {
-                answer.yield(.failure(error))
-            }
+        let result = await Thread.result(upTo: timeout) { [server] () throws(NoAnswer) in
+            try LibresolvQuery.textRecords(of: name, server)
         }
-        let deadline = Task { [timeout] in
-            try? await Task.sleep(for: timeout)
-            answer.yield(.failure(NoAnswer("the name server did not answer in time")))
+        guard let result else {
+            throw NoAnswer(
+                Task.isCancelled ? "the look-up was cancelled" : "the name server did not answer in time")
         }
-        defer { deadline.cancel() }
-        for await result in answers { return try result.get() }
-        throw NoAnswer("the look-up was cancelled")
+        return try result.get()
     }
 }
 

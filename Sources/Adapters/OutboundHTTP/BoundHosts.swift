@@ -3,6 +3,7 @@ import Foundation
 import IPAddresses
 import NIOCore
 import NIOSSL
+import Platform
 
 /// Clients by host, each bound to one address of it that was looked at: a name may lead elsewhere the next time it is asked
 /// for, so that what was looked at must be what is connected to.
@@ -133,16 +134,15 @@ actor BoundHosts {
         return address.isPublic || settings.allowed.contains { $0.contains(address) }
     }
 
-    /// The system's: /etc/hosts, DNS (getaddrinfo(3)), off the tasks' threads, since it waits.
+    /// The system's: /etc/hosts, DNS (getaddrinfo(3)). Where a name server does not answer, that waits for longer than anybody
+    /// waits for an answer, and so is left behind.
     static let systemResolver: Resolver = { host in
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try systemAddresses(of: host) })
-            }
-        }
+        let addresses = await Thread.result { () throws(OutboundError) in try systemAddresses(of: host) }
+        guard let addresses else { throw CancellationError() }
+        return try addresses.get()
     }
 
-    private static func systemAddresses(of host: String) throws -> [String] {
+    private static func systemAddresses(of host: String) throws(OutboundError) -> [String] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var first: UnsafeMutablePointer<addrinfo>?

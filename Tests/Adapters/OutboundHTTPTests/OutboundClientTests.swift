@@ -1,9 +1,11 @@
 import AsyncHTTPClient
+import Foundation
 import IPAddresses
 import LocalServers
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Platform
 import Synchronization
 import Testing
 
@@ -203,6 +205,22 @@ import Testing
                     try await client.get("http://\(host)/", limit: 100)
                 }
                 #expect(error?.reason == "Connection refused")
+            }
+        }
+    }
+
+    /// As of a host whose name servers let everything drop; the system's look-up cannot be called off.
+    @Test func aNameServerThatDoesNotAnswerIsNotWaitedForLonger() async throws {
+        let end = DispatchSemaphore(value: 0)
+        defer { end.signal() }
+        let resolver: BoundHosts.Resolver = { _ in
+            guard await Thread.result(of: { end.wait() }) == nil else { return ["127.0.0.1"] }
+            throw CancellationError()
+        }
+        let hasty = OutboundClient.Settings(timeout: .milliseconds(10))
+        try await OutboundClient.withClient(hasty, resolver: resolver) { client in
+            _ = await #expect(throws: OutboundError.late) {
+                try await client.get("http://shop.example.com/", limit: 100)
             }
         }
     }

@@ -1,0 +1,35 @@
+import Foundation
+import Platform
+import Testing
+
+@Suite struct BlockingCallTests {
+    private struct Refusal: Error, Equatable {}
+
+    @Test func whatTheCallComesToIsReturned() async throws {
+        let value = await Thread.result { () throws(Refusal) in 7 }
+        try #expect(value?.get() == 7)
+        let error = await Thread.result { () throws(Refusal) -> Int in throw Refusal() }
+        #expect(throws: Refusal()) { try error?.get() }
+    }
+
+    /// It would block for ever, were its thread waited for.
+    @Test func whoeverHasWaitedLongEnoughWaitsNoLonger() async {
+        let end = DispatchSemaphore(value: 0)
+        #expect(await Thread.result(upTo: .milliseconds(10), of: { end.wait() }) == nil)
+        end.signal()
+    }
+
+    @Test func whoeverIsCancelledWaitsNoLonger() async {
+        let (begin, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let task = Task {
+            await Thread.result {
+                begin.signal()
+                end.wait()
+            }
+        }
+        _ = await Thread.result { begin.wait() }
+        task.cancel()
+        #expect(await task.value == nil)
+        end.signal()
+    }
+}
