@@ -39,6 +39,17 @@ struct Answer {
         }
     }
 
+    /// What many are answered with as it is: kept once, however many have not read it yet.
+    struct Shared {
+        fileprivate let bytes: ByteBuffer
+        fileprivate let tag: String
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = ByteBuffer(bytes: bytes)
+            tag = EntityTag(of: bytes).text
+        }
+    }
+
     enum Caching {
         /// For this request alone.
         case none
@@ -76,14 +87,14 @@ struct Answer {
     /// The answer with its validator, or 304 when the client has it (RFC 9110 §13.1.2).
     init(cacheable body: [UInt8], ifNoneMatch: String?) {
         let tag = EntityTag(of: body)
-        self.init(body, tag, .tagged(tag), ifNoneMatch: ifNoneMatch)
+        self.init(.own(body), tag.text, .tagged(tag), ifNoneMatch: ifNoneMatch)
     }
 
     /// The same, for everyone.
-    init(shared body: [UInt8], ifNoneMatch: String?) {
-        let tag = EntityTag(of: body)
+    init(_ body: Shared, ifNoneMatch: String?) {
         self.init(
-            body, tag, .shared(maximumAge: Self.sharedMaximumAge, tag: tag.text), ifNoneMatch: ifNoneMatch)
+            .shared(body.bytes), body.tag, .shared(maximumAge: Self.sharedMaximumAge, tag: body.tag),
+            ifNoneMatch: ifNoneMatch)
     }
 
     /// What never changes while the server runs, and is the same for everyone.
@@ -107,12 +118,12 @@ struct Answer {
         caching = .immutable(tag: tag)
     }
 
-    private init(_ body: [UInt8], _ tag: EntityTag, _ caching: Caching, ifNoneMatch: String?) {
+    private init(_ body: Body, _ tag: String, _ caching: Caching, ifNoneMatch: String?) {
         self.caching = caching
-        if let ifNoneMatch, ifNoneMatch.utf8.span.hasEntityTag(tag.text) {
+        if let ifNoneMatch, ifNoneMatch.utf8.span.hasEntityTag(tag) {
             status = .notModified
         } else {
-            self.body = .own(body)
+            self.body = body
         }
     }
 

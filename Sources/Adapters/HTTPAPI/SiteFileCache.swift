@@ -10,17 +10,17 @@ import Tenancy
 final class SiteFileCache: Sendable {
     private struct State {
         var version: Int?
-        var files: [String: [UInt8]] = [:]
+        var files: [String: Answer.Shared] = [:]
     }
 
     private let state = Mutex(State())
 
     /// Nil for a host that nobody has proved.
-    func file(of host: String, in table: LiveRoutingTable.State) -> [UInt8]? {
+    func file(of host: String, in table: LiveRoutingTable.State) -> Answer.Shared? {
         let known = state.withLock { $0.version == table.version ? $0.files[host] : nil }
         if let known { return known }
         guard let site = table.table.site(ofHost: host) else { return nil }
-        let file = SiteAssociation(site).serialized()
+        let file = Answer.Shared(SiteAssociation(site).serialized())
         state.withLock { state in
             if state.version != table.version { state = State(version: table.version) }
             state.files[host] = file

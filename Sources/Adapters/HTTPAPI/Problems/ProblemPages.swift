@@ -20,8 +20,8 @@ enum ProblemPages {
             }),
     ]
 
-    private static func answer(_ page: [UInt8], to request: APIRequest) -> Answer {
-        var answer = Answer(shared: page, ifNoneMatch: request.fields.ifNoneMatch)
+    private static func answer(_ page: Answer.Shared, to request: APIRequest) -> Answer {
+        var answer = Answer(page, ifNoneMatch: request.fields.ifNoneMatch)
         answer.contentType = "text/html; charset=utf-8"
         answer.headers = [
             .contentSecurityPolicy: contentSecurityPolicy, .xContentTypeOptions: "nosniff",
@@ -64,14 +64,15 @@ enum ProblemPages {
         type.statuses.map { "\($0.code)" }.joined(separator: " or ")
     }
 
-    private static func page(title: String, _ content: (inout HTMLWriter) -> Void) -> [UInt8] {
-        HTMLWriter.page(language: "en") { head in
+    private static func page(title: String, _ content: (inout HTMLWriter) -> Void) -> Answer.Shared {
+        let page = HTMLWriter.page(language: "en") { head in
             head.void(.meta, .name("viewport"), .content("width=device-width"))
             head.element(.title, text: "\(title) – Doorstep")
             head.style(style)
         } body: {
             content(&$0)
         }
+        return Answer.Shared(page)
     }
 
     private static let style: StaticString = """

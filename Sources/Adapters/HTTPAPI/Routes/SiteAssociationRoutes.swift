@@ -20,6 +20,6 @@ struct SiteAssociationRoutes: Sendable {
         guard let state = table.current else { throw .unavailable }
         guard let host = request.authority.flatMap(Authority.host), let file = files.file(of: host, in: state)
         else { throw .unknownHost }
-        return Answer(shared: file, ifNoneMatch: request.fields.ifNoneMatch)
+        return Answer(file, ifNoneMatch: request.fields.ifNoneMatch)
     }
 }
