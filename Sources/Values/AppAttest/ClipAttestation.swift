@@ -77,6 +77,15 @@ public struct ClipAttestation: Sendable, Hashable {
         operation == .confirm && confirm == .requireSigned
     }
 
+    /// Whether what was attested so is as good as the clip asks for, where it requires anything.
+    public func isSatisfied(by attestation: RequestAttestation, for operation: Operation) -> Bool {
+        guard demand(of: operation) == .require else { return true }
+        guard let environment = attestation.environment, environments.contains(environment) else {
+            return false
+        }
+        return requiresSignature(of: operation) ? attestation.grade == .request : attestation.isAttested
+    }
+
     /// What is refused by this, and was answered before.
     public func isStricter(than old: ClipAttestation?, for operation: Operation) -> Bool {
         let old = old ?? ClipAttestation()

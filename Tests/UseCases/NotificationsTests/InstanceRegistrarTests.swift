@@ -1,6 +1,8 @@
 import APNsPayload
+import AppAttest
 import Foundation
 import Invocation
+import JSON
 import Notifications
 import Receipts
 import Routing
@@ -51,7 +53,8 @@ import Testing
 
     /// What is kept of a report, or why it is refused.
     private func decide(
-        _ url: String?, clip: String? = nil, launchedAt: Date? = nil, proof: Receipt? = nil
+        _ url: String?, clip: String? = nil, launchedAt: Date? = nil, proof: Receipt? = nil,
+        in table: RoutingTable? = nil
     ) async throws -> (InstanceRegistration?, Registration) {
         let store = Recorder()
         let invocation = try url.map { try InvocationURL($0) }
@@ -62,7 +65,7 @@ import Testing
             startTokens: ["Order": try #require(PushToken([UInt8](repeating: 2, count: 32)))],
             launchedAt: launchedAt)
         let result = try await InstanceRegistrar(store).register(
-            report, proof: proof, in: court.table.of(court.tenant), at: court.now)
+            report, proof: proof, in: (table ?? court.table).of(court.tenant), at: court.now)
         return (store.kept.withLock { $0.first }, result)
     }
 
@@ -117,6 +120,60 @@ import Testing
             in: table.of(court.tenant), at: court.now)
         let launch = try #require(store.kept.withLock { $0.first }?.launch)
         #expect(launch.confirmedAt == (evidence == .none ? nil : court.now - 60))
+    }
+
+    /// Of whatever clip a receipt is: it names none.
+    @Test(arguments: ClipAttestation.ConfirmationDemand.allCases, RequestAttestation.Grade.allCases)
+    func aProofIsAttestedAsTheClipRequires(
+        demand: ClipAttestation.ConfirmationDemand, grade: RequestAttestation.Grade
+    ) async throws {
+        for environment in AttestationEnvironment.allCases {
+            var table = court.table
+            try table.set(.locations, .location(court.tenant, "restaurant_a"))
+            let policy = ClipAttestation(confirm: demand, environments: [.production])
+            try table.set(
+                .clips,
+                .clip(
+                    court.tenant, FoodCourt.clip, isMultiBusiness: true,
+                    attestation: JSONValue.object(policy.json).text))
+            let attestation =
+                grade == .none ? .none : RequestAttestation(grade: grade, environment: environment)
+            let proof = try Receipt(
+                tenant: court.tenant, location: LocationIdentifier("restaurant_a"), outcome: .inRegion,
+                evidence: .coordinate, isCertain: true, attestation: attestation, minute: court.now)
+            let (kept, _) = try await decide(FoodCourt.order, proof: proof, in: table)
+            let counts =
+                switch (demand, grade) {
+                case (.off, _), (.monitor, _): true
+                case (.require, .token), (.require, .request), (.requireSigned, .request):
+                    environment == .production
+                default: false
+                }
+            #expect((kept?.launch?.confirmedAt != nil) == counts, "\(environment)")
+        }
+    }
+
+    /// A device knows the experience whose URL was scanned, and nothing of what a short code stands for.
+    @Test func aLaunchByAShortCodeIsOfTheExperienceThatWasScanned() async throws {
+        var table = court.table
+        try table.set(.locations, .location(court.tenant, "restaurant_a"))
+        let urls = [
+            "own": FoodCourt.order, "others": "https://bikes.example.com/demo",
+            "none": "https://nobody.example/",
+        ]
+        for (code, url) in urls { try table.set(.shortCodes, .shortCode(court.tenant, code, url)) }
+        for (code, location) in [("own", "restaurant_a"), ("others", nil), ("none", nil), ("unknown", nil)] {
+            let url = "https://example.com/hash?h=\(code)"
+            let (kept, _) = try await decide(url, clip: FoodCourt.clip, in: table)
+            let registration = try #require(kept, "\(code)")
+            #expect(registration.clip?.text == FoodCourt.clip)
+            #expect(registration.launch?.url == url)
+            #expect(registration.launch?.experience == "https://example.com/hash")
+            #expect(registration.launch?.location?.text == location)
+        }
+        let (kept, result) = try await decide(
+            "https://example.com/hash?h=others", clip: "com.example.Bikes.Clip", in: table)
+        #expect(kept == nil && result == .refused(.otherClip))
     }
 
     /// Not even where the signature does not hold, so that no location is found.

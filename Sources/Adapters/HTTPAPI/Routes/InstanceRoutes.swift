@@ -87,7 +87,7 @@ struct InstanceRoutes: Sendable {
             throw Problem.field("id", code: "invalid_field", "the instance's ID must be a UUID")
         }
         let (report, receipt) = try LaunchReport.read(request.body, of: id)
-        let launched = report.url.flatMap { request.table.lookUp($0).experience?.clip }
+        let launched = report.url.flatMap { request.table.match($0)?.experience.clip }
         let attested = try await attested(request, for: id, naming: launched ?? report.clip)
         let proof = try receipt.map { receipt throws(Problem) in
             try prove(receipt, to: request.tenant, at: request.now)

@@ -1,4 +1,5 @@
 public import APNsPayload
+import AppAttest
 public import Foundation
 public import Invocation
 public import Receipts
@@ -23,7 +24,9 @@ public struct InstanceRegistrar: Sendable {
     /// - No coordinate is kept: a launch by a URL that carries a place has the registered URL of its experience, and no
     ///   location.
     /// - A launch without a URL renews the 8 hours of the instance, whose clip is known or named, and changes no business.
-    /// - A proof that rests on nothing confirms nothing.
+    /// - The instance is that of the experience that the launch matches, also where its short code stands for a URL of another:
+    ///   the device knows the first alone. The location is where the code leads. [ours]
+    /// - A proof that rests on nothing confirms nothing, nor does one that was not attested as the clip requires of confirmations.
     /// - A token that another instance of the tenant was known by is now this one's: the clip was installed again.
     /// - Parameters:
     ///   - proof: An authentic receipt of the person's having been there.
@@ -37,11 +40,14 @@ public struct InstanceRegistrar: Sendable {
         _ report: LaunchReport, proof: Receipt? = nil, mayBeNew: Bool = true, by attestKey: [UInt8]? = nil,
         isHeldToKey: Bool = false, in table: TenantTable, at now: Date
     ) async throws -> Registration {
-        let lookup = report.url.map { table.lookUp($0) }
-        let experience = lookup?.experience
+        let match = report.url.flatMap { table.match($0) }
+        let experience = match?.experience
         guard report.url == nil || experience != nil else { return .refused(.doesNotMatch) }
         if let clip = report.clip, let experience, experience.clip != clip { return .refused(.otherClip) }
-        let location = lookup?.location?.registeredIdentifier
+        var location: LocationIdentifier?
+        if let url = report.url, let match {
+            location = table.lookUp(url, by: match).location?.registeredIdentifier
+        }
         if let proof {
             guard proof.outcome == .inRegion else { return .refused(.proof(.notInRegion)) }
             guard location != nil else { return .refused(.proof(.noLocation)) }
@@ -53,7 +59,9 @@ public struct InstanceRegistrar: Sendable {
             launch = Launch(
                 url: experience.readsPlaces ? experience.url : url.canonicalWithoutFragment,
                 experience: experience.url, location: location, launchedAt: launchedAt,
-                confirmedAt: proof.flatMap { $0.evidence == .none ? nil : $0.minute })
+                confirmedAt: proof.flatMap {
+                    $0.confirms(for: table.attestedClip(experience.clip)) ? $0.minute : nil
+                })
         }
         var tokens = Dictionary(
             uniqueKeysWithValues: report.startTokens.map { (TokenPlace.start(attributesType: $0), $1) })
@@ -105,6 +113,13 @@ public struct InstanceRegistrar: Sendable {
         _ activity: String, for id: InstanceID, of tenant: TenantID
     ) async throws -> Bool {
         try await store.removeActivity(activity, for: id, of: tenant)
+    }
+}
+
+extension Receipt {
+    /// - Parameter clip: What the instance's clip asks for; nil for nothing.
+    fileprivate func confirms(for clip: AttestedClip?) -> Bool {
+        evidence != .none && clip?.attestation.isSatisfied(by: attestation, for: .confirm) != false
     }
 }
 
