@@ -55,6 +55,8 @@ public struct PostgresOutbox: Outbox {
             guard !due.isEmpty else { return [] }
             let rows = try await transaction.lend(due, for: lease).map { try LentRow(row: $0) }
             let notifications = try await transaction.notifications(of: rows)
+            let ofNoClip = rows.filter { notifications[$0.notification] == nil }
+            if !ofNoClip.isEmpty { try await transaction.end(ofNoClip) }
             let receivers = try await transaction.receivers(of: rows)
             let keys = keys.of(tenant)
             return try rows.compactMap { row in
@@ -75,13 +77,9 @@ public struct PostgresOutbox: Outbox {
                 let (completed, hasWebhook) = try await transaction.complete(completions)
                 if !dead.isEmpty { try await transaction.retire(dead) }
                 if hasWebhook {
-                    try await transaction.limitLockWaits()
-                    let events = completions.filter { completed.contains($0.delivery.id.uuid) }.compactMap(
-                        OutcomeEvent.init)
                     try await transaction.tell(
-                        .deliveriesFinished,
-                        WebhookMessage.messages(
-                            .deliveriesFinished, "deliveries", events.map(\.json), at: Date()))
+                        completions.filter { completed.contains($0.delivery.id.uuid) }.compactMap(
+                            OutcomeEvent.init))
                 }
                 return completed.count
             }
@@ -148,6 +146,39 @@ extension TenantTransaction {
         return Dictionary(
             try found.map { try ClaimedNotification.read($0) }.map { ($0.id.uuid, $0) },
             uniquingKeysWith: { $1 })
+    }
+
+    /// Ends what was lent and has nothing to be sent by: its clip was deleted meanwhile.
+    fileprivate func end(_ rows: [LentRow]) async throws {
+        let (first, last) = rows.map(\.createdAt).bounds
+        let ended = try await execute(
+            """
+            UPDATE doorstep.deliveries d
+            SET state = CASE WHEN d.lost_replies > 0 THEN 'uncertain' ELSE 'refused' END, reason = 'unknown_clip',
+                due_at = NULL, finished_at = now()
+            WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(rows.map(\.delivery)))
+                AND d.created_at >= \(first) AND d.created_at <= \(last)
+            RETURNING d.delivery_id, d.notification_id, d.instance_id, d.state, d.reason, d.attempt,
+                \(wanted: .deliveriesFinished, of: tenant)
+            """
+        ).map { row in
+            let (delivery, notification, instance, state, reason, attempt, isWanted) = try row.decode(
+                UUID.self, UUID.self, UUID?.self, String.self, String.self, Int16.self, Bool.self)
+            return (
+                OutcomeEvent(
+                    delivery: delivery, notification: notification, instance: instance.map(InstanceID.init),
+                    state: state, reason: reason, attempts: Int(attempt)), isWanted
+            )
+        }
+        if ended.first?.1 == true { try await tell(ended.map(\.0)) }
+    }
+
+    /// Tells the tenant's webhook what became of deliveries.
+    fileprivate func tell(_ outcomes: [OutcomeEvent]) async throws {
+        try await limitLockWaits()
+        try await tell(
+            .deliveriesFinished,
+            WebhookMessage.messages(.deliveriesFinished, "deliveries", outcomes.map(\.json), at: Date()))
     }
 
     /// The instances and tokens that deliveries are for, as they are now, by the delivery.

@@ -57,11 +57,11 @@ public struct PostgresWebhookStore: WebhookStore {
             ).first
             guard let row else { return nil }
             let (url, sealed, isDisabled) = try row.decode(String.self, [UInt8].self, Bool.self)
-            let receiver = try Webhook(url, sealed, openedBy: keys.of(webhook.tenant))
             if isDisabled {
                 let count = try await transaction.giveUpMessages(of: webhook.id)
-                return WebhookClaim(webhook: receiver, messages: [], outdatedCount: count)
+                return WebhookClaim(webhook: nil, messages: [], outdatedCount: count)
             }
+            let receiver = try Webhook(url, sealed, openedBy: keys.of(webhook.tenant))
             let rows = try await transaction.execute(
                 """
                 WITH due AS (

@@ -107,6 +107,36 @@ import Testing
         }
     }
 
+    /// There is nothing to send it by any more, and it would be lent for ever.
+    @Test func whatIsOfAClipThatIsGoneComesToAnEnd() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(2)
+            let trace = try await restaurants.send()
+            let (outbox, tenant) = (restaurants.outbox, restaurants.tenant)
+            #expect(try await outbox.claim(1, of: tenant, for: Self.minute).count == 1)
+            try await restaurants.passTime()
+            let registry = PostgresWebhookRegistry(restaurants.stores.adminPool, keys: Restaurants.keys)
+            var generator = SystemRandomNumberGenerator()
+            let webhook = Webhook(
+                url: try WebhookURL("https://example.com/hooks"), secret: WebhookSecret(using: &generator))
+            _ = try await registry.create(
+                webhook, events: [.deliveriesFinished], of: tenant, by: "operator:alice")
+            _ = try await restaurants.stores.administration.deleteClip(
+                BundleID(Restaurants.clip), of: tenant, cascade: true)
+
+            #expect(try await outbox.claim(10, of: tenant, for: Self.minute).isEmpty)
+            let deliveries = try await restaurants.trace(trace).deliveries
+            #expect(deliveries.count == 2)
+            #expect(deliveries.allSatisfy { $0.dueAt == nil && $0.reason == "unknown_clip" })
+            // One may have been sent before.
+            #expect(Set(deliveries.map(\.state)) == [.refused, .uncertain])
+            #expect(try await outbox.tenantsWithDueDeliveries().isEmpty)
+            let told = try await restaurants.stores.count(
+                "SELECT count(*) FROM doorstep.webhook_messages WHERE type = 'deliveries.finished'")
+            #expect(told == 1)
+        }
+    }
+
     @Test func aCompletionThatComesTooLateDoesNothing() async throws {
         try await Restaurants.withRestaurants { restaurants in
             try await restaurants.register(Restaurants.Instance())

@@ -503,7 +503,7 @@ import Testing
         }
     }
 
-    /// Also what is not due for long.
+    /// Also what is not due for long, and where the webhook's own secret can no longer be opened.
     @Test func whatWaitsForAWebhookThatIsSwitchedOffIsGivenUpInParts() async throws {
         try await Self.withFixture { fixture in
             try await Self.refuseMany(fixture.stores)
@@ -513,10 +513,11 @@ import Testing
             let off = try await fixture.registry.change(
                 webhook, WebhookChange(isEnabled: false), by: Fixture.actor)
             #expect(off.waitingCount == Self.batch * 3 / 2)
+            let store = PostgresWebhookStore(fixture.serverPool, keys: try Self.keys("another"))
             var counts: [Int] = []
-            while try await fixture.store.webhooksWithDueMessages(limit: 9, excluding: []) == [webhook] {
+            while try await store.webhooksWithDueMessages(limit: 9, excluding: []) == [webhook] {
                 let claim = try #require(
-                    try await fixture.store.claim(
+                    try await store.claim(
                         of: webhook, limit: 4, lease: .seconds(60), maximumAge: Fixture.age))
                 #expect(claim.messages.isEmpty)
                 counts.append(claim.outdatedCount)

@@ -57,6 +57,9 @@ import Testing
             #expect(Self.text(verdict) == expected, "\(reason)")
             #expect(verdict.reason == reason.rawValue)
             #expect(verdict.lostReplies == 0)
+            // What an earlier attempt came to is not known.
+            let later = Self.verdict(.answered(answer), try Self.delivery(lostReplies: 1))
+            #expect(Self.text(later) == expected.replacing("refused", with: "uncertain"), "\(reason)")
         }
     }
 

@@ -174,8 +174,11 @@ public struct DeliveryVerdict: Sendable, Hashable {
             }
         }
 
+        /// Not delivered by this attempt, and not tried again.
         private func refused(_ reason: String, token: TokenVerdict = .good) -> DeliveryVerdict {
-            DeliveryVerdict(.refused, reason, lostReplies: delivery.lostReplies, token: token)
+            DeliveryVerdict(
+                delivery.lostReplies > 0 ? .uncertain : .refused, reason, lostReplies: delivery.lostReplies,
+                token: token)
         }
 
         private func postponed(_ wait: TimeInterval, _ reason: String) -> DeliveryVerdict {

@@ -100,10 +100,10 @@ extension WebhookDispatcher: LeasedWork {
         guard let claim else { return ([], false) }
         if claim.outdatedCount > 0 { onEvent(.gaveUp(webhook, claim.outdatedCount, nil)) }
         let until = now().addingTimeInterval(Self.lease / .seconds(1))
-        return (
-            claim.messages.map { Loan(message: $0, webhook: claim.webhook, until: until) },
-            claim.outdatedCount > 0
-        )
+        let loans = claim.webhook.map { webhook in
+            claim.messages.map { Loan(message: $0, webhook: webhook, until: until) }
+        }
+        return (loans ?? [], claim.outdatedCount > 0)
     }
 
     func work(on loan: Loan, of webhook: WebhookReference) async -> Outcome {
