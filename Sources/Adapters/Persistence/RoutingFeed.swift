@@ -13,6 +13,9 @@ public import Tenancy
 /// Everything is read again when changes were pruned before they were read, and when the database is another one than
 /// before or its server was started anew: a restored, promoted or crashed server may never have had what was seen.
 ///
+/// A snapshot of a server in recovery names no transaction that is under way (PostgreSQL, `GetSnapshotData`): there only what is older than
+/// all of these counts as seen, so that what they changed is read when they end, after a promotion too.
+///
 /// Works as `doorstep_router`.
 public actor RoutingFeed {
     /// What happened, for a log and for metrics.
@@ -143,7 +146,10 @@ public actor RoutingFeed {
         let isUpToDate = try await pool.withTransaction(as: .router, mode) { [position] transaction in
             let (snapshot, server, isBehind) = try await transaction.execute(
                 """
-                SELECT pg_current_snapshot()::text,
+                SELECT CASE WHEN pg_is_in_recovery()
+                        THEN concat_ws(':', pg_snapshot_xmin(pg_current_snapshot()),
+                            pg_snapshot_xmin(pg_current_snapshot()), '')
+                        ELSE pg_current_snapshot()::text END,
                     concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
                         pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time(),
                         (SELECT oid FROM pg_database WHERE datname = current_database()),

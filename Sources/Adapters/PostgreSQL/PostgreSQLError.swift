@@ -181,10 +181,10 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension ServerError {
-    /// Serialization failure, deadlock, a demoted primary, a server going down or coming up, a full disk, too many
-    /// connections, a prepared statement that a pooler or a schema change took away.
+    /// Serialization failure, deadlock, a demoted primary, a server going down or coming up, a full disk, no memory (its
+    /// own or that of locks), too many connections, a prepared statement that a pooler or a schema change took away.
     var isTransient: Bool {
-        ["40001", "40P01", "57P01", "57P02", "57P03", "53100", "53300"].contains(sqlState)
+        ["40001", "40P01", "57P01", "57P02", "57P03", "53100", "53200", "53300"].contains(sqlState)
             || isMissingStatement || isStalePlan || isOfStandby
     }
 
