@@ -636,6 +636,20 @@ import Testing
         }
     }
 
+    /// Each poll of it waits twice as long as the one before, up to half an hour in all.
+    @Test func anImageThatAppleDoesNotFinishIsWaitedForOnceInARun() async throws {
+        try await RegisteredTenant.lend {
+            $0.processing = 1e9
+        } _: { tenant in
+            try await tenant.add(Self.names, image: tenant.addImage())
+            let start = tenant.clock.now()
+            let outcome = try await tenant.apply()
+            #expect(outcome.failures.count == Self.names.count)
+            #expect(outcome.failures.allSatisfy { $0.code == "image_unfinished" })
+            #expect(tenant.clock.now().timeIntervalSince(start) < 3_600)
+        }
+    }
+
     @Test func aSecondRunIsToldWhoIsThere() async throws {
         try await RegisteredTenant.lend { tenant in
             try await tenant.add(["a"], image: tenant.addImage())
@@ -651,6 +665,43 @@ import Testing
                 #expect(try await tenant.plan().plan.rows.count == 1)
             }
             #expect(try await tenant.apply().created == 1)
+        }
+    }
+
+    /// In place of the hours that a run may take while its lock has nothing to do.
+    @Test func aLockIsHeardOfWhileARunGoesOn() async throws {
+        try await RegisteredTenant.lend { tenant in
+            var records = try tenant.records()
+            records.lockInterval = .milliseconds(10)
+            try await records.withRun(at: Date()) { _ in
+                let lastHeard: Query = """
+                    SELECT (extract(epoch FROM state_change) * 1e6)::bigint FROM pg_stat_activity JOIN pg_locks USING (pid)
+                    WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND datname = current_database()
+                    """
+                let start = try await tenant.count(lastHeard)
+                while try await tenant.count(lastHeard) == start {}
+            }
+        }
+    }
+
+    /// As when a proxy cuts it, after all that was to be done is written down.
+    @Test func whatARunCameToIsToldThoughItsLockIsLost() async throws {
+        try await RegisteredTenant.lend { tenant in
+            let records = try tenant.records()
+            let result = try await records.withRun(at: Date()) { _ in
+                let ended = try await tenant.count(
+                    """
+                    SELECT count(pg_terminate_backend(pid)) FROM pg_locks
+                    WHERE locktype = 'advisory' AND mode = 'ExclusiveLock'
+                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                    """)
+                #expect(ended == 1)
+                return "all is done"
+            }
+            #expect(result == "all is done")
+            #expect(
+                try await tenant.count("SELECT count(*) FROM doorstep.app_store_runs WHERE outcome = 'done'")
+                    == 1)
         }
     }
 

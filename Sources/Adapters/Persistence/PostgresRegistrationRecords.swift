@@ -17,6 +17,8 @@ public struct PostgresRegistrationRecords: RegistrationRecords {
     let tenant: TenantID
     let actor: String
     let role: DatabaseRole
+    /// How often a run's lock is heard of: a proxy before PostgreSQL cuts connections that are silent for minutes. [ours]
+    public var lockInterval = Duration.seconds(60)
 
     /// As `doorstep_app`, for who looks and applies nothing.
     public init(serving pool: ConnectionPool, keys: SealingKeys, clip: BundleID, of tenant: TenantID) {

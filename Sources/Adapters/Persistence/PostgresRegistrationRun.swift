@@ -8,31 +8,65 @@ import Tenancy
 
 extension PostgresRegistrationRecords {
     /// A run's lock lasts as long as its connection, so that one that is killed leaves none: a transaction of its own holds it, which
-    /// works behind a pooler too, and reads and writes nothing.
+    /// works behind a pooler too, and reads and writes nothing. One that is lost is told by ``RegistrationRun/write(_:)`` once another
+    /// run has begun.
     public func withRun<Result: Sendable>(
         at now: Date, _ body: @Sendable (any RegistrationRun) async throws -> Result
     ) async throws -> Result {
-        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { lock in
-            do {
-                // For as long as PostgreSQL may need to see that a process which held it is no more.
-                try await lock.execute("SELECT set_config('lock_timeout', '2s', true)")
-                try await lock.execute("SELECT pg_advisory_xact_lock(hashtextextended(\(lockName), 0))")
-                try await lock.execute("SELECT set_config('lock_timeout', '0', true)")
-                // It is idle for as long as the run takes, which may be hours.
-                try await lock.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
-            } catch let error as PostgreSQLError where error.isLockTimeout {
-                throw try await busy()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let (locks, lock) = AsyncStream.makeStream(of: Void.self)
+            group.addTask {
+                defer { lock.finish() }
+                try await holdLock { lock.yield() }
             }
-            let run = PostgresRegistrationRun(records: self, id: UUID())
-            try await run.begin(at: now)
-            do {
-                let result = try await body(run)
-                try await run.end("done")
-                return result
-            } catch {
-                try? await run.end("failed")
-                throw error
+            for await _ in locks {
+                // Given back before anybody is told; what becomes of it then matters no more.
+                defer { group.cancelAll() }
+                return try await withRecordedRun(at: now, body)
             }
+            try await group.next()
+            throw CancellationError()
+        }
+    }
+
+    /// Holds the lock until the task is cancelled.
+    private func holdLock(onceTaken: @Sendable () -> Void) async throws {
+        try await pool.withTenantTransaction(tenant, as: .admin, actor: actor) { transaction in
+            try await takeLock(transaction)
+            onceTaken()
+            while true {
+                try await Task.sleep(for: lockInterval)
+                try await transaction.execute("SELECT")
+            }
+        }
+    }
+
+    private func takeLock(_ lock: TenantTransaction) async throws {
+        do {
+            // For as long as PostgreSQL may need to see that a process which held it is no more.
+            try await lock.execute("SELECT set_config('lock_timeout', '2s', true)")
+            try await lock.execute("SELECT pg_advisory_xact_lock(hashtextextended(\(lockName), 0))")
+            try await lock.execute("SELECT set_config('lock_timeout', '0', true)")
+            // It is idle for as long as the run takes, which may be hours.
+            try await lock.execute("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
+        } catch {
+            guard error.isLockTimeout else { throw error }
+            throw try await busy()
+        }
+    }
+
+    private func withRecordedRun<Result: Sendable>(
+        at now: Date, _ body: @Sendable (any RegistrationRun) async throws -> Result
+    ) async throws -> Result {
+        let run = PostgresRegistrationRun(records: self, id: UUID())
+        try await run.begin(at: now)
+        do {
+            let result = try await body(run)
+            try await run.end("done")
+            return result
+        } catch {
+            try? await run.end("failed")
+            throw error
         }
     }
 

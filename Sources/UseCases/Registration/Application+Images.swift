@@ -24,7 +24,10 @@ extension Application {
             }
             for (key, result) in results {
                 switch result {
-                case .success(let image): images[key] = image
+                case .success(let image):
+                    images[key] = image
+                    // One that Apple is still at has been waited for long enough, in this run.
+                    if image.phase == .committed { imageFailures[key] = .imageUnfinished }
                 case .failure(let failure):
                     guard failure.verdict != .stop else { throw failure }
                     imageFailures[key] = failure
@@ -32,6 +35,11 @@ extension Application {
             }
         }
     }
+}
+
+extension ServiceFailure {
+    static let imageUnfinished = ServiceFailure(
+        .wait, code: "image_unfinished", description: "Apple has not processed the image yet")
 }
 
 /// Brings one image to Apple, from wherever an earlier run left it.
@@ -98,8 +106,7 @@ struct ImageUpload: Sendable {
             }
             image = nil
         }
-        throw ServiceFailure(
-            .wait, code: "image_unfinished", description: "the image could not be brought to Apple")
+        throw ServiceFailure.imageUnfinished
     }
 
     /// Not where a reservation is old, nor where its parts are not known: they are sealed, and no secret may open them any more.

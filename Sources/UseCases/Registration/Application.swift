@@ -213,10 +213,10 @@ struct Application {
         guard let digest = call.neededImage else { return call }
         let key = ImageKey(digest: digest, holder: sharesImages ? nil : row.url)
         guard let image = images[key], image.phase == .complete else {
-            let unfinished = ServiceFailure(
-                .wait, code: images[key]?.phase == .failed ? "image_rejected" : "image_unfinished",
-                description: "the image is not processed")
-            finish(row.url, imageFailures[key] ?? unfinished)
+            let rejected = ServiceFailure(
+                .wait, code: "image_rejected", description: "Apple has not taken the image")
+            finish(
+                row.url, imageFailures[key] ?? (images[key]?.phase == .failed ? rejected : .imageUnfinished))
             return nil
         }
         call.image = image.id

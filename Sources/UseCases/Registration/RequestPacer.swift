@@ -13,11 +13,13 @@ public actor RequestPacer {
     private var spent = 0
     private var lent = 0
     private var lentUntil = Date.distantPast
+    /// What is being borrowed: several who find nothing lent wait for one loan.
+    private var loan: Task<Date?, any Error>?
     private var pausedUntil = Date.distantPast
     private var refusals = 0
 
     /// Requests that are set aside at once: with fewer, each costs a transaction; with more, more are lost with a process. [ours]
-    public static let loan = 10
+    public static let loanSize = 10
     /// For how long a loan is good, in seconds: what was set aside in one minute is not to be spent in much later ones. [ours]
     static let loanDuration = 30.0
     /// The first pause after a refusal that does not say for how long, and the longest, in seconds. [ours]
@@ -44,21 +46,29 @@ public actor RequestPacer {
             } else if lent > 0, now < lentUntil {
                 lent -= 1
                 return
-            } else {
-                let grant = try await ledger.spend(Self.loan, of: allowance, at: now)
-                spent = grant.spent
-                if grant.count > 0 {
-                    // Others may have borrowed meanwhile; all of it ends with what was borrowed first.
-                    if lent == 0 || now >= lentUntil {
-                        lent = 0
-                        lentUntil = now.addingTimeInterval(Self.loanDuration)
-                    }
-                    lent += grant.count
-                } else {
-                    try await clock.sleep(until: grant.next)
-                }
+            } else if let next = try await borrow() {
+                try await clock.sleep(until: next)
             }
         }
+    }
+
+    /// Sets requests aside, or waits for whoever does.
+    /// - Returns: when there will be any again; nil where there are some now.
+    private func borrow() async throws -> Date? {
+        let loan = loan ?? Task { try await takeLoan() }
+        self.loan = loan
+        return try await loan.value
+    }
+
+    private func takeLoan() async throws -> Date? {
+        defer { loan = nil }
+        let now = clock.now()
+        let grant = try await ledger.spend(Self.loanSize, of: allowance, at: now)
+        spent = grant.spent
+        guard grant.count > 0 else { return grant.next }
+        lent = grant.count
+        lentUntil = now.addingTimeInterval(Self.loanDuration)
+        return nil
     }
 
     /// Takes what an answer says of the budget.

@@ -18,9 +18,12 @@ import Testing
     /// Books of a rolling hour.
     private final class Ledger: RequestLedger {
         private let entries = Mutex<[(time: Date, count: Int)]>([])
+        var total: Int { entries.withLock { $0.reduce(0) { $0 + $1.count } } }
 
         func spend(_ count: Int, of allowance: Int, at now: Date) async throws -> RequestGrant {
-            entries.withLock { entries in
+            // As a database lets others go on meanwhile.
+            await Task.yield()
+            return entries.withLock { entries in
                 entries.removeAll { now.timeIntervalSince($0.time) >= 3_660 }
                 let spent = entries.reduce(0) { $0 + $1.count }
                 let granted = max(0, min(count, allowance - spent))
@@ -52,6 +55,19 @@ import Testing
         #expect(await pacer.allowance == 3_240)
         for (index, time) in sent.enumerated() where index >= 3_240 {
             #expect(time.timeIntervalSince(sent[index - 3_240]) >= 3_600, "\(index)")
+        }
+    }
+
+    /// A chunk of an application asks for all of its requests at once.
+    @Test func whoComeTogetherBorrowOnce() async throws {
+        let (clock, ledger) = (Clock(), Ledger())
+        let pacer = RequestPacer(ledger, clock)
+        for round in 1...3 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<RequestPacer.loanSize { group.addTask { try await pacer.permit() } }
+                try await group.waitForAll()
+            }
+            #expect(ledger.total == round * RequestPacer.loanSize)
         }
     }
 
