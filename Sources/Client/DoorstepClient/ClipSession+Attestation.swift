@@ -13,8 +13,8 @@ extension ClipSession {
     @discardableResult
     public func attest() async throws(ClipError) -> Bool {
         guard let attester, attester.isSupported else { return false }
-        await signing.begin()
-        defer { signing.end() }
+        try await attesting.begin()
+        defer { attesting.end() }
         // Another call may have got one meanwhile.
         if let token, token.until > clock.now { return true }
         token = nil
@@ -101,12 +101,13 @@ extension ClipSession {
     }
 
     private func post<Answer: Decodable>(
-        _ name: String, _ body: some Encodable, isRepeatable: Bool = true, as type: Answer.Type
+        _ name: String, _ body: some Encodable, isRepeatable: Bool = true, budget: RetryBudget? = nil,
+        as type: Answer.Type
     ) async throws(ClipError) -> Answer {
         let response = try await exchange(
             Call(
                 method: "POST", target: "/v1/attestation/\(name)", body: Self.json(body),
-                isRepeatable: isRepeatable, budget: configuration.background))
+                isRepeatable: isRepeatable, budget: budget ?? configuration.background))
         return try Self.read(type, from: response.body)
     }
 
@@ -123,6 +124,9 @@ extension ClipSession {
             guard case .attested(let keyID) = try installAttestation().stage,
                 let offer = try await offer(for: .token)
             else { return false }
+            // A confirmation may wait to be signed: no longer than for another one.
+            try await signing.begin()
+            defer { signing.end() }
             let data = ["doorstep.token.v1", configuration.clip, offer.challenge]
             let assertion: Data
             do throws(AttesterFailure) {
@@ -135,7 +139,8 @@ extension ClipSession {
             }
             let body = TokenBody(keyID: keyID, challenge: offer.challenge, assertion: assertion)
             do throws(ClipError) {
-                take(try await post("tokens", body, isRepeatable: false, as: Grant.self))
+                let budget = configuration.interactive
+                take(try await post("tokens", body, isRepeatable: false, budget: budget, as: Grant.self))
                 return true
             } catch .refused(let problem) where problem.code == .counterNotGreater && !isLast {
                 continue

@@ -23,6 +23,8 @@ public actor ClipSession {
     var launch: ReportedLaunch?
     /// Assertions go one at a time: the server takes a greater counter only.
     let signing = Turns()
+    /// A key is attested once.
+    let attesting = Turns()
 
     /// - Parameters:
     ///   - attester: Nil where App Attest is not to be used. On devices: `DeviceAttester()`.
@@ -92,7 +94,7 @@ extension ClipSession {
 
     private func exchangeSigned(_ call: Call) async throws(ClipError) -> TransportResponse {
         guard call.isSigned, attester != nil else { return try await exchange(call) }
-        await signing.begin()
+        try await signing.begin()
         defer { signing.end() }
         var call = call
         if let signature = await signature(of: call) { call.fields["Doorstep-Assertion"] = signature }

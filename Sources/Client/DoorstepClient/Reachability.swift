@@ -19,7 +19,7 @@ public struct Reachability: Sendable, Hashable, CustomStringConvertible {
     /// The push-to-start tokens of Live Activities, by the type of their attributes; at most 16.
     public var startTokens: [String: Data]
 
-    /// Takes what the system says; without a token the server forgets the one it has.
+    /// Takes what the system says; without a token the server keeps the one it has.
     public init(permission: Permission, deviceToken: Data? = nil, startTokens: [String: Data] = [:]) {
         self.permission = permission
         self.deviceToken = deviceToken

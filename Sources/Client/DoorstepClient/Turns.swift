@@ -6,31 +6,49 @@ final class Turns: Sendable {
     private let lock = NSLock()
     // Read and written only while `lock` is held.
     nonisolated(unsafe) private var isTaken = false
-    nonisolated(unsafe) private var waiting: [CheckedContinuation<Void, Never>] = []
+    nonisolated(unsafe) private var waiting: [Waiter] = []
 
-    func begin() async {
-        await withCheckedContinuation { continuation in
-            let isMine = lock.withLock {
-                if isTaken {
-                    waiting.append(continuation)
-                    return false
+    private struct Waiter {
+        let id: UUID
+        /// Takes whether it has the turn.
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    /// - Throws: ``ClipError/cancelled``; then there is no turn to end.
+    func begin() async throws(ClipError) {
+        let id = UUID()
+        let isMine = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isMine: Bool? = lock.withLock {
+                    // Its handler has been and found nothing.
+                    if Task.isCancelled { return false }
+                    if isTaken {
+                        waiting.append(Waiter(id: id, continuation: continuation))
+                        return nil
+                    }
+                    isTaken = true
+                    return true
                 }
-                isTaken = true
-                return true
+                if let isMine { continuation.resume(returning: isMine) }
             }
-            if isMine { continuation.resume() }
+        } onCancel: {
+            let waiter = lock.withLock {
+                waiting.firstIndex { $0.id == id }.map { waiting.remove(at: $0) }
+            }
+            waiter?.continuation.resume(returning: false)
         }
+        guard isMine else { throw .cancelled }
     }
 
     /// Lets the next one in.
     func end() {
-        let next: CheckedContinuation<Void, Never>? = lock.withLock {
+        let next: Waiter? = lock.withLock {
             if waiting.isEmpty {
                 isTaken = false
                 return nil
             }
             return waiting.removeFirst()
         }
-        next?.resume()
+        next?.continuation.resume(returning: true)
     }
 }

@@ -14,14 +14,19 @@ import Testing
     private let clock = ManualClock()
     private let container = MemoryContainer()
 
+    /// - Parameter before: What a request waits for.
     private func session(
         _ server: AttestingServer, _ device: PlayedDevice, container: MemoryContainer? = nil,
-        _ app: ClipConfiguration.RunningApp = .clip
+        _ app: ClipConfiguration.RunningApp = .clip,
+        before: @escaping @Sendable (TransportRequest) async -> Void = { _ in }
     ) -> ClipSession {
-        ClipSession(
-            Sample.configuration(app), container: container ?? self.container,
-            transport: ScriptedTransport { request, _ in await server.answer(request) }, clock: clock,
-            attester: device, chance: { 0 })
+        let transport = ScriptedTransport { request, _ in
+            await before(request)
+            return await server.answer(request)
+        }
+        return ClipSession(
+            Sample.configuration(app), container: container ?? self.container, transport: transport,
+            clock: clock, attester: device, chance: { 0 })
     }
 
     private func made(
@@ -113,6 +118,28 @@ import Testing
             for try await outcome in group { #expect(outcome == .inRegion) }
         }
         #expect(await server.confirmed == 8)
+    }
+
+    @Test func aConfirmationDoesNotWaitForAnAttestation() async throws {
+        let (server, device) = try made()
+        let gate = Turns()
+        try await gate.begin()
+        let (challenges, challenge) = AsyncStream.makeStream(of: Void.self)
+        let session = session(server, device) { request in
+            guard request.target.hasSuffix("/challenges") else { return }
+            challenge.yield()
+            try? await gate.begin()
+        }
+        async let isAttested = session.attest()
+        for await _ in challenges { break }
+        #expect(try await session.confirm(Sample.restaurant, evidence: .none).outcome == .inRegion)
+        // Another attestation would be one too many, and may be called off.
+        let another = Task { try await session.attest() }
+        another.cancel()
+        await #expect(throws: ClipError.cancelled) { try await another.value }
+        gate.end()
+        #expect(try await isAttested)
+        #expect(device.attestations == 1)
     }
 
     @Test func whereTheOtherAppCountedMeanwhileItSignsAnew() async throws {
