@@ -360,6 +360,13 @@ import Testing
             #expect(!steps.contains { [".", "..", "%2e", "%2E"].contains(String($0)) }, "\(link)")
             let page = try await console.get(String(link), cookie)
             #expect(page.status == .ok && page.text.contains("Named so"), "\(link)")
+            // The map leads there too.
+            let map = try await console.get("/t/acme/places.cells?bbox=-180,-85,180,85&z=2&q=named", cookie)
+            let cells = try JSONValue(parsing: Array(buffer: map.body)).objectValue?["cells"]?.arrayValue
+            let component = try #require(cells?.first?.arrayValue?[3].stringValue)
+            #expect(
+                String(link).replacing("&amp;", with: "&").removingPercentEncoding
+                    == "/t/acme/places/\(component)")
         }
     }
 

@@ -89,7 +89,7 @@ async function cells(L, map) {
     const ink = colour("--accent");
     const middle = map.getCenter().lng;
     let inView = 0;
-    for (const [latitude, longitude, count, identifier, name, radius] of found.cells) {
+    for (const [latitude, longitude, count, component, name, radius] of found.cells) {
       // The copy of the world that is nearest to what is looked at.
       const at = [latitude, longitude + 360 * Math.round((middle - longitude) / 360)];
       if (bounds.contains(at)) inView += count;
@@ -97,7 +97,7 @@ async function cells(L, map) {
         L.circle(at, { radius, color: ink, weight: 1, fillOpacity: 0.25, interactive: false }).addTo(drawn);
         const dot = L.circleMarker(at, { radius: 6, color: colour("--paper"), weight: 1.5, fillColor: ink, fillOpacity: 1 });
         dot.bindTooltip(text(name)).on("click", () => {
-          location.href = `${element.dataset.places}/${encodeURIComponent(identifier)}`;
+          location.href = `${element.dataset.places}/${encodeURIComponent(component)}`;
         }).addTo(drawn);
       } else {
         const size = Math.min(9 + 1.5 * Math.log2(count), 24);

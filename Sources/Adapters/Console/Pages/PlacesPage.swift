@@ -207,7 +207,7 @@ struct PlacesPage: Sendable {
 
     // MARK: The map
 
-    /// What is in a box of the map, for the page's module: `[latitude, longitude, count, identifier, name, radius]` each.
+    /// What is in a box of the map, for the page's module: `[latitude, longitude, count, path component, name, radius]` each.
     @Sendable func cells(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let tenant = try await request.tenant()
         let numbers = (request.query["bbox"] ?? "").split(separator: ",").map { Double(decimal: $0) }
@@ -237,7 +237,7 @@ struct PlacesPage: Sendable {
         guard let place = cell.place else { return .array(center) }
         return .array(
             center + [
-                .string(place.identifier.text), .string(place.name.text),
+                .string(place.identifier.pathComponent), .string(place.name.text),
                 JSONValue(finite: place.region.radius.meters),
             ])
     }
