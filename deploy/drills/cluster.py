@@ -197,6 +197,8 @@ class Drill:
         if len(self.promotions) > promotions:
             since = self.promotions[promotions][0]
             self.promoted[event].append(since - start)
+        elif falls:
+            self.ledger.expect(False, f"no other primary within {HARM_LIMIT} s of: {event}")
         await self.wait_for_writes(since)
         for way in WAYS:
             self.away[way][event].append(self.longest[way])
@@ -268,7 +270,7 @@ def report(drill, counts, broken):
            for event in EVENTS if drill.counts[event]])
     print()
     table(["promise", "#held to it", "#broken"], [
-        *((name, count, len(broken[name])) for name, count in counts.items() if count),
+        *((name, count, len(broken[name])) for name, count in counts.items()),
         ("no lookup fails for want of the database", drill.lookups, sum(drill.failed_lookups.values())),
         *((f"writes {way} are back within {BACK_LIMIT} s of a promotion", len(drill.back[way]),
            sum(time > BACK_LIMIT for time in drill.back[way])) for way in WAYS),

@@ -42,6 +42,8 @@ def judge(ledger, found):
     broken = collections.defaultdict(list)
 
     def hold(promise, things, is_kept):
+        if not things:
+            broken[promise].append("nothing was held to it")
         for thing in things:
             if not is_kept(thing):
                 broken[promise].append(str(thing))
