@@ -82,9 +82,9 @@ class Drill:
                 self.load.visit += 1
                 await rotate()
                 await asyncio.sleep(1)
-                await self.load.settle_confirmations()
                 if load.done():
                     await load
+                await self.load.settle_confirmations()
                 refused = self.refusals() - refused
                 # One server that is started anew is away meanwhile; what ends its sessions ends what they were at.
                 if self.restarts == restarts and rotate != self.rotate_password:

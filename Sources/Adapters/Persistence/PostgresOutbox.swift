@@ -49,22 +49,33 @@ public struct PostgresOutbox: Outbox {
     public func claim(
         _ limit: Int, of tenant: TenantID, for lease: Duration
     ) async throws -> [ClaimedDelivery] {
+        // What has no clip any more is in nobody's way: others come after it.
+        while true {
+            let (claimed, endedCount) = try await claimOrEnd(limit, of: tenant, for: lease)
+            if !claimed.isEmpty || endedCount == 0 { return claimed }
+        }
+    }
+
+    private func claimOrEnd(
+        _ limit: Int, of tenant: TenantID, for lease: Duration
+    ) async throws -> (claimed: [ClaimedDelivery], endedCount: Int) {
         try await pool.withTenantTransaction(tenant, as: .app) { transaction in
             try await transaction.distrustStatistics()
             let due = try await transaction.lockDue(limit)
-            guard !due.isEmpty else { return [] }
+            guard !due.isEmpty else { return ([], 0) }
             let rows = try await transaction.lend(due, for: lease).map { try LentRow(row: $0) }
             let notifications = try await transaction.notifications(of: rows)
             let ofNoClip = rows.filter { notifications[$0.notification] == nil }
             if !ofNoClip.isEmpty { try await transaction.end(ofNoClip) }
             let receivers = try await transaction.receivers(of: rows)
             let keys = keys.of(tenant)
-            return try rows.compactMap { row in
+            let claimed = try rows.compactMap { row in
                 try notifications[row.notification].map { notification in
                     try ClaimedDelivery(
                         row, of: notification, to: receivers[row.delivery], openedBy: keys)
                 }
             }
+            return (claimed, ofNoClip.count)
         }
     }
 

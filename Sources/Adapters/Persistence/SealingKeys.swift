@@ -7,7 +7,7 @@ public import Tenancy
 ///
 /// The keys are derived by HKDF-SHA256 (RFC 5869) from the server's secrets and the tenant's ID, so that nothing sealed
 /// for one tenant opens for another. Of several secrets the first seals, and all open: a secret is replaced by putting a
-/// new one before it, sealing again what is stored, and taking it away.
+/// new one behind it wherever it is used, then before it, sealing again what is stored, and taking it away.
 ///
 /// Sealed is AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits: a byte for the format, four that tell the secret,
 /// then nonce, ciphertext and tag.

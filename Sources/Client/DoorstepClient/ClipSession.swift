@@ -82,9 +82,16 @@ extension ClipSession {
         } catch .refused(let problem) where attester != nil && Self.asksForMore.contains(problem.code) {
             if problem.code == .attestationInvalid { token = nil }
             if problem.code != .counterNotGreater {
-                guard (try? await attest()) == true else { throw .refused(problem) }
+                guard try await isAttestedNow() else { throw .refused(problem) }
             }
             return try await exchangeSigned(call)
+        }
+    }
+
+    /// Whether there is a token to go on with, whatever was in the way of one.
+    private func isAttestedNow() async throws(ClipError) -> Bool {
+        do throws(ClipError) { return try await attest() } catch .cancelled { throw .cancelled } catch {
+            return false
         }
     }
 

@@ -39,7 +39,7 @@ extension Application {
 
 extension ServiceFailure {
     static let imageUnfinished = ServiceFailure(
-        .wait, code: "image_unfinished", description: "Apple has not processed the image yet")
+        .wait, code: "image_unfinished", description: "the image is not at Apple yet, or not processed")
 }
 
 /// Brings one image to Apple, from wherever an earlier run left it.

@@ -2,7 +2,7 @@ import Foundation
 import Platform
 import Testing
 
-@Suite struct BlockingCallTests {
+@Suite(.timeLimit(.minutes(10))) struct BlockingCallTests {
     private struct Refusal: Error, Equatable {}
 
     @Test func whatTheCallComesToIsReturned() async throws {

@@ -10,7 +10,7 @@ import Testing
 @testable import DoorstepClient
 
 /// App Attest against a server that verifies as the real one does, and a device that is played.
-@Suite struct AttestationTests {
+@Suite(.timeLimit(.minutes(10))) struct AttestationTests {
     private let clock = ManualClock()
     private let container = MemoryContainer()
 

@@ -281,8 +281,8 @@ enum Settings {
         nil, "DOORSTEP_TOKEN_SECRET",
         """
         What the keys are derived from that seal push tokens, the secrets of webhooks and the keys for App Store \
-        Connect: 32 bytes or more; several, separated by commas, the newest first. Without it no instances are registered \
-        and nothing is sent
+        Connect: 32 bytes or more; several, separated by commas: the first seals, all open. Without it no instances are \
+        registered and nothing is sent
         """)
     static let signingSecret = Setting<String, Void>(
         nil, "DOORSTEP_SIGNING_SECRET",

@@ -53,12 +53,19 @@ public struct DeliveryVerdict: Sendable, Hashable {
         self.token = token
     }
 
+    /// Not delivered by this attempt, and not tried again; an earlier one may have arrived.
+    private init(refusing delivery: ClaimedDelivery, _ reason: String, token: TokenVerdict = .good) {
+        self.init(
+            delivery.lostReplies > 0 ? .uncertain : .refused, reason, lostReplies: delivery.lostReplies,
+            token: token)
+    }
+
     /// - Parameter random: From 0 up to 1: spreads those that failed together.
     public init(on outcome: PushOutcome, of delivery: ClaimedDelivery, at now: Date, random: Double) {
         let attempt = Attempt(delivery, now, random)
         switch outcome {
         case .notSent(.noKey):
-            self.init(.refused, PushFailure.noKey.rawValue, lostReplies: delivery.lostReplies)
+            self.init(refusing: delivery, PushFailure.noKey.rawValue)
         case .notSent(.shuttingDown):
             self = attempt.again(in: 0, PushFailure.shuttingDown.rawValue)
         case .notSent(let failure):
@@ -89,9 +96,7 @@ public struct DeliveryVerdict: Sendable, Hashable {
             self = attempt.again(
                 in: attempt.backOff(from: 60, to: 900, doublings: delivery.attempt - 1), Self.tokenUnreadable)
         } else if case .nowhere(let reason) = delivery.destination {
-            // An earlier attempt may have arrived.
-            self.init(
-                delivery.lostReplies > 0 ? .uncertain : .refused, reason, lostReplies: delivery.lostReplies)
+            self.init(refusing: delivery, reason)
         } else {
             return nil
         }
@@ -104,7 +109,7 @@ public struct DeliveryVerdict: Sendable, Hashable {
 
     /// A payload that its own headers refuse; nothing that is stored makes one.
     static func unsendable(_ delivery: ClaimedDelivery, code: String) -> DeliveryVerdict {
-        DeliveryVerdict(.refused, code, lostReplies: delivery.lostReplies)
+        DeliveryVerdict(refusing: delivery, code)
     }
 
     /// The token was sealed with a secret that this server does not have.
@@ -166,23 +171,19 @@ public struct DeliveryVerdict: Sendable, Hashable {
             let reason = answer.reason?.rawValue ?? "status_\(answer.status)"
             let doublings = delivery.postponements
             switch Remedy(answer) {
-            case .none: return refused(reason)
-            case .newToken: return refused(reason, token: .dead(since: answer.invalidSince))
+            case .none: return DeliveryVerdict(refusing: delivery, reason)
+            case .newToken:
+                return DeliveryVerdict(refusing: delivery, reason, token: .dead(since: answer.invalidSince))
             case .soon: return postponed(backOff(from: 5, to: 300, doublings: doublings), reason)
             case .minutes: return postponed(backOff(from: 60, to: 3_600, doublings: doublings), reason)
             case .quarterHours: return postponed(backOff(from: 900, to: 14_400, doublings: doublings), reason)
             }
         }
 
-        /// Not delivered by this attempt, and not tried again.
-        private func refused(_ reason: String, token: TokenVerdict = .good) -> DeliveryVerdict {
-            DeliveryVerdict(
-                delivery.lostReplies > 0 ? .uncertain : .refused, reason, lostReplies: delivery.lostReplies,
-                token: token)
-        }
-
         private func postponed(_ wait: TimeInterval, _ reason: String) -> DeliveryVerdict {
-            delivery.postponements < maximumPostponements ? again(in: wait, reason) : refused(reason)
+            delivery.postponements < maximumPostponements
+                ? again(in: wait, reason)
+                : DeliveryVerdict(refusing: delivery, reason)
         }
 
         /// Tried again, unless that would be too late.
