@@ -186,7 +186,7 @@ class Bench:
                 f"{before:.0f}", f"{most:.0f}", f"{back:.1f}")
 
     def expect_answers(self, figures, words):
-        """All that was sent, and not what was answered in time alone; and nearly all that was due, since the sender may stand still."""
+        """Everything that was sent is answered well, and nearly everything that was due was sent: the sender may stand still."""
         self.expect(
             figures.good == figures.sent >= SENT * figures.due,
             f"{words} {figures.good} of {figures.sent} are answered well, of {figures.due} that were due ({figures.statuses},"

@@ -15,7 +15,8 @@ struct DeliveryCommand: AsyncParsableCommand {
         abstract: "Follow what was sent to a tenant's instances, and try again what was refused.",
         discussion: """
             A delivery is queued until it is sent, and then delivered, refused (a dead letter: APNs will not take it), \
-            uncertain (to an attempt no answer came back) or expired. One that was skipped was never to be sent: its reason says why.
+            uncertain (to an attempt no answer came back) or expired. One that was skipped was never to be sent: its \
+            reason says why.
             """,
         subcommands: [List.self, Trace.self, Retry.self])
 

@@ -80,7 +80,8 @@ struct InstanceCommand: AsyncParsableCommand {
             discussion: """
                 To replace a secret: put the new one behind it in DOORSTEP_TOKEN_SECRET, separated by a comma, and \
                 restart the servers; put it before the old one, and restart them again; run this command with the \
-                same value, and take the old one away. Works beside servers, and may be run again. DATABASE_URL's login needs to be a member of doorstep_admin and doorstep_app.
+                same value, and take the old one away. Works beside servers, and may be run again. DATABASE_URL's \
+                login needs to be a member of doorstep_admin and doorstep_app.
                 """)
 
         @OptionGroup var database: DatabaseOptions
