@@ -1,4 +1,5 @@
 public import APNsPayload
+import Crypto
 import Encodings
 public import Foundation
 import Invocation
@@ -8,9 +9,8 @@ public import Tenancy
 
 /// Instances in PostgreSQL, as `doorstep_app`.
 ///
-/// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes two more, and one
-/// for each instance that was known by it. Where instances are their keys' alone, or with more tokens than one, a launch takes one
-/// more; a key takes two the first time.
+/// A launch of an instance that is known, with the token that is known, takes two statements; a new token takes one more, and one
+/// for each instance that was known by it; a key takes two the first time.
 public struct PostgresInstanceStore: InstanceStore {
     private let pool: ConnectionPool
     private let keys: SealingKeys
@@ -30,11 +30,9 @@ public struct PostgresInstanceStore: InstanceStore {
         }
         do {
             return try await reportingUnavailability {
-                try await pool.withTenantTransaction(tenant, as: .app) { transaction in
-                    // Everywhere in this order: locks of IDs, locks of tokens, the instance, and what others have of its tokens.
-                    try await transaction.lock(registration.locks)
-                    // Who has one token cannot wait for another's while the other waits for its own.
-                    if tokens.count > 1 { try await transaction.lock(tokens.flatMap(\.locks)) }
+                try await pool.withTenantTransaction(
+                    tenant, as: .app, locking: registration.locks(of: tenant) + tokens.flatMap(\.locks)
+                ) { transaction in
                     let keeping = try await transaction.keep(
                         registration, tokens, mayBeNew: mayBeNew, at: now)
                     guard case .kept(let isNew, let known, let owner) = keeping else {
@@ -112,7 +110,7 @@ public struct PostgresInstanceStore: InstanceStore {
         let keys = keys.of(tenant)
         let given = GivenToken(.activity(activity), digests: keys.digests(of: token), token: token)
         return try await reportingUnavailability {
-            try await pool.withTenantTransaction(tenant, as: .app) { transaction in
+            try await pool.withTenantTransaction(tenant, as: .app, locking: given.locks) { transaction in
                 // Held until the end: whoever deletes the instance waits, and takes the token with it.
                 let rows = try await transaction.execute(
                     """
@@ -183,34 +181,22 @@ private struct GivenToken: Sendable {
 }
 
 extension InstanceRegistration {
-    /// Where an instance is its key's alone. Of two keys that come at once for an instance, also for one that is new, the second
-    /// sees the first, and so it is of a key's instances; in one order, since who chooses an instance's ID may make it that of a
-    /// key.
-    fileprivate var locks: [Int64] {
-        isHeldToKey ? [id.uuid.bytes.lock] + (attestKey.map { [$0.lock] } ?? []) : []
+    /// What two reports of an instance take turns by, since each may want what the other holds. Where an instance is its key's alone,
+    /// so do two keys that come for it, also for one that is new, and a key's instances.
+    ///
+    /// An instance's is of a hash, since clients choose its ID: no other lock is theirs to name.
+    fileprivate func locks(of tenant: TenantID) -> [Int64] {
+        let instance = SHA256.hash(data: Array("instance \(tenant) \(id)".utf8))
+        return [instance.lock] + (isHeldToKey ? attestKey.map { [$0.lock] } ?? [] : [])
     }
 }
 
-extension Collection<UInt8> {
+extension Sequence<UInt8> {
     /// The number of an advisory lock that stands for it: others may have the same, and wait in vain.
     fileprivate var lock: Int64 { Int64(bitPattern: prefix(8).reduce(0) { $0 << 8 | UInt64($1) }) }
 }
 
-extension UUID {
-    fileprivate var bytes: [UInt8] { withUnsafeBytes(of: uuid, Array.init) }
-}
-
 extension TenantTransaction {
-    /// Waits for whoever holds one of some locks, and holds them until the end. They are taken in the order of their numbers, so
-    /// that two who want the same do not wait for each other.
-    fileprivate func lock(_ numbers: [Int64]) async throws {
-        guard !numbers.isEmpty else { return }
-        try await execute(
-            """
-            SELECT pg_advisory_xact_lock(lock) FROM unnest(\(Array(Set(numbers)).sorted())::bigint[]) AS lock
-            """)
-    }
-
     /// Writes the instance and its launch, and notes of the tokens that are there already that they were given again.
     fileprivate func keep(
         _ registration: InstanceRegistration, _ tokens: [GivenToken], mayBeNew: Bool, at now: Date
@@ -304,14 +290,13 @@ extension TenantTransaction {
             owner: Owner(rawValue: owner) ?? .nobody)
     }
 
-    /// Writes tokens that the instance has not had, and retires them where another instance had them.
+    /// Writes tokens that the instance has not had, and retires them where another instance had them. Their locks are held: of two
+    /// instances that come with one token, the second sees the first.
     /// - Parameter launchedAt: Unless the instance has been launched later: then it has told of its tokens since.
     fileprivate func keep(
         _ tokens: [GivenToken], of instance: InstanceID, sealedBy keys: TenantSealingKeys,
         ifLaunchedBy launchedAt: Date, at now: Date
     ) async throws {
-        // Two instances that come with one token take turns, so that the second sees the first.
-        try await lock(tokens.flatMap(\.locks))
         let sealed = try tokens.map { given in
             Base16.text(try keys.seal(given.token, for: instance, at: given.place))
         }

@@ -32,8 +32,11 @@ struct TenantTransaction {
 
 extension ConnectionPool {
     /// Runs a closure with one tenant's rows. While connections are short, tenants take turns.
+    /// - Parameter locks: Numbers of advisory locks, held until the end. All are taken in one order and before any row is, so that of
+    ///   two who want the same none waits for the other; and before anything is read, so that the second sees the first.
     nonisolated(nonsending) func withTenantTransaction<Result: Sendable>(
-        _ tenant: TenantID, as role: DatabaseRole, actor: String = "", _ mode: TransactionMode = .readWrite,
+        _ tenant: TenantID, as role: DatabaseRole, actor: String = "", locking locks: [Int64] = [],
+        _ mode: TransactionMode = .readWrite,
         _ body: nonisolated(nonsending) (TenantTransaction) async throws -> Result
     ) async throws -> Result {
         try await withTransaction(mode, for: tenant.uuid) { transaction in
@@ -43,7 +46,7 @@ extension ConnectionPool {
                        set_config('doorstep.tenant_id', \(tenant.description), true),
                        set_config('doorstep.actor', \(actor), true),
                        -- Compiling takes longer than any statement here, and begins at a cost that is only believed.
-                       set_config('jit', 'off', true)
+                       set_config('jit', 'off', true)\(locking: Set(locks).sorted())
                 """)
             return try await body(TenantTransaction(tenant: tenant, transaction: transaction))
         }
@@ -58,5 +61,14 @@ extension ConnectionPool {
             try await transaction.execute("SELECT set_config('role', \(role.rawValue), true)")
             return try await body(transaction)
         }
+    }
+}
+
+extension Query.StringInterpolation {
+    fileprivate mutating func appendInterpolation(locking locks: [Int64]) {
+        guard !locks.isEmpty else { return }
+        appendLiteral(", (SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(")
+        appendInterpolation(locks)
+        appendLiteral("::bigint[]) AS lock)")
     }
 }

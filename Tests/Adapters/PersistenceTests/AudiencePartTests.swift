@@ -164,7 +164,7 @@ import Testing
                         try await transaction.execute(
                             "LOCK TABLE doorstep.deliveries IN ACCESS EXCLUSIVE MODE")
                         group.addTask { try await restaurants.send() }
-                        try await restaurants.stores.waitForWaiter()
+                        try await restaurants.stores.waitForWaiters()
                         try await restaurants.pool.withTenantTransaction(restaurants.tenant, as: .app) {
                             _ = try await $0.execute(
                                 """

@@ -357,7 +357,7 @@ import Testing
                 let task = Task {
                     _ = try await stores.administration.deleteLocation(b, of: tenant, cascade: false)
                 }
-                try await stores.waitForWaiter()
+                try await stores.waitForWaiters()
                 return task
             }
             let user = Referents(

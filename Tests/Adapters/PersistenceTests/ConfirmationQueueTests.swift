@@ -226,12 +226,7 @@ import Testing
             let flushing = try await stores.routerPool.withTransaction { transaction in
                 try await transaction.execute("SELECT doorstep.add_confirmation_days()")
                 let flushing = Task { try await queue.flush() }
-                while try await stores.count(
-                    """
-                    SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
-                    WHERE NOT granted AND datname = current_database()
-                    """
-                ) == 0 { try Task.checkCancellation() }
+                try await stores.waitForWaiters()
                 return flushing
             }
             try await flushing.value

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// What is kept of instances, as the server's role keeps it.
-@Suite struct InstanceStoreTests {
+@Suite(.timeLimit(.minutes(30))) struct InstanceStoreTests {
     private typealias Instances = RegisteredInstances
     private static let now = RegisteredInstances.now
     private let id = InstanceID(UUID())
@@ -763,20 +763,48 @@ import Testing
                         try await rotated.register(
                             Instances.registration(second, tokens: [.device: token]))
                     }
-                    let waiting: Query = """
-                        SELECT count(*) FROM pg_stat_activity
-                        WHERE datname = current_database() AND wait_event_type = 'Lock'
-                        """
-                    let deadline = ContinuousClock.now + .seconds(60)
-                    while try await stores.count(waiting) == 0 {
-                        try #require(ContinuousClock.now < deadline)
-                        try await Task.sleep(for: .milliseconds(10))
-                    }
+                    try await stores.waitForWaiters()
                 }
                 try await group.waitForAll()
             }
             #expect(try await instances.tokens(of: first) == ["-device "])
             #expect(try await instances.tokens(of: second) == ["device "])
+        }
+    }
+
+    /// Of whatever the one holds, the other wants nothing before it ends.
+    @Test(arguments: [true, false]) func twoReportsOfAnInstanceDoNotWaitForEachOther(
+        isKnown: Bool
+    ) async throws {
+        try await Instances.with { instances in
+            let (stores, tenant) = (instances.stores, instances.tenant)
+            if isKnown { try await instances.register(Instances.registration(id)) }
+            let reports: [InstanceRegistration] = [
+                try Instances.registration(id, tokens: [.device: Instances.token(1)]),
+                try Instances.registration(
+                    id,
+                    tokens: [.device: Instances.token(1), .start(attributesType: "X"): Instances.token(2)]),
+            ]
+            try await withThrowingTaskGroup { group in
+                try await stores.appPool.withTransaction { transaction in
+                    try await transaction.setTenant(tenant.description)
+                    // Whoever reports waits for the instance, which is there or is being made.
+                    try await transaction.execute(
+                        """
+                        INSERT INTO doorstep.instances AS i
+                            (tenant_id, instance_id, bundle_id, app, environment, permission, launched_at)
+                        VALUES (\(tenant.uuid), \(id.uuid), \(Instances.clip), 'clip', 'production', 'ephemeral',
+                            \(Self.now))
+                        ON CONFLICT (tenant_id, instance_id) DO UPDATE SET launched_at = i.launched_at
+                        """)
+                    for (number, report) in reports.enumerated() {
+                        group.addTask { try await instances.register(report) }
+                        try await stores.waitForWaiters(number + 1)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await instances.tokens(of: id) == ["device ", "start X"])
         }
     }
 

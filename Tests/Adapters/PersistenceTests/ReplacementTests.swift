@@ -46,7 +46,7 @@ import Testing
                 try await transaction.setTenant(tenant.description)
                 try await transaction.execute(script: lock)
                 let importing = Task { try await body() }
-                try await stores.waitForWaiter()
+                try await stores.waitForWaiters()
                 if !meanwhile.isEmpty { try await stores.administer(tenant, meanwhile) }
                 return importing
             }

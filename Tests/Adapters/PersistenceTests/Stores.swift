@@ -103,14 +103,14 @@ struct Stores: Sendable {
         }
     }
 
-    /// Waits until somebody waits for a lock of this database.
-    func waitForWaiter() async throws {
+    /// Waits until so many wait for a lock of this database.
+    func waitForWaiters(_ number: Int = 1) async throws {
         while try await count(
             """
             SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
             WHERE NOT granted AND datname = current_database()
             """
-        ) == 0 {
+        ) < number {
             try Task.checkCancellation()
         }
     }

@@ -63,7 +63,7 @@ import Testing
                     { .row(try .sample("a"), line: 2) },
                     {
                         begin.finish()
-                        try await stores.waitForWaiter()
+                        try await stores.waitForWaiters()
                         return .row(try .sample("b"), line: 3)
                     },
                 ]))
@@ -98,7 +98,7 @@ import Testing
                         _ = try await store.createKey(key, scopes: nil, expiresAt: nil, of: tenant)
                     }
                 }
-                try await stores.waitForWaiter()
+                try await stores.waitForWaiters()
                 return task
             }
             await #expect(throws: AdministrationError.tenantDeleted) { try await task.value }

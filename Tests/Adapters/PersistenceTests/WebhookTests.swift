@@ -914,7 +914,7 @@ import Testing
                         WHERE tenant_id = \(tenant.uuid) AND webhook_id = \(going.id.uuid)
                         """)
                     let telling = Task { try await tell() }
-                    try await stores.waitForWaiter()
+                    try await stores.waitForWaiters()
                     return telling
                 }
                 try await telling.value
