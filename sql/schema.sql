@@ -237,11 +237,15 @@ CREATE FUNCTION doorstep.drop_notification_days(retention integer) RETURNS integ
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET "TimeZone" TO 'UTC'
     SET lock_timeout TO '500ms'
-    AS $$
+    AS $_$
 DECLARE
+    -- Without a time of its own a delivery is tried for a day. For an hour after its end an answer may still be recorded.
+    over_since constant timestamptz := now() - interval '1 hour';
+    look constant text := 'SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL
+        AND coalesce(expires_at, created_at + interval ''1 day'') > $1)';
     day text;
-    is_due boolean;
-    dropped integer := 0;
+    may_be_needed boolean;
+    is_needed boolean;
 BEGIN
     IF retention IS NULL OR retention NOT BETWEEN 1 AND 365 THEN
         RAISE invalid_parameter_value USING MESSAGE = 'notifications are kept for 1 to 365 days';
@@ -254,22 +258,25 @@ BEGIN
             AND relname < 'deliveries_' || to_char(current_date - retention, 'YYYYMMDD')
         ORDER BY relname
     LOOP
-        EXIT WHEN dropped = 8;
+        -- No notification is taken that is to be sent more than 30 days later.
+        may_be_needed := to_date(day, 'YYYYMMDD') + 31 > over_since;
         -- Without a lock first: a day that is kept holds up nobody.
-        EXECUTE format('SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL)', 'deliveries_' || day)
-        INTO is_due;
-        CONTINUE WHEN is_due;
+        IF may_be_needed THEN
+            EXECUTE format(look, 'deliveries_' || day) INTO is_needed USING over_since;
+            CONTINUE WHEN is_needed;
+        END IF;
         EXECUTE format('LOCK TABLE doorstep.%I, doorstep.%I IN ACCESS EXCLUSIVE MODE',
             'notifications_' || day, 'deliveries_' || day);
-        EXECUTE format('SELECT EXISTS (SELECT FROM doorstep.%I WHERE due_at IS NOT NULL)', 'deliveries_' || day)
-        INTO is_due;
-        CONTINUE WHEN is_due;
+        IF may_be_needed THEN
+            EXECUTE format(look, 'deliveries_' || day) INTO is_needed USING over_since;
+            CONTINUE WHEN is_needed;
+        END IF;
         EXECUTE format('DROP TABLE doorstep.%I, doorstep.%I', 'notifications_' || day, 'deliveries_' || day);
-        dropped := dropped + 1;
+        RETURN 1;
     END LOOP;
-    RETURN dropped;
+    RETURN 0;
 END
-$$;
+$_$;
 
 ALTER FUNCTION doorstep.drop_notification_days(retention integer) OWNER TO doorstep_owner;
 

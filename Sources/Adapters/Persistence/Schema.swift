@@ -31,6 +31,9 @@ public enum Schema {
         Migration(
             version: 16, name: "console_events", sql: text(PackageResources._016_console_events_sql),
             compatibleFrom: 15),
+        Migration(
+            version: 17, name: "days_over", sql: text(PackageResources._017_days_over_sql),
+            compatibleFrom: 15),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -131,31 +131,39 @@ import Testing
         }
     }
 
-    /// A day goes with what happened on it, unless something of it is still to be sent.
+    /// A day goes with what happened on it, unless something of it may still be sent: not for what is past its end and was not
+    /// recorded to be, as of a tenant that is suspended.
     @Test func daysAreDroppedWhenTheyAreOver() async throws {
         try await Instances.with { instances in
             let stores = instances.stores
-            try await Self.addDays(before: [31, 30, 40], to: stores)
-            for (age, state) in [(31, "queued"), (40, "delivered")] {
+            try await Self.addDays(before: [3, 5, 6, 7, 8, 40], to: stores)
+            let deliveries: [(age: Int, state: String, lifetime: Int?)] = [
+                (3, "queued", 1), (5, "queued", 6), (6, "delivered", 7), (7, "queued", nil),
+                (8, "sending", 1),
+                (40, "queued", 30),
+            ]
+            for (age, state, lifetime) in deliveries {
                 try await instances.execute(
                     """
                     INSERT INTO doorstep.deliveries (tenant_id, created_at, notification_id, delivery_id, instance_id,
-                        token_kind, environment, state, due_at, attempt, finished_at)
-                    SELECT \(instances.tenant.uuid),
-                        date_trunc('day', now(), 'UTC') - \(age)::integer * interval '1 day',
-                        gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'device', 'production', \(state),
-                        CASE \(state) WHEN 'queued' THEN now() END, CASE \(state) WHEN 'queued' THEN 0 ELSE 1 END,
-                        CASE \(state) WHEN 'queued' THEN NULL ELSE now() END
+                        token_kind, environment, state, due_at, attempt, expires_at, finished_at)
+                    SELECT \(instances.tenant.uuid), day, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'device',
+                        'production', \(state), CASE WHEN \(state) <> 'delivered' THEN now() END,
+                        CASE WHEN \(state) <> 'queued' THEN 1 ELSE 0 END, day + \(lifetime)::integer * interval '1 day',
+                        CASE \(state) WHEN 'delivered' THEN now() END
+                    FROM date_trunc('day', now() - \(age)::integer * interval '1 day', 'UTC') AS day
                     """)
             }
-            #expect(try await Self.maintain(stores) == .init(droppedDays: 1))
+            #expect(try await Self.maintain(stores, notifications: 4) == .init(droppedDays: 4))
+            // The day that is too young, and the one of which something may still be sent.
             #expect(try await stores.count(Self.days) == 18 + 4)
+            #expect(try await stores.count("SELECT count(*) FROM doorstep.deliveries") == 2)
             try await instances.execute(
                 """
                 UPDATE doorstep.deliveries SET state = 'expired', due_at = NULL, finished_at = now()
                 WHERE state = 'queued'
                 """)
-            #expect(try await Self.maintain(stores) == .init(droppedDays: 1))
+            #expect(try await Self.maintain(stores, notifications: 4) == .init(droppedDays: 1))
             #expect(try await stores.count(Self.days) == 18 + 2)
         }
     }
