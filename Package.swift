@@ -466,15 +466,25 @@ if Context.environment["DOORSTEP_FUZZER"] != nil {
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
 }
 
-// The thread sanitizer knows the locks of pthreads, and not those of Synchronization on Linux: with this set, by
-// deploy/checks/sanitizers, that name means a module of ours whose locks are such.
-if Context.environment["DOORSTEP_PTHREAD_LOCKS"] != nil {
+// The thread sanitizer knows the locks of pthreads, and not those of Synchronization on Linux, and hears half of what
+// continuations do. With this set, by deploy/checks/sanitizers, our targets have a Synchronization and checked continuations of
+// our own, and CThreadSanitizer says the other half; it also keeps from it what the compiler says of values that are passed inout.
+if Context.environment["DOORSTEP_THREAD_SANITIZER"] != nil {
     for target in package.targets where target.type != .system {
-        target.dependencies.append("PthreadSynchronization")
+        target.dependencies += ["AcquiringContinuations", "PthreadSynchronization"]
         target.swiftSettings =
             (target.swiftSettings ?? []) + [
-                .unsafeFlags(["-module-alias", "Synchronization=PthreadSynchronization"])
+                .unsafeFlags([
+                    "-module-alias", "Synchronization=PthreadSynchronization",
+                    "-Xfrontend", "-import-module", "-Xfrontend", "AcquiringContinuations",
+                ])
             ]
     }
-    package.targets.append(testSupport("PthreadSynchronization", []))
+    package.targets += [
+        testSupport("PthreadSynchronization", []),
+        testSupport("AcquiringContinuations", ["CThreadSanitizer"]),
+        .target(
+            name: "CThreadSanitizer", path: "Tests/CThreadSanitizer",
+            linkerSettings: [.unsafeFlags(["-Xlinker", "--wrap=__tsan_external_write"])]),
+    ]
 }

@@ -1,0 +1,17 @@
+/// What the thread sanitizer hears of Swift programs otherwise than from the compiler and the runtime (Swift 6.3.1 on Linux).
+///
+/// Nobody calls this module: by being linked, its functions take the place of others.
+///
+/// - `swift_continuation_init`. Where a task has to wait for its continuation, the runtime says both that it is resumed and that it
+///   goes on. Where the continuation was resumed before the task came to wait, it says the first alone, and a correct program is
+///   reported, whose thread resumes a continuation with an object of its making. Each continuation that the program begins itself
+///   is made to go on by a function that says the second.
+/// - `__tsan_external_write` (by the linker's `--wrap`). The compiler tells by it of each value that is passed `inout`; in generic
+///   code also of one without bytes, as the system's random number generator is, of which the address is whatever stands in the
+///   register: the sanitizer reports a race there, or crashes. Nothing is said instead. So a race is not seen of which the program
+///   itself does no load and no store, as when two threads append to one array by the standard library's code.
+
+#ifndef SANITIZER_H
+#define SANITIZER_H
+
+#endif
