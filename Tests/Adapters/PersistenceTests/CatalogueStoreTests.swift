@@ -98,12 +98,19 @@ import Testing
                 for writer in 0..<writers {
                     group.addTask {
                         for round in 0..<rounds {
-                            // The first of all create it, at one moment.
-                            _ = try await store.change(Self.id("n"), of: tenant, by: "key:\(writer)") {
-                                before in
-                                var metadata = before?.metadata ?? [:]
-                                metadata["\(writer)-\(round)"] = "x"
-                                return try .sample("n", metadata: metadata)
+                            // The first of all create it, at one moment. Who has waited too long for the others asks again.
+                            var isWritten = false
+                            while !isWritten {
+                                do {
+                                    _ = try await store.change(Self.id("n"), of: tenant, by: "key:\(writer)")
+                                    {
+                                        before in
+                                        var metadata = before?.metadata ?? [:]
+                                        metadata["\(writer)-\(round)"] = "x"
+                                        return try .sample("n", metadata: metadata)
+                                    }
+                                    isWritten = true
+                                } catch is StoreUnavailable {}
                             }
                         }
                     }
