@@ -4,8 +4,8 @@ public import PostgreSQL
 public enum Schema {
     /// In order.
     ///
-    /// From 15 on each that only expands says that programs of the version before it can work on a database that has it. 15
-    /// does not: they cannot read the event of webhooks that it adds.
+    /// From 16 on each that only expands says from which version on programs can work on a database that has it. 15 does not:
+    /// programs before it cannot read the event of webhooks that it adds.
     public static let migrations = [
         Migration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
         Migration(version: 2, name: "management", sql: text(PackageResources._002_management_sql)),

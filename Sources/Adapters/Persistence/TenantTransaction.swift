@@ -32,8 +32,9 @@ struct TenantTransaction {
 
 extension ConnectionPool {
     /// Runs a closure with one tenant's rows. While connections are short, tenants take turns.
-    /// - Parameter locks: Numbers of advisory locks, held until the end. All are taken in one order and before any row is, so that of
-    ///   two who want the same none waits for the other; and before anything is read, so that the second sees the first.
+    /// - Parameter locks: Numbers of advisory locks, held until the end. All are taken in one order and before any row is, so that
+    ///   two who want the same never wait for each other; and by a statement of their own, so that at read committed, where each
+    ///   statement has its own snapshot, the second sees the first.
     nonisolated(nonsending) func withTenantTransaction<Result: Sendable>(
         _ tenant: TenantID, as role: DatabaseRole, actor: String = "", locking locks: [Int64] = [],
         _ mode: TransactionMode = .readWrite,
