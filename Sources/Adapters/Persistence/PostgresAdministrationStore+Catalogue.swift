@@ -167,13 +167,12 @@ private struct ArchiveLoad {
     /// As claims, to be proved again here.
     private mutating func addDomains() async throws {
         var count = 0
-        var random = SystemRandomNumberGenerator()
         while let (domain, _) = try archive.next(\.domain) {
             try await transaction.execute(
                 """
                 INSERT INTO doorstep.domains (tenant_id, host, challenge, content, pages)
                 VALUES (\(transaction.tenant.uuid), \(domain.name.text),
-                    \(DomainRecord.makeChallenge(using: &random)), \(domain.content?.jsonText),
+                    \(DomainRecord.makeChallenge()), \(domain.content?.jsonText),
                     \(domain.pages.rawValue))
                 """)
             count += 1

@@ -85,9 +85,8 @@ private struct Subject {
         token = AttestationToken(
             tenant: tenant, appID: appID, clip: clip, keyID: keyID, build: key.build, at: now
         ).text(signedBy: secrets)
-        var generator = SystemRandomNumberGenerator()
         challenge = AttestationChallenge(tenant: tenant, clip: clip, purpose: .request)
-            .text(signedBy: secrets, at: now, using: &generator)
+            .text(signedBy: secrets, at: now)
         guard let data = Self.clientData(challenge) else { throw Failure() }
         assertion = try device.assertion(keyID: keyID, clientDataHash: data.hash)
         publicKey = key.publicKey

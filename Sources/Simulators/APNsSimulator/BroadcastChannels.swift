@@ -15,8 +15,7 @@ struct BroadcastChannels {
     /// The ID of a new channel; nil when the app has as many as it may.
     mutating func create(for bundleID: String, storesLastMessage: Bool) -> String? {
         guard storing[bundleID, default: [:]].count < maximum else { return nil }
-        var random = SystemRandomNumberGenerator()
-        let id = Data((0..<16).map { _ in random.next() as UInt8 }).base64EncodedString()
+        let id = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
         storing[bundleID, default: [:]][id] = storesLastMessage
         return id
     }

@@ -12,9 +12,8 @@ public struct ConsoleSecret: Sendable, CustomStringConvertible, CustomReflectabl
         self.text = text
     }
 
-    public static func generate(using generator: inout some RandomNumberGenerator) -> ConsoleSecret {
-        let bytes = (0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        return ConsoleSecret(bytes)
+    public static func generate() -> ConsoleSecret {
+        ConsoleSecret((0..<byteCount).map { _ in .random(in: .min ... .max) })
     }
 
     private init(_ bytes: [UInt8]) {

@@ -123,8 +123,8 @@ extension DomainRecord {
     public static let filePath = "/.well-known/doorstep-verification"
 
     /// A text that nobody guesses: 32 letters and digits, 165 bits.
-    public static func makeChallenge(using generator: inout some RandomNumberGenerator) -> String {
+    public static func makeChallenge() -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
-        return String((0..<32).map { _ in letters[Int.random(in: letters.indices, using: &generator)] })
+        return String((0..<32).map { _ in letters[Int.random(in: letters.indices)] })
     }
 }

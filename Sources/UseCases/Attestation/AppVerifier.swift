@@ -34,9 +34,8 @@ public struct AppVerifier: Sendable {
     public func challenge(
         for purpose: AttestationChallenge.Purpose, to clip: BundleID, of tenant: TenantID, at now: Date
     ) -> String {
-        var generator = SystemRandomNumberGenerator()
         return AttestationChallenge(tenant: tenant, clip: clip, purpose: purpose)
-            .text(signedBy: secrets, at: now, using: &generator)
+            .text(signedBy: secrets, at: now)
     }
 
     /// Whether one more installation is to attest now, by the clip's ramp: drawn anew each time it asks.

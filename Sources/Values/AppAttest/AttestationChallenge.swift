@@ -31,11 +31,8 @@ public struct AttestationChallenge: Sendable, Hashable {
     }
 
     /// Makes the challenge as a text: 140 characters of base64url.
-    public func text(
-        signedBy keys: AttestationKeys, at now: Date, using generator: inout some RandomNumberGenerator
-    ) -> String {
-        var bytes: [UInt8] = []
-        for _ in 0..<Self.randomLength { bytes.append(.random(in: .min ... .max, using: &generator)) }
+    public func text(signedBy keys: AttestationKeys, at now: Date) -> String {
+        var bytes: [UInt8] = (0..<Self.randomLength).map { _ in .random(in: .min ... .max) }
         bytes += Self.bigEndian(UInt64(max(0, now.timeIntervalSince1970)))
         bytes += Self.bytes(tenant) + Self.hash(clip)
         bytes.append(purpose.rawValue)

@@ -5,8 +5,7 @@ extension UUID {
     ///
     /// Those made later sort behind, so that an index over them grows at one end.
     public static func timeOrdered(at time: Date) -> UUID {
-        var generator = SystemRandomNumberGenerator()
-        return timeOrdered(at: time, bits: generator.next() & 0x0FFF, generator.next())
+        timeOrdered(at: time, bits: .random(in: 0...0x0FFF), .random(in: .min ... .max))
     }
 
     /// So many UUIDs of version 7 of one time, in order: a counter takes the place of the first random bits (RFC 9562
@@ -15,9 +14,8 @@ extension UUID {
     /// - Precondition: The counter stays within 32 bits.
     public static func timeOrdered(_ count: Int, at time: Date, from first: Int = 0) -> [UUID] {
         precondition(first >= 0 && first + count <= 1 << 32, "the counter has 32 bits")
-        var generator = SystemRandomNumberGenerator()
         return (UInt64(first)..<UInt64(first + count)).map { number in
-            let random = UInt64.random(in: 0..<1 << 42, using: &generator)
+            let random = UInt64.random(in: 0..<1 << 42)
             return timeOrdered(at: time, bits: number >> 20, (number & 0xF_FFFF) << 42 | random)
         }
     }

@@ -35,10 +35,8 @@ public final class ReceiptIssuer: Sendable {
     /// The receipt as a JSON Web Token (RFC 7519).
     public func sign(_ receipt: Receipt, at now: Date) -> String {
         let key = keys.withLock { $0.signing(at: now) }
-        var generator = SystemRandomNumberGenerator()
         var claims = JSONWriter()
-        claims.write(
-            receipt, from: issuer, at: Int(now.timeIntervalSince1970.rounded(.down)), using: &generator)
+        claims.write(receipt, from: issuer, at: Int(now.timeIntervalSince1970.rounded(.down)))
         return String(decoding: key.sign(claims.bytes.span), as: UTF8.self)
     }
 }
@@ -47,8 +45,7 @@ extension JSONWriter {
     /// The claims. The tenant is the subject, and the audience too: a library for JWTs refuses a token whose audience it
     /// was not told, so that one tenant's ordering system does not take another's receipts by mistake.
     fileprivate mutating func write(
-        _ receipt: Receipt, from issuer: String, at second: Int,
-        using generator: inout SystemRandomNumberGenerator
+        _ receipt: Receipt, from issuer: String, at second: Int
     ) {
         let tenant = receipt.tenant.description
         write(literal: #"{"attestation":"#)
@@ -73,7 +70,7 @@ extension JSONWriter {
         write(literal: #","iss":"#)
         write(quoted: issuer)
         write(literal: #","jti":"#)
-        write(quoted: Self.randomID(&generator))
+        write(quoted: Self.randomID())
         write(literal: #","location":"#)
         if let location = receipt.location { write(quoted: location.text) } else { write(literal: "null") }
         write(literal: #","minute":"#)
@@ -89,8 +86,8 @@ extension JSONWriter {
     }
 
     /// 128 random bits.
-    private static func randomID(_ generator: inout SystemRandomNumberGenerator) -> String {
-        let bits = (generator.next(), generator.next())
+    private static func randomID() -> String {
+        let bits = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
         return withUnsafeBytes(of: bits) { Base64URL.text($0) }
     }
 }

@@ -24,18 +24,16 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
         self.text = text
     }
 
-    /// Makes a new key from 256 bits of `generator`, which must be cryptographically secure outside tests.
-    public static func generate(
-        _ kind: KeyKind, using generator: inout some RandomNumberGenerator
-    ) -> APIKey {
-        let words: [UInt32] = (0..<8).map { _ in UInt32.random(in: .min ... .max, using: &generator) }
-        let body = Array(kind.prefix.utf8) + Base62.digits(of: words, count: secretLength)
-        return APIKey(kind: kind, verified: String(decoding: body + checksum(of: body[...]), as: UTF8.self))
+    /// Makes a new key from 256 bits of the system's generator.
+    public static func generate(_ kind: KeyKind) -> APIKey {
+        APIKey(kind, words: (0..<8).map { _ in .random(in: .min ... .max) })
     }
 
-    private init(kind: KeyKind, verified text: String) {
+    /// - Parameter words: The secret's 256 bits.
+    init(_ kind: KeyKind, words: [UInt32]) {
+        let body = Array(kind.prefix.utf8) + Base62.digits(of: words, count: Self.secretLength)
         self.kind = kind
-        self.text = text
+        text = String(decoding: body + Self.checksum(of: body[...]), as: UTF8.self)
     }
 
     /// The kind and the first four characters of the secret: enough to tell two keys of a list apart.

@@ -59,14 +59,13 @@ import Testing
         let webhook: WebhookID
 
         init(_ console: TestConsole, _ tenant: Tenant) async throws {
-            var generator = SystemRandomNumberGenerator()
             key = try await console.store.createKey(
-                APIKey.generate(.secret, using: &generator), scopes: nil, locations: nil, expiresAt: nil,
+                APIKey.generate(.secret), scopes: nil, locations: nil, expiresAt: nil,
                 of: tenant.id)
             webhook = try await console.webhooks.create(
                 Webhook(
                     url: WebhookURL("https://hooks.example.com/\(tenant.slug)"),
-                    secret: WebhookSecret(using: &generator)),
+                    secret: WebhookSecret.generate()),
                 events: WebhookEvent.usual, of: tenant.id, by: "operator:test"
             ).id
             _ = try await TenantItems(console.store.items.domains, of: tenant.id, by: "operator:test").claim(

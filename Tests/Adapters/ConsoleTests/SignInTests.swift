@@ -37,8 +37,7 @@ import Testing
         try await TestConsole.withConsole { console in
             let old = try await console.link(at: Date(timeIntervalSinceNow: -ConsoleSession.linkLifetime - 1))
             #expect(try await console.post("/login", ["token": old.text]).status == .forbidden)
-            var generator = SystemRandomNumberGenerator()
-            let madeUp = ConsoleSecret.generate(using: &generator)
+            let madeUp = ConsoleSecret.generate()
             #expect(try await console.post("/login", ["token": madeUp.text]).status == .forbidden)
             #expect(try await console.post("/login", ["token": "x"]).status == .forbidden)
             #expect(try await console.post("/login", [:]).status == .forbidden)

@@ -216,8 +216,7 @@ struct TestConsole {
     func link(
         _ name: String = "ada", tenant: TenantID? = nil, isReadOnly: Bool = false, at now: Date = Date()
     ) async throws -> ConsoleSecret {
-        var generator = SystemRandomNumberGenerator()
-        let secret = ConsoleSecret.generate(using: &generator)
+        let secret = ConsoleSecret.generate()
         try await sessions.add(
             secret, for: ConsoleAccess(name: DisplayName(name), tenant: tenant, isReadOnly: isReadOnly),
             lasting: 3_600, at: now)

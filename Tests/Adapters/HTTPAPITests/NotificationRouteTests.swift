@@ -253,8 +253,7 @@ import Testing
         let api = TestAPI()
         api.notifications.reach([try .sample()], of: Self.tenant)
         let neighbour = TenantID(number: 3)
-        var generator = SystemRandomNumberGenerator()
-        let key = APIKey.generate(.secret, using: &generator)
+        let key = APIKey.generate(.secret)
         try api.admit(key, of: neighbour)
         try await api.test(over: [.router]) { client in
             let id = try #require(try await Self.send(idempotencyKey: "k", to: client)["id"]?.stringValue)

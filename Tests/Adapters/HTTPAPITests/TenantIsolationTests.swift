@@ -37,9 +37,8 @@ import Testing
         let secret: APIKey
 
         init() throws {
-            var generator = SystemRandomNumberGenerator()
-            publishable = APIKey.generate(.publishable, using: &generator)
-            secret = APIKey.generate(.secret, using: &generator)
+            publishable = APIKey.generate(.publishable)
+            secret = APIKey.generate(.secret)
             var table = try #require(api.table.current).table
             try Self.addToOwner(in: &table)
             try Self.addNeighbour([publishable, secret], to: &table)

@@ -254,8 +254,7 @@ struct TestAPI: Sendable {
     }
 
     static func key(_ kind: KeyKind) -> APIKey {
-        var generator = SystemRandomNumberGenerator()
-        return APIKey.generate(kind, using: &generator)
+        return APIKey.generate(kind)
     }
 
     /// Sends requests and reads answers as JSON.

@@ -181,7 +181,7 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let id = try await store.createKey(
-                KeyTests.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant
+                KeyTests.key(number: 1), scopes: nil, expiresAt: nil, of: tenant
             ).id
             let date = Date(timeIntervalSince1970: 4_000_000_000)
             #expect(try await store.updateKey(id, expiresAt: date, of: tenant).expiresAt == date)

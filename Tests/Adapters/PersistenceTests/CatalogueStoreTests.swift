@@ -44,9 +44,9 @@ import Testing
         }
     }
 
-    private static func key(_ seed: UInt64, of tenant: TenantID, _ stores: Stores) async throws -> KeyID {
+    private static func key(_ number: UInt32, of tenant: TenantID, _ stores: Stores) async throws -> KeyID {
         try await stores.administration.createKey(
-            KeyTests.key(seed: seed), scopes: .all, expiresAt: nil, of: tenant
+            KeyTests.key(number: number), scopes: .all, expiresAt: nil, of: tenant
         ).id
     }
 

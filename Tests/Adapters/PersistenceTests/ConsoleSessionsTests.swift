@@ -12,8 +12,7 @@ import Testing
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
     private func secret() -> ConsoleSecret {
-        var generator = SystemRandomNumberGenerator()
-        return ConsoleSecret.generate(using: &generator)
+        return ConsoleSecret.generate()
     }
 
     /// Lends the sessions with a link to sign in by.
@@ -248,8 +247,7 @@ import Testing
                 try await store.createTenant(slug: TenantSlug("new"), name: DisplayName("New"))
             }
             #expect(try await items.show(key) == sample)
-            var generator = SystemRandomNumberGenerator()
-            let made = APIKey.generate(.secret, using: &generator)
+            let made = APIKey.generate(.secret)
             await #expect(throws: ReadOnlyAccess.self) {
                 try await store.createKey(made, scopes: nil, expiresAt: nil, of: tenant)
             }
@@ -259,9 +257,8 @@ import Testing
     @Test func aRegistryThatMayOnlyReadIsRefusedByTheDatabase() async throws {
         try await Stores.withTenant { stores, tenant in
             let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
-            var generator = SystemRandomNumberGenerator()
             let hook = try Webhook(
-                url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret(using: &generator))
+                url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret.generate())
             let webhook = try await PostgresWebhookRegistry(stores.adminPool, keys: keys).create(
                 hook, events: WebhookEvent.usual, of: tenant, by: "operator:test")
             let reference = WebhookReference(webhook.id, of: tenant)
@@ -333,11 +330,10 @@ import Testing
     @Test func anInstallationTellsOfItsSchemaItsConnectionsAndWhatWaits() async throws {
         try await Stores.withTenant { stores, tenant in
             let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
-            var generator = SystemRandomNumberGenerator()
             let registry = PostgresWebhookRegistry(stores.adminPool, keys: keys)
             let webhook = try await registry.create(
                 Webhook(
-                    url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret(using: &generator)),
+                    url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret.generate()),
                 events: WebhookEvent.usual, of: tenant, by: "operator:test")
             // The console's login is a member of what reads the schema, and of the router.
             func status() async throws -> InstallationStatus {

@@ -15,7 +15,7 @@ import Testing
     ) async throws {
         try await Stores.withTenant { stores, tenant in
             let maker = try await stores.administration.createKey(
-                KeyTests.key(seed: 1), scopes: scopes, expiresAt: expiresAt, of: tenant)
+                KeyTests.key(number: 1), scopes: scopes, expiresAt: expiresAt, of: tenant)
             try await stores.database.withPool(as: .manager) { pool in
                 let followed = FollowedTable(stores.routerPool)
                 try await followed.running {
@@ -30,14 +30,14 @@ import Testing
     @Test(.timeLimit(.minutes(30))) func aKeyIsGoodWhenItIsAnswered() async throws {
         try await Self.withKeys { catalogue, stores, tenant, maker, live in
             let keys = catalogue.keys
-            let key = KeyTests.key(seed: 2)
+            let key = KeyTests.key(number: 2)
             let record = try await keys.create(
                 key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: tenant)
             #expect(record.scopes == KeyKind.secret.usualScopes)
             #expect(live.current?.table.holder(of: key)?.scopes == record.scopes)
             #expect(try await keys.key(record.id, of: tenant) == record)
             let (next, successor) = try await keys.rotate(
-                record.id, to: { KeyTests.key($0, seed: 3) }, oldExpiresAt: .distantFuture, by: maker.id,
+                record.id, to: { KeyTests.key($0, number: 3) }, oldExpiresAt: .distantFuture, by: maker.id,
                 of: tenant)
             #expect(live.current?.table.holder(of: next)?.key == successor.id)
             #expect(try await keys.revoke(record.id, by: maker.id, of: tenant))
@@ -66,7 +66,7 @@ import Testing
         let scopes: Scopes = [Scopes(.lookUp), Scopes(.manageKeys)]
         try await Self.withKeys(scopes: scopes, expiresAt: end) { catalogue, stores, tenant, maker, _ in
             let keys = catalogue.keys
-            let key = KeyTests.key(seed: 2)
+            let key = KeyTests.key(number: 2)
             for (scopes, expiresAt) in [
                 (Scopes(.notify), end), (.all, end), (Scopes(.lookUp), end + 1),
             ] as [(Scopes, Date)] {
@@ -79,13 +79,13 @@ import Testing
                 key, scopes: nil, locations: nil, expiresAt: nil, by: maker.id, of: tenant)
             #expect(usual.scopes == Scopes(.lookUp) && usual.expiresAt == end)
             let wide = try await stores.administration.createKey(
-                KeyTests.key(seed: 3), scopes: .all, expiresAt: end, of: tenant)
+                KeyTests.key(number: 3), scopes: .all, expiresAt: end, of: tenant)
             let lasting = try await stores.administration.createKey(
-                KeyTests.key(seed: 4), scopes: Scopes(.lookUp), expiresAt: nil, of: tenant)
+                KeyTests.key(number: 4), scopes: Scopes(.lookUp), expiresAt: nil, of: tenant)
             for id in [wide.id, lasting.id] {
                 await #expect(throws: AdministrationError.widerKey) {
                     try await keys.rotate(
-                        id, to: { KeyTests.key($0, seed: 5) }, oldExpiresAt: end, by: maker.id, of: tenant)
+                        id, to: { KeyTests.key($0, number: 5) }, oldExpiresAt: end, by: maker.id, of: tenant)
                 }
             }
             #expect(try await keys.key(wide.id, of: tenant) == wide)

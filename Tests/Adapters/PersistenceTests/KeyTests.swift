@@ -1,31 +1,30 @@
 import Administration
 import Foundation
 import PostgreSQL
-import PropertyTesting
 import Routing
 import Synchronization
-import Tenancy
 import TestSupport
 import Testing
 
 @testable import Persistence
+@testable import Tenancy
 
 @Suite struct KeyTests {
-    static func key(_ kind: KeyKind = .secret, seed: UInt64) -> APIKey {
-        var random = SplitMix64(seed: seed)
-        return APIKey.generate(kind, using: &random)
+    static func key(_ kind: KeyKind = .secret, number: UInt32) -> APIKey {
+        APIKey(kind, words: [UInt32](repeating: number, count: 8))
     }
 
     @Test func createsListsAndRevokes() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let expiry = Date(timeIntervalSince1970: 4_000_000_000.125)
-            let first = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
+            let first = try await store.createKey(
+                Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
             let second = try await store.createKey(
-                Self.key(.publishable, seed: 2), scopes: nil, expiresAt: expiry, of: tenant)
+                Self.key(.publishable, number: 2), scopes: nil, expiresAt: expiry, of: tenant)
             #expect(first.kind == .secret && first.expiresAt == nil && first.revokedAt == nil)
             #expect(second.kind == .publishable && second.expiresAt == expiry)
-            #expect(second.hint == Self.key(.publishable, seed: 2).hint)
+            #expect(second.hint == Self.key(.publishable, number: 2).hint)
             #expect(try await store.keys(of: tenant) == [first, second])
 
             let revoked = try await store.revokeKey(first.id, of: tenant)
@@ -39,14 +38,15 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let other = try await stores.createTenant("other")
-            let record = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
+            let record = try await store.createKey(
+                Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
             for (id, tenant) in [(record.id, other), (KeyID(UUID()), tenant)] {
                 await #expect(throws: AdministrationError.unknownKey) {
                     try await store.revokeKey(id, of: tenant)
                 }
                 await #expect(throws: AdministrationError.unknownKey) {
                     try await store.rotateKey(
-                        id, to: { _ in Self.key(seed: 2) }, oldExpiresAt: .now, of: tenant)
+                        id, to: { _ in Self.key(number: 2) }, oldExpiresAt: .now, of: tenant)
                 }
             }
             #expect(try await store.keys(of: tenant) == [record])
@@ -57,16 +57,16 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let old = try await store.createKey(
-                Self.key(.publishable, seed: 1), scopes: nil, expiresAt: nil, of: tenant)
+                Self.key(.publishable, number: 1), scopes: nil, expiresAt: nil, of: tenant)
             let expiry = Date(timeIntervalSince1970: 4_000_000_000)
             let (key, record) = try await store.rotateKey(
-                old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: expiry, of: tenant)
+                old.id, to: { Self.key($0, number: 2) }, oldExpiresAt: expiry, of: tenant)
             #expect(key.kind == .publishable && record.kind == .publishable && record.expiresAt == nil)
             #expect(try await store.keys(of: tenant).map(\.expiresAt) == [expiry, nil])
             let table = try await stores.loadTable()
             #expect(table.holder(of: key)?.key == record.id)
-            #expect(table.holder(of: Self.key(.publishable, seed: 1))?.key == old.id)
-            #expect(table.holder(of: Self.key(.publishable, seed: 1), at: expiry) == nil)
+            #expect(table.holder(of: Self.key(.publishable, number: 1))?.key == old.id)
+            #expect(table.holder(of: Self.key(.publishable, number: 1), at: expiry) == nil)
             #expect(table.holder(of: key, at: expiry)?.key == record.id)
 
             #expect(try await store.keys(of: tenant).first?.expiresAt == expiry)
@@ -77,16 +77,16 @@ import Testing
     @Test func aKeyIsRotatedOnce() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
-            let old = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
+            let old = try await store.createKey(Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
             let overlap = Date.now.addingTimeInterval(86_400)
             let (_, lost) = try await store.rotateKey(
-                old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: overlap, of: tenant)
+                old.id, to: { Self.key($0, number: 2) }, oldExpiresAt: overlap, of: tenant)
             await #expect(throws: AdministrationError.keyRotated(lost.id)) {
                 try await store.rotateKey(
-                    old.id, to: { Self.key($0, seed: 3) }, oldExpiresAt: overlap, of: tenant)
+                    old.id, to: { Self.key($0, number: 3) }, oldExpiresAt: overlap, of: tenant)
             }
             let (_, next) = try await store.rotateKey(
-                lost.id, to: { Self.key($0, seed: 3) }, oldExpiresAt: overlap, of: tenant)
+                lost.id, to: { Self.key($0, number: 3) }, oldExpiresAt: overlap, of: tenant)
             #expect(next.expiresAt == nil)
             #expect(try await store.keys(of: tenant).count == 3)
         }
@@ -97,15 +97,16 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let expiry = Date(timeIntervalSince1970: 4_000_000_000)
-            let old = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: expiry, of: tenant)
+            let old = try await store.createKey(
+                Self.key(number: 1), scopes: nil, expiresAt: expiry, of: tenant)
             let overlap = expiry.addingTimeInterval(-86_400)
             let (_, record) = try await store.rotateKey(
-                old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: overlap, of: tenant)
+                old.id, to: { Self.key($0, number: 2) }, oldExpiresAt: overlap, of: tenant)
             #expect(record.expiresAt == expiry)
             #expect(try await store.keys(of: tenant).map(\.expiresAt) == [overlap, expiry])
             // An old key that would be good for longer than its successor is not.
             let (_, next) = try await store.rotateKey(
-                record.id, to: { Self.key($0, seed: 3) }, oldExpiresAt: expiry + 1, of: tenant)
+                record.id, to: { Self.key($0, number: 3) }, oldExpiresAt: expiry + 1, of: tenant)
             #expect(next.expiresAt == expiry)
             #expect(try await store.keys(of: tenant).map(\.expiresAt) == [overlap, expiry, expiry])
         }
@@ -115,14 +116,14 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let revoked = try await store.createKey(
-                Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
+                Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
             _ = try await store.revokeKey(revoked.id, of: tenant)
             let expired = try await store.createKey(
-                Self.key(seed: 2), scopes: nil, expiresAt: Date(timeIntervalSince1970: 0), of: tenant)
+                Self.key(number: 2), scopes: nil, expiresAt: Date(timeIntervalSince1970: 0), of: tenant)
             for id in [revoked.id, expired.id] {
                 await #expect(throws: AdministrationError.keyNotActive) {
                     try await store.rotateKey(
-                        id, to: { Self.key($0, seed: 3) }, oldExpiresAt: .distantFuture, of: tenant)
+                        id, to: { Self.key($0, number: 3) }, oldExpiresAt: .distantFuture, of: tenant)
                 }
             }
             #expect(try await store.keys(of: tenant).count == 2)
@@ -135,33 +136,33 @@ import Testing
             let other = try await stores.createTenant("other")
             let expiry = Date(timeIntervalSince1970: 4_000_000_000.125)
             let record = try await store.createKey(
-                Self.key(seed: 1), scopes: nil, expiresAt: expiry, of: tenant)
+                Self.key(number: 1), scopes: nil, expiresAt: expiry, of: tenant)
             _ = try await store.createKey(
-                Self.key(seed: 2), scopes: nil, expiresAt: Date(timeIntervalSince1970: 1), of: tenant)
+                Self.key(number: 2), scopes: nil, expiresAt: Date(timeIntervalSince1970: 1), of: tenant)
             let revoked = try await store.createKey(
-                Self.key(seed: 3), scopes: nil, expiresAt: nil, of: tenant)
+                Self.key(number: 3), scopes: nil, expiresAt: nil, of: tenant)
             _ = try await store.revokeKey(revoked.id, of: tenant)
             let foreign = try await store.createKey(
-                Self.key(.publishable, seed: 4), scopes: nil, expiresAt: nil, of: other)
+                Self.key(.publishable, number: 4), scopes: nil, expiresAt: nil, of: other)
 
             let followed = FollowedTable(stores.routerPool)
             var table = try await followed.refreshed()
-            let holder = try #require(table.holder(of: Self.key(seed: 1)))
+            let holder = try #require(table.holder(of: Self.key(number: 1)))
             #expect(
                 (holder.tenant, holder.key, holder.kind, holder.tenantIsSuspended)
                     == (tenant, record.id, .secret, false))
-            #expect(table.holder(of: Self.key(seed: 1), at: expiry.addingTimeInterval(-0.001)) != nil)
-            #expect(table.holder(of: Self.key(seed: 1), at: expiry) == nil)
-            for seed in [2, 3, 5] as [UInt64] {
-                #expect(table.holder(of: Self.key(seed: seed)) == nil, "\(seed)")
+            #expect(table.holder(of: Self.key(number: 1), at: expiry.addingTimeInterval(-0.001)) != nil)
+            #expect(table.holder(of: Self.key(number: 1), at: expiry) == nil)
+            for number in [2, 3, 5] as [UInt32] {
+                #expect(table.holder(of: Self.key(number: number)) == nil, "\(number)")
             }
-            let stranger = try #require(table.holder(of: Self.key(.publishable, seed: 4)))
+            let stranger = try #require(table.holder(of: Self.key(.publishable, number: 4)))
             #expect((stranger.tenant, stranger.key, stranger.kind) == (other, foreign.id, .publishable))
 
             _ = try await store.setSuspended(true, TenantSlug("acme"))
             table = try await followed.refreshed()
-            #expect(table.holder(of: Self.key(seed: 1))?.tenantIsSuspended == true)
-            #expect(table.holder(of: Self.key(.publishable, seed: 4))?.tenantIsSuspended == false)
+            #expect(table.holder(of: Self.key(number: 1))?.tenantIsSuspended == true)
+            #expect(table.holder(of: Self.key(.publishable, number: 4))?.tenantIsSuspended == false)
 
             try await stores.administer(
                 other,
@@ -170,35 +171,35 @@ import Testing
                 DELETE FROM doorstep.tenants WHERE tenant_id = '\(other)'
                 """)
             table = try await followed.refreshed()
-            #expect(table.holder(of: Self.key(.publishable, seed: 4)) == nil)
-            #expect(table.holder(of: Self.key(seed: 1)) != nil)
+            #expect(table.holder(of: Self.key(.publishable, number: 4)) == nil)
+            #expect(table.holder(of: Self.key(number: 1)) != nil)
         }
     }
 
     @Test func aKeyMayLessThanItsKindAndSoMayItsSuccessor() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
-            let key = Self.key(seed: 1)
+            let key = Self.key(number: 1)
             let lookUp = Scopes(.lookUp)
             let record = try await store.createKey(key, scopes: lookUp, expiresAt: nil, of: tenant)
             #expect(record.scopes == lookUp)
             let next = try await store.rotateKey(
-                record.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: .distantFuture, of: tenant)
+                record.id, to: { Self.key($0, number: 2) }, oldExpiresAt: .distantFuture, of: tenant)
             #expect(next.record.scopes == lookUp)
             let whole = try await store.createKey(
-                Self.key(.publishable, seed: 3), scopes: nil, expiresAt: nil, of: tenant)
+                Self.key(.publishable, number: 3), scopes: nil, expiresAt: nil, of: tenant)
             #expect(whole.scopes == KeyKind.publishable.scopes)
             let usual = try await store.createKey(
-                Self.key(.secret, seed: 4), scopes: nil, expiresAt: nil, of: tenant)
+                Self.key(.secret, number: 4), scopes: nil, expiresAt: nil, of: tenant)
             #expect(usual.scopes.list == [.lookUp, .confirm, .compose, .register, .notify])
             let all = try await store.createKey(
-                Self.key(.secret, seed: 5), scopes: .all, expiresAt: nil, of: tenant)
+                Self.key(.secret, number: 5), scopes: .all, expiresAt: nil, of: tenant)
             #expect(all.scopes == .all)
             let table = try await stores.loadTable()
-            #expect(table.holder(of: Self.key(.secret, seed: 5))?.scopes == .all)
+            #expect(table.holder(of: Self.key(.secret, number: 5))?.scopes == .all)
             #expect(table.holder(of: key)?.scopes == lookUp)
             #expect(table.holder(of: next.key)?.scopes == lookUp)
-            #expect(table.holder(of: Self.key(.publishable, seed: 3))?.scopes == KeyKind.publishable.scopes)
+            #expect(table.holder(of: Self.key(.publishable, number: 3))?.scopes == KeyKind.publishable.scopes)
         }
     }
 
@@ -207,7 +208,7 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let now = Date()
             let day = 86_400.0
-            let key = Self.key(seed: 1)
+            let key = Self.key(number: 1)
             _ = try await stores.administration.createKey(
                 key, scopes: nil, expiresAt: now.addingTimeInterval(day / 2), of: tenant)
             let table = try await stores.loadTable()
@@ -223,9 +224,11 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let other = try await stores.createTenant("other")
-            let used = try await store.createKey(Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
-            let unused = try await store.createKey(Self.key(seed: 2), scopes: nil, expiresAt: nil, of: tenant)
-            let others = try await store.createKey(Self.key(seed: 3), scopes: nil, expiresAt: nil, of: other)
+            let used = try await store.createKey(Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
+            let unused = try await store.createKey(
+                Self.key(number: 2), scopes: nil, expiresAt: nil, of: tenant)
+            let others = try await store.createKey(
+                Self.key(number: 3), scopes: nil, expiresAt: nil, of: other)
             let queue = KeyUsageQueue(stores.appPool) { Issue.record($0) }
             let noon = Date(timeIntervalSince1970: 1_795_262_400)
             func days() async throws -> [String?] {
@@ -255,7 +258,7 @@ import Testing
     @Test func aUseThatWasNotWrittenIsWrittenTheNextTime() async throws {
         try await Stores.withTenant { stores, tenant in
             let key = try await stores.administration.createKey(
-                Self.key(seed: 1), scopes: nil, expiresAt: nil, of: tenant)
+                Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
             let failures = Mutex(0)
             // A login that may not become the server's role.
             let queue = KeyUsageQueue(stores.routerPool) { _ in failures.withLock { $0 += 1 } }
@@ -291,11 +294,11 @@ import Testing
                     let one = Stores(
                         database: stores.database, adminPool: admin, appPool: stores.appPool,
                         routerPool: router)
-                    let key = Self.key(seed: 1)
+                    let key = Self.key(number: 1)
                     let old = try await one.administration.createKey(
                         key, scopes: nil, expiresAt: nil, of: tenant)
                     let next = try await one.administration.rotateKey(
-                        old.id, to: { Self.key($0, seed: 2) }, oldExpiresAt: .distantFuture, of: tenant
+                        old.id, to: { Self.key($0, number: 2) }, oldExpiresAt: .distantFuture, of: tenant
                     ).key
                     let table = try await one.loadTable()
                     #expect(table.holder(of: key) != nil && table.holder(of: next) != nil)

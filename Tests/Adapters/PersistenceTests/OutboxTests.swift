@@ -116,9 +116,8 @@ import Testing
             #expect(try await outbox.claim(1, of: tenant, for: Self.minute).count == 1)
             try await restaurants.passTime()
             let registry = PostgresWebhookRegistry(restaurants.stores.adminPool, keys: Restaurants.keys)
-            var generator = SystemRandomNumberGenerator()
             let webhook = Webhook(
-                url: try WebhookURL("https://example.com/hooks"), secret: WebhookSecret(using: &generator))
+                url: try WebhookURL("https://example.com/hooks"), secret: WebhookSecret.generate())
             _ = try await registry.create(
                 webhook, events: [.deliveriesFinished], of: tenant, by: "operator:alice")
             _ = try await restaurants.stores.administration.deleteClip(

@@ -26,13 +26,13 @@ import Testing
             let store = stores.administration
             try await stores.importLocations([.sample("a"), .sample("b, \u{e9}")], of: tenant)
             let locations = try Self.locations("a", "b, \u{e9}")
-            let key = KeyTests.key(seed: 1)
+            let key = KeyTests.key(number: 1)
             let record = try await store.createKey(
                 key, scopes: nil, locations: locations, expiresAt: nil, of: tenant)
             #expect(record.locations == locations)
             #expect(try await store.key(record.id, of: tenant).locations == locations)
             let next = try await store.rotateKey(
-                record.id, to: { KeyTests.key($0, seed: 2) }, oldExpiresAt: .distantFuture, of: tenant)
+                record.id, to: { KeyTests.key($0, number: 2) }, oldExpiresAt: .distantFuture, of: tenant)
             #expect(next.record.locations == locations)
             var table = try await stores.loadTable()
             #expect(table.holder(of: key)?.locations == locations)
@@ -56,7 +56,8 @@ import Testing
                 let error = AdministrationError.unknownLocation(try LocationIdentifier(unknown))
                 await #expect(throws: error) {
                     try await stores.administration.createKey(
-                        KeyTests.key(seed: 1), scopes: nil, locations: locations, expiresAt: nil, of: tenant)
+                        KeyTests.key(number: 1), scopes: nil, locations: locations, expiresAt: nil, of: tenant
+                    )
                 }
             }
             #expect(try await stores.administration.keys(of: tenant).isEmpty)
@@ -67,12 +68,12 @@ import Testing
         try await Stores.withTenant { stores, tenant in
             try await stores.importLocations([.sample("a"), .sample("b")], of: tenant)
             let maker = try await stores.administration.createKey(
-                KeyTests.key(seed: 1), scopes: .all, expiresAt: nil, of: tenant)
+                KeyTests.key(number: 1), scopes: .all, expiresAt: nil, of: tenant)
             try await stores.database.withPool(as: .manager) { pool in
                 let followed = FollowedTable(stores.routerPool)
                 try await followed.running {
                     let keys = ManagedCatalogue(pool, followedBy: followed.feed).keys
-                    let key = KeyTests.key(seed: 2)
+                    let key = KeyTests.key(number: 2)
                     let made = try await keys.create(
                         key, scopes: nil, locations: try Self.locations("a"), expiresAt: nil, by: maker.id,
                         of: tenant)
@@ -82,7 +83,7 @@ import Testing
                     let gone = try LocationIdentifier("gone")
                     await #expect(throws: AdministrationError.unknownLocation(gone)) {
                         try await keys.create(
-                            KeyTests.key(seed: 3), scopes: nil, locations: [gone], expiresAt: nil,
+                            KeyTests.key(number: 3), scopes: nil, locations: [gone], expiresAt: nil,
                             by: maker.id, of: tenant)
                     }
                     // It manages nothing, and would make none that is wider.

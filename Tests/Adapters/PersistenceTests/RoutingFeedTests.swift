@@ -82,8 +82,7 @@ import Testing
                 expectOneRow()
             }
 
-            var random = SplitMix64(seed: 1)
-            let key = APIKey.generate(.secret, using: &random)
+            let key = APIKey.generate(.secret)
             let record = try await stores.administration.createKey(
                 key, scopes: nil, expiresAt: nil, of: tenant)
             #expect(try await followed.refreshed().holder(of: key)?.key == record.id)
@@ -98,7 +97,7 @@ import Testing
             #expect(try await followed.refreshed().holder(of: key) == nil)
             expectOneRow()
 
-            let second = APIKey.generate(.publishable, using: &random)
+            let second = APIKey.generate(.publishable)
             _ = try await stores.administration.createKey(second, scopes: nil, expiresAt: nil, of: tenant)
             _ = try await followed.refreshed()
             expectOneRow()
@@ -380,7 +379,7 @@ import Testing
                 try await stores.administer(
                     tenant, "DELETE FROM doorstep.short_codes WHERE code = '\(location)'")
             case 9:
-                let key = APIKey.generate(random.pick(KeyKind.allCases), using: &random)
+                let key = APIKey.generate(random.pick(KeyKind.allCases))
                 _ = try await store.createKey(key, scopes: nil, expiresAt: nil, of: tenant)
                 return key
             case 10:
@@ -789,8 +788,7 @@ import Testing
     @Test func aTableOfOneTenantHoldsNoOthers() async throws {
         try await Stores.withTenant { stores, tenant in
             let other = try await stores.createTenant("other")
-            var random = SplitMix64(seed: 1)
-            let key = APIKey.generate(.secret, using: &random)
+            let key = APIKey.generate(.secret)
             for tenant in [tenant, other] {
                 try await stores.createClip(of: tenant)
                 try await stores.importLocations([.sample("a")], of: tenant)

@@ -93,8 +93,7 @@ import Testing
                     case "import": _ = try await stores.importLocations([.sample("a")], of: tenant)
                     case "clip": try await stores.createClip(of: tenant)
                     default:
-                        var random = SystemRandomNumberGenerator()
-                        let key = APIKey.generate(.secret, using: &random)
+                        let key = APIKey.generate(.secret)
                         _ = try await store.createKey(key, scopes: nil, expiresAt: nil, of: tenant)
                     }
                 }

@@ -47,7 +47,7 @@ import Testing
             let store = stores.administration
             let slug = try #require(try await store.tenants().first).slug
             #expect(try await store.tenant(slug).limits == RequestLimits())
-            let key = KeyTests.key(seed: 1)
+            let key = KeyTests.key(number: 1)
             _ = try await store.createKey(key, scopes: nil, expiresAt: nil, of: tenant)
             let followed = FollowedTable(stores.routerPool)
             _ = try await followed.refreshed()

@@ -26,7 +26,7 @@ import Testing
         /// Registers a webhook, and says which.
         func create(
             _ url: String = "https://example.com/hooks", events: Set<WebhookEvent> = WebhookEvent.usual,
-            secret: WebhookSecret = WebhookTests.secret(), of tenant: TenantID? = nil
+            secret: WebhookSecret = .generate(), of tenant: TenantID? = nil
         ) async throws -> WebhookReference {
             let tenant = tenant ?? self.tenant
             let registered = try await registry.create(
@@ -95,18 +95,13 @@ import Testing
         }
     }
 
-    private static func secret() -> WebhookSecret {
-        var generator = SystemRandomNumberGenerator()
-        return WebhookSecret(using: &generator)
-    }
-
     // MARK: Managing
 
     @Test func webhooksAreRegisteredChangedAndRemoved() async throws {
         try await Self.withFixture { fixture in
             let (registry, tenant) = (fixture.registry, fixture.tenant)
             #expect(try await registry.webhooks(of: tenant, after: nil, limit: 10) == [])
-            let (first, second) = (Self.secret(), Self.secret())
+            let (first, second) = (WebhookSecret.generate(), WebhookSecret.generate())
             let one = try await fixture.create(secret: first)
             let two = try await fixture.create(
                 "https://example.com/others", events: [.keyRevoked, .locationChanged])
@@ -165,12 +160,12 @@ import Testing
         try await Self.withFixture { fixture in
             try await fixture.stores.database.withPool(as: .manager) { pool in
                 let registry = PostgresWebhookRegistry(managing: pool, keys: try Self.keys("a"))
-                let webhook = Webhook(url: try WebhookURL("https://example.com"), secret: Self.secret())
+                let webhook = Webhook(url: try WebhookURL("https://example.com"), secret: .generate())
                 let created = try await registry.create(
                     webhook, events: [.keyRevoked], of: fixture.tenant, by: "key:1")
                 let reference = WebhookReference(created.id, of: fixture.tenant)
                 #expect(try await registry.webhook(reference) == created)
-                _ = try await registry.replaceSecret(of: reference, by: Self.secret(), actor: "key:1")
+                _ = try await registry.replaceSecret(of: reference, by: .generate(), actor: "key:1")
                 let test = WebhookMessage(WebhookEvent.test, [:], at: Date())
                 try await registry.add(test, to: reference, by: "operator:test")
                 #expect(try await fixture.claim(reference).map(\.body) == [test.body])
@@ -275,7 +270,7 @@ import Testing
                 return PostgresWebhookRegistry(stores.adminPool, keys: try #require(keys))
             }
             #expect(try await registry("b", "a").resealSecrets(of: tenant) == .init())
-            let secret = Self.secret()
+            let secret = WebhookSecret.generate()
             let webhook = try await fixture.create(secret: secret)
             _ = try await fixture.create()
             #expect(try await registry("b").resealSecrets(of: tenant) == .init(unreadable: 2))
@@ -289,7 +284,7 @@ import Testing
         try await Self.withFixture { fixture in
             let strange = PostgresWebhookRegistry(fixture.stores.adminPool, keys: try Self.keys("b"))
             let webhook = try await fixture.create()
-            let new = Self.secret()
+            let new = WebhookSecret.generate()
             _ = try await strange.replaceSecret(of: webhook, by: new, actor: Fixture.actor)
             #expect(try await strange.receiver(webhook)?.secret == new)
         }
@@ -595,7 +590,7 @@ import Testing
                         by: Fixture.actor)
                 } else {
                     try await fixture.registry.replaceSecret(
-                        of: webhook, by: Self.secret(), actor: Fixture.actor)
+                        of: webhook, by: .generate(), actor: Fixture.actor)
                 }
             #expect(changed.failingSince == nil)
             // So that one later failure does not switch it off.
@@ -740,9 +735,8 @@ import Testing
             let (stores, tenant) = (fixture.stores, fixture.tenant)
             let webhook = try await fixture.create(events: [.domainLapsed, .keyRevoked])
             let store = stores.administration
-            var generator = SystemRandomNumberGenerator()
             let record = try await store.createKey(
-                APIKey.generate(.secret, using: &generator), scopes: nil, expiresAt: nil, of: tenant)
+                APIKey.generate(.secret), scopes: nil, expiresAt: nil, of: tenant)
             for _ in 1...2 { _ = try await store.revokeKey(record.id, of: tenant) }
             try await stores.adminPool.withTransaction { transaction in
                 try await transaction.setTenant(tenant.description)

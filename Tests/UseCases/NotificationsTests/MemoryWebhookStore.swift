@@ -41,9 +41,8 @@ final class MemoryWebhookStore: WebhookStore {
     private let webhook: Webhook
 
     init(_ counts: [WebhookReference: Int]) throws {
-        var generator = SystemRandomNumberGenerator()
         webhook = Webhook(
-            url: try WebhookURL("https://example.com"), secret: WebhookSecret(using: &generator))
+            url: try WebhookURL("https://example.com"), secret: WebhookSecret.generate())
         for (webhook, count) in counts.sorted(by: { $0.key < $1.key }) { add(count, of: webhook) }
     }
 

@@ -36,8 +36,7 @@ import Testing
     }
 
     @Test func aSecretIsShownByItsTextAlone() throws {
-        var generator = SystemRandomNumberGenerator()
-        let secret = WebhookSecret(using: &generator)
+        let secret = WebhookSecret.generate()
         #expect(secret.text.hasPrefix("whsec_"))
         #expect(Data(base64Encoded: String(secret.text.dropFirst(6))) == Data(secret.bytes))
         let webhook = Webhook(url: try WebhookURL("https://example.com"), secret: secret)

@@ -32,9 +32,8 @@ struct DomainsPage: Sendable {
             return .page(
                 try await Self.page(request, tenant, host: text, error: "\(error)".capitalizedSentence + "."))
         }
-        var generator = SystemRandomNumberGenerator()
         let claim = DomainRecord(
-            name: name, challenge: DomainRecord.makeChallenge(using: &generator), claimedAt: request.now)
+            name: name, challenge: DomainRecord.makeChallenge(), claimedAt: request.now)
         let domains = TenantItems(
             request.stores.items.domains, of: tenant.id, by: request.session.access.actor)
         _ = try await domains.claim(claim)

@@ -31,10 +31,8 @@ struct KeyPage: Sendable {
         let (successor, record) = try await forms.once(request) {
             try await request.stores.keys.rotateKey(
                 key.id,
-                to: { kind in
-                    var generator = SystemRandomNumberGenerator()
-                    return APIKey.generate(kind, using: &generator)
-                }, oldExpiresAt: request.now.addingTimeInterval(hours * 3_600), of: tenant.id)
+                to: APIKey.generate, oldExpiresAt: request.now.addingTimeInterval(hours * 3_600),
+                of: tenant.id)
         }
         return .page(list.shown(successor, record, request, tenant, "The key has a successor"))
     }

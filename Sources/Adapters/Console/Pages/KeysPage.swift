@@ -26,8 +26,7 @@ struct KeysPage: Sendable {
         let tenant = try await request.tenant()
         var draft = KeyDraft(request.form)
         guard let scopes = draft.checked() else { return .page(try await page(request, tenant, draft)) }
-        var generator = SystemRandomNumberGenerator()
-        let key = APIKey.generate(draft.kind, using: &generator)
+        let key = APIKey.generate(draft.kind)
         do {
             let checked = draft
             let record = try await forms.once(request) {

@@ -75,8 +75,7 @@ struct WebhookPage: Sendable {
 
     @Sendable func rotate(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         let subject = try await subject(request)
-        var generator = SystemRandomNumberGenerator()
-        let secret = WebhookSecret(using: &generator)
+        let secret = WebhookSecret.generate()
         let webhook = try await forms.once(request) {
             try await subject.registry.replaceSecret(
                 of: subject.reference, by: secret, actor: request.session.access.actor)

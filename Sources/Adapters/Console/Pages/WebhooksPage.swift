@@ -27,8 +27,7 @@ struct WebhooksPage: Sendable {
         guard let url = draft.checked() else {
             return .page(try await page(request, tenant, registry, draft))
         }
-        var generator = SystemRandomNumberGenerator()
-        let secret = WebhookSecret(using: &generator)
+        let secret = WebhookSecret.generate()
         let events = draft.events
         let webhook = try await forms.once(request) {
             try await registry.create(

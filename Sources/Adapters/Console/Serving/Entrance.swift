@@ -29,8 +29,7 @@ struct Entrance: Sendable {
     func signIn(
         by link: ConsoleSecret, insteadOf earlier: ConsoleSecret?, isSecure: Bool, at now: Date
     ) async throws -> (ConsoleSession, Cookie)? {
-        var generator = SystemRandomNumberGenerator()
-        let secret = ConsoleSecret.generate(using: &generator)
+        let secret = ConsoleSecret.generate()
         let session = try await sessions.signIn(by: link, as: secret, insteadOf: earlier, at: now)
         guard let session else { return nil }
         let length = Int(session.expiresAt.timeIntervalSince(now))

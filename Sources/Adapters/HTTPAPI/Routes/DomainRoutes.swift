@@ -33,9 +33,8 @@ struct DomainRoutes: Sendable {
 
     private func put(_ request: AdmittedRequest) async throws -> Answer {
         let name = try domains.key(of: request)
-        var generator = SystemRandomNumberGenerator()
         let claim = DomainRecord(
-            name: name, challenge: DomainRecord.makeChallenge(using: &generator), claimedAt: request.now)
+            name: name, challenge: DomainRecord.makeChallenge(), claimedAt: request.now)
         return try await Problem.managing(.unknownDomain(name)) {
             try await domains.change(name, request) { current in
                 try request.checkConditions(on: current)

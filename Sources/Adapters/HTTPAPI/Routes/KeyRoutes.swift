@@ -51,7 +51,7 @@ struct KeyRoutes: Sendable {
                     path: "locations",
                     reason: "must be left out for a key that is publishable, registers or manages")
             }
-            let key = Self.key(kind)
+            let key = APIKey.generate(kind)
             let record = try await store.create(
                 key, scopes: scopes, locations: locations, expiresAt: expiresAt, by: request.caller.key,
                 of: request.tenant)
@@ -87,7 +87,7 @@ struct KeyRoutes: Sendable {
                 throw JSONFieldError.invalid(path: "overlapHours", reason: "must be from 0 to 8760")
             }
             let (key, record) = try await store.rotate(
-                id, to: Self.key, oldExpiresAt: request.now + overlap * 3_600, by: request.caller.key,
+                id, to: APIKey.generate, oldExpiresAt: request.now + overlap * 3_600, by: request.caller.key,
                 of: request.tenant)
             return Answer(showing: key, record, at: request.now)
         }
@@ -105,11 +105,6 @@ struct KeyRoutes: Sendable {
         try request.refuseParameters()
         guard let uuid = UUID(text: request.parameter("id")) else { throw .unknownKey }
         return KeyID(uuid)
-    }
-
-    @Sendable private static func key(_ kind: KeyKind) -> APIKey {
-        var generator = SystemRandomNumberGenerator()
-        return APIKey.generate(kind, using: &generator)
     }
 }
 

@@ -45,7 +45,7 @@ struct WebhookRoutes: Sendable {
             let url = try body.webhookURL(text)
             let events = try body.optionalEvents() ?? WebhookEvent.usual
             try body.finish()
-            let webhook = Webhook(url: url, secret: Self.secret())
+            let webhook = Webhook(url: url, secret: .generate())
             let registered = try await registry.create(
                 webhook, events: events, of: request.tenant, by: request.actor)
             var answer = Answer(.created, showing: registered, webhook.secret)
@@ -98,7 +98,7 @@ struct WebhookRoutes: Sendable {
         let registry = try configured()
         return try await refusing {
             try JSONObjectReader(request.body).finish()
-            let secret = Self.secret()
+            let secret = WebhookSecret.generate()
             let registered = try await registry.replaceSecret(
                 of: reference(request), by: secret, actor: request.actor)
             return Answer(.ok, showing: registered, secret)
@@ -157,11 +157,6 @@ struct WebhookRoutes: Sendable {
     private func reference(_ request: AdmittedRequest) throws(WebhookRefusal) -> WebhookReference {
         guard let id = WebhookID(request.parameter("id")) else { throw .unknownWebhook }
         return WebhookReference(id, of: request.tenant)
-    }
-
-    private static func secret() -> WebhookSecret {
-        var generator = SystemRandomNumberGenerator()
-        return WebhookSecret(using: &generator)
     }
 
     private func refusing(_ body: () async throws -> Answer) async throws -> Answer {

@@ -222,8 +222,7 @@ struct SessionLength: ExpressibleByArgument, CustomStringConvertible {
 extension PostgresConsoleSessions {
     /// Makes a link and keeps its digest.
     func addLink(for access: ConsoleAccess, lasting length: Int) async throws -> ConsoleSecret {
-        var generator = SystemRandomNumberGenerator()
-        let secret = ConsoleSecret.generate(using: &generator)
+        let secret = ConsoleSecret.generate()
         try await add(secret, for: access, lasting: length, at: Date())
         return secret
     }

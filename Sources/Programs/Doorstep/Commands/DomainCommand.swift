@@ -36,8 +36,7 @@ struct DomainCommand: AsyncParsableCommand {
         @Argument(help: "The domain, such as shop.example.com.") var host: DomainName
 
         func run() async throws {
-            var generator = SystemRandomNumberGenerator()
-            let challenge = DomainRecord.makeChallenge(using: &generator)
+            let challenge = DomainRecord.makeChallenge()
             let claim = DomainRecord(name: host, challenge: challenge, claimedAt: Date())
             let record = try await tenant.withItems(\.domains) { try await $0.claim(claim) }
             output.print(

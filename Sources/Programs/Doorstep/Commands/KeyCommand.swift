@@ -74,8 +74,7 @@ struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             let expiresAt = expiry.date(from: Date())
             let shown = try await tenant.withTenant { store, tenant in
-                var generator = SystemRandomNumberGenerator()
-                let key = APIKey.generate(kind, using: &generator)
+                let key = APIKey.generate(kind)
                 return key.json(
                     try await store.createKey(
                         key, scopes: scopes.isEmpty ? nil : Scopes(scopes.map(Scopes.init)),
@@ -188,10 +187,7 @@ struct KeyCommand: AsyncParsableCommand {
             let shown = try await tenant.withTenant { store, tenant in
                 let (key, record) = try await store.rotateKey(
                     id,
-                    to: { kind in
-                        var generator = SystemRandomNumberGenerator()
-                        return APIKey.generate(kind, using: &generator)
-                    },
+                    to: APIKey.generate,
                     oldExpiresAt: Date().addingTimeInterval(overlap * 3_600), of: tenant.id)
                 return key.json(record)
             } atServer: { server, _ in

@@ -45,8 +45,7 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             let events = events.isEmpty ? WebhookEvent.usual : Set(events)
             let created = try await tenant.withWebhooks { registry, tenant in
-                var generator = SystemRandomNumberGenerator()
-                let secret = WebhookSecret(using: &generator)
+                let secret = WebhookSecret.generate()
                 return try await registry.create(
                     Webhook(url: url, secret: secret), events: events, of: tenant, by: TenantOptions.actor
                 ).json(showing: secret)
@@ -175,8 +174,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let changed = try await tenant.withWebhooks { registry, tenant in
-                var generator = SystemRandomNumberGenerator()
-                let secret = WebhookSecret(using: &generator)
+                let secret = WebhookSecret.generate()
                 return try await registry.replaceSecret(
                     of: webhook.of(tenant), by: secret, actor: TenantOptions.actor
                 ).json(showing: secret)

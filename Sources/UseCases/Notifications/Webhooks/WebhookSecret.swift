@@ -9,15 +9,19 @@ public struct WebhookSecret: Sendable, Hashable, CustomStringConvertible, Custom
     private static let prefix = "whsec_"
     private static let lengths = 24...64
 
-    /// A new one of 32 bytes.
-    public init(using generator: inout some RandomNumberGenerator) {
-        bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    /// Makes a new one of 32 bytes.
+    public static func generate() -> WebhookSecret {
+        WebhookSecret(bytes: (0..<32).map { _ in .random(in: .min ... .max) })
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
     }
 
     /// Nil for a length that is not allowed.
     public init?(_ bytes: [UInt8]) {
         guard Self.lengths.contains(bytes.count) else { return nil }
-        self.bytes = bytes
+        self.init(bytes: bytes)
     }
 
     /// As it is shown, once.
