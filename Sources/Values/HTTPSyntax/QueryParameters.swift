@@ -49,29 +49,23 @@ package struct QueryParameters: Sendable {
     package subscript(_ name: String) -> [UInt8]? { values.first { $0.name == name }?.value }
 
     private static func decoded(_ bytes: Span<UInt8>) -> [UInt8]? {
-        var isWellFormed = true
-        let decoded = [UInt8](unsafeUninitializedCapacity: bytes.count) { decoded, count in
-            bytes.withUnsafeBufferPointer { bytes in
-                var index = 0
-                while index < bytes.count {
-                    let byte = bytes[index]
-                    if byte != UInt8(ascii: "%") {
-                        decoded[count] = byte
-                        index += 1
-                    } else if bytes.count - index > 2, let high = hexadecimal(bytes[index + 1]),
-                        let low = hexadecimal(bytes[index + 2])
-                    {
-                        decoded[count] = high << 4 | low
-                        index += 3
-                    } else {
-                        isWellFormed = false
-                        return
-                    }
-                    count += 1
-                }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] != UInt8(ascii: "%") {
+                decoded.append(bytes[index])
+                index += 1
+            } else if bytes.count - index > 2, let high = hexadecimal(bytes[index + 1]),
+                let low = hexadecimal(bytes[index + 2])
+            {
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                return nil
             }
         }
-        return isWellFormed ? decoded : nil
+        return decoded
     }
 
     private static func hexadecimal(_ byte: UInt8) -> UInt8? {
