@@ -3,12 +3,15 @@
 #include "sanitizer.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <sanitizer/tsan_interface.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define NOT_SANITIZED __attribute__((no_sanitize("thread")))
+// Not even its atomics: the sanitizer would hear of an order that the program does not have.
+#pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
 
 struct context;
 typedef __attribute__((swiftasynccall)) void go_on(__attribute__((swift_async_context)) struct context *context);
@@ -22,7 +25,7 @@ struct context {
 
 __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 
-// How each continuation goes on that has begun. By locks the sanitizer would hear of an order that there is not.
+// How each continuation goes on that has begun.
 #define SLOTS (1 << 16)
 
 static struct {
@@ -34,7 +37,7 @@ static struct context being_written;
 
 static size_t first_slot(const struct context *context) { return ((uintptr_t)context >> 4) * 2654435761u % SLOTS; }
 
-NOT_SANITIZED static void remember(struct context *context) {
+static void remember(struct context *context) {
     for (size_t slot = first_slot(context);; slot = (slot + 1) % SLOTS) {
         struct context *nobody = NULL;
         if (atomic_compare_exchange_strong(&continuations[slot].context, &nobody, &being_written)) {
@@ -45,7 +48,7 @@ NOT_SANITIZED static void remember(struct context *context) {
     }
 }
 
-NOT_SANITIZED static go_on *recall(struct context *context) {
+static go_on *recall(struct context *context) {
     size_t slot = first_slot(context);
     while (atomic_load(&continuations[slot].context) != context) {
         slot = (slot + 1) % SLOTS;
@@ -65,18 +68,89 @@ __attribute__((swiftasynccall)) static void acquire_and_go_on(
 
 static initialize *initialize_by_runtime;
 
-__attribute__((constructor)) static void find(void) {
-    initialize_by_runtime = (initialize *)dlsym(RTLD_NEXT, "swift_continuation_init");
-}
-
 __attribute__((swiftcall)) void *swift_continuation_init(struct context *context, size_t flags) {
     remember(context);
     context->resume_parent = acquire_and_go_on;
     return initialize_by_runtime(context, flags);
 }
 
+typedef bool is_unique(void *object);
+
+static is_unique *is_unique_to_runtime;
+
+// What a collection asks before it changes its storage in place.
+bool swift_isUniquelyReferenced_nonNull_native(void *object) {
+    if (!is_unique_to_runtime(object)) {
+        return false;
+    }
+    __tsan_acquire(object);
+    return true;
+}
+
+bool swift_isUniquelyReferenced_native(void *object) {
+    return object != NULL && swift_isUniquelyReferenced_nonNull_native(object);
+}
+
+typedef void let_go(void *reference);
+
+static let_go *release_by_runtime;
+static let_go *bridge_release_by_runtime;
+
+// Of several that let go of an object at once, one is the last, and destroys it behind the others.
+static atomic_flag letting_go[1 << 12];
+
+static void let_go_of(void *reference, let_go *by_runtime) {
+    // As the runtime: others are values that only look like an object.
+    if ((intptr_t)reference <= 0) {
+        return;
+    }
+    // Without the bits in which a bridge object has more to say.
+    void *object = (void *)((uintptr_t)reference & 0x00FFFFFFFFFFFFF8);
+    atomic_flag *flag = &letting_go[((uintptr_t)object >> 4) % (1 << 12)];
+    while (atomic_flag_test_and_set(flag)) {
+        sched_yield();
+    }
+    if (is_unique_to_runtime(object)) {
+        atomic_flag_clear(flag);
+        __tsan_acquire(object);
+        by_runtime(reference);
+    } else {
+        __tsan_release(object);
+        by_runtime(reference);
+        atomic_flag_clear(flag);
+    }
+}
+
+void swift_release(void *object) { let_go_of(object, release_by_runtime); }
+
+void swift_release_n(void *object, uint32_t count) {
+    for (; count > 0; count--) {
+        let_go_of(object, release_by_runtime);
+    }
+}
+
+void swift_bridgeObjectRelease(void *reference) { let_go_of(reference, bridge_release_by_runtime); }
+
+void swift_bridgeObjectRelease_n(void *reference, uint32_t count) {
+    for (; count > 0; count--) {
+        let_go_of(reference, bridge_release_by_runtime);
+    }
+}
+
+static void find_what_is_replaced(void) {
+    initialize_by_runtime = (initialize *)dlsym(RTLD_NEXT, "swift_continuation_init");
+    is_unique_to_runtime = (is_unique *)dlsym(RTLD_NEXT, "swift_isUniquelyReferenced_nonNull_native");
+    release_by_runtime = (let_go *)dlsym(RTLD_NEXT, "swift_release");
+    bridge_release_by_runtime = (let_go *)dlsym(RTLD_NEXT, "swift_bridgeObjectRelease");
+}
+
+// Before the libraries' own constructors, which let go of objects.
+__attribute__((section(".preinit_array"), used)) static void (*const before_all_constructors)(void) = find_what_is_replaced;
+
 void __wrap___tsan_external_write(void *address, void *caller, void *tag) {
     (void)address;
     (void)caller;
     (void)tag;
 }
+
+#pragma clang attribute pop
