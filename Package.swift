@@ -466,10 +466,9 @@ if Context.environment["DOORSTEP_FUZZER"] != nil {
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
 }
 
-// The thread sanitizer knows the locks of pthreads, and not those of Synchronization on Linux, and hears half of what
-// continuations do. With this set, by deploy/checks/sanitizers, our targets have a Synchronization and checked continuations of
-// our own, and CThreadSanitizer says what the runtime does not; it also keeps from it what the compiler says of values that are
-// passed inout.
+// The thread sanitizer knows the locks of pthreads, and not those of Synchronization on Linux. With this set, by
+// deploy/checks/sanitizers, our targets have a Synchronization and checked continuations of our own; CThreadSanitizer says what
+// else it is told, and what is kept from it.
 if Context.environment["DOORSTEP_THREAD_SANITIZER"] != nil {
     for target in package.targets where target.type != .system {
         target.dependencies += ["AcquiringContinuations", "PthreadSynchronization"]

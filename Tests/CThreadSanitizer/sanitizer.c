@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Not even its atomics: the sanitizer would hear of an order that the program does not have.
+// Nothing here is instrumented, not even atomics: the sanitizer would hear of an order that the program does not have.
 #pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
 
 struct context;
@@ -74,6 +74,10 @@ __attribute__((swiftcall)) void *swift_continuation_init(struct context *context
     return initialize_by_runtime(context, flags);
 }
 
+// The count of references is an object's second word (swift/shims/HeapObject.h). By its address the sanitizer is told of it, since
+// by the object's own the runtime tells it of tasks, which are objects as well.
+static int64_t *count_of(void *object) { return (int64_t *)object + 1; }
+
 typedef bool is_unique(void *object);
 
 static is_unique *is_unique_to_runtime;
@@ -83,7 +87,7 @@ bool swift_isUniquelyReferenced_nonNull_native(void *object) {
     if (!is_unique_to_runtime(object)) {
         return false;
     }
-    __tsan_acquire(object);
+    __tsan_acquire(count_of(object));
     return true;
 }
 
@@ -91,37 +95,67 @@ bool swift_isUniquelyReferenced_native(void *object) {
     return object != NULL && swift_isUniquelyReferenced_nonNull_native(object);
 }
 
+// Of several that let go of an object at once, one is the last, and destroys it after the others have: they take turns.
+static atomic_flag turns[1 << 12];
+
+// The standard library takes none. So an object may be destroyed in a turn after all, and let go of others.
+static _Thread_local bool has_turn;
+
+static atomic_flag *take_turn(const void *object) {
+    if (has_turn) {
+        return NULL;
+    }
+    atomic_flag *turn = &turns[((uintptr_t)object >> 4) % (1 << 12)];
+    while (atomic_flag_test_and_set(turn)) {
+        sched_yield();
+    }
+    has_turn = true;
+    return turn;
+}
+
+static void end_turn(atomic_flag *turn) {
+    if (turn != NULL) {
+        has_turn = false;
+        atomic_flag_clear(turn);
+    }
+}
+
+// swift/shims/Visibility.h, SWIFT_REFCOUNT_CC: what calls it may keep more registers for itself than C lets it.
+#if defined(__aarch64__)
+#define LETS_GO __attribute__((preserve_most))
+#else
+#define LETS_GO
+#endif
+
 typedef void let_go(void *reference);
 
 static let_go *release_by_runtime;
 static let_go *bridge_release_by_runtime;
 
-// Of several that let go of an object at once, one is the last, and destroys it behind the others.
-static atomic_flag letting_go[1 << 12];
-
-static void let_go_of(void *reference, let_go *by_runtime) {
+LETS_GO static void let_go_of(void *reference, let_go *by_runtime) {
     // As the runtime: others are values that only look like an object.
     if ((intptr_t)reference <= 0) {
         return;
     }
     // Without the bits in which a bridge object has more to say.
     void *object = (void *)((uintptr_t)reference & 0x00FFFFFFFFFFFFF8);
-    atomic_flag *flag = &letting_go[((uintptr_t)object >> 4) % (1 << 12)];
-    while (atomic_flag_test_and_set(flag)) {
-        sched_yield();
-    }
+    atomic_flag *turn = take_turn(object);
     if (is_unique_to_runtime(object)) {
-        atomic_flag_clear(flag);
-        __tsan_acquire(object);
+        end_turn(turn);
+        __tsan_acquire(count_of(object));
+        // Of a table beside the object, as one has that is held weakly: who holds it so may still take it.
+        if (*count_of(object) < 0) {
+            __tsan_release(count_of(object));
+        }
         by_runtime(reference);
     } else {
-        __tsan_release(object);
+        __tsan_release(count_of(object));
         by_runtime(reference);
-        atomic_flag_clear(flag);
+        end_turn(turn);
     }
 }
 
-void swift_release(void *object) { let_go_of(object, release_by_runtime); }
+LETS_GO void swift_release(void *object) { let_go_of(object, release_by_runtime); }
 
 void swift_release_n(void *object, uint32_t count) {
     for (; count > 0; count--) {
@@ -136,6 +170,8 @@ void swift_bridgeObjectRelease_n(void *reference, uint32_t count) {
         let_go_of(reference, bridge_release_by_runtime);
     }
 }
+
+void swift_errorRelease(void *error) { let_go_of(error, release_by_runtime); }
 
 static void find_what_is_replaced(void) {
     initialize_by_runtime = (initialize *)dlsym(RTLD_NEXT, "swift_continuation_init");

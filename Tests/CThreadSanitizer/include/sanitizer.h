@@ -11,9 +11,9 @@
 ///   says nothing. It is said here of what the program and its libraries let go of, not of what the standard library does itself.
 /// - `__tsan_external_write` (by the linker's `--wrap`). The compiler tells by it of each value that is passed `inout`, also of one
 ///   without bytes, as the system's random number generator is, of which the address is whatever stands in the register: the
-///   sanitizer reports a race there, or crashes. Nothing is said instead. So a race is not seen of which the program itself does
-///   no load and no store: of two threads that append to one text, by code of the standard library that is not compiled into the
-///   program. What is, when the program is optimised, is seen, as with arrays.
+///   sanitizer reports a race there, or crashes. Nothing is said instead. So a race is not seen that only code of the standard
+///   library makes, as when two threads append to one text. An optimised program has much of that code in itself, and is seen:
+///   two threads that append to one array are.
 
 #ifndef SANITIZER_H
 #define SANITIZER_H
