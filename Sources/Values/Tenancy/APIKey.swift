@@ -29,8 +29,9 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
         APIKey(kind, words: (0..<8).map { _ in .random(in: .min ... .max) })
     }
 
-    /// - Parameter words: The secret's 256 bits.
+    /// - Precondition: The words are eight, the secret's 256 bits.
     init(_ kind: KeyKind, words: [UInt32]) {
+        precondition(words.count == 8)
         let body = Array(kind.prefix.utf8) + Base62.digits(of: words, count: Self.secretLength)
         self.kind = kind
         text = String(decoding: body + Self.checksum(of: body[...]), as: UTF8.self)

@@ -90,7 +90,7 @@ final class MemoryLatestChecks: LatestChecks {
 
     @Test func whatIsNotConnectedOrNotSeenIsSaid() async throws {
         let api = TestAPI()
-        let neighbour = TestAPI.key(.secret)
+        let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 9), scopes: "read")
         try await api.test { client in
             for query in ["", "?clip=com.example.MyApp.Clip", "?clip=nonsense%20"] {

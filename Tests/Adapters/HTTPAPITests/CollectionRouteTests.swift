@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test func anothersCollectionStaysAsItIs() async throws {
-        let (api, other) = (TestAPI(), TestAPI.key(.secret))
+        let (api, other) = (TestAPI(), APIKey.generate(.secret))
         let neighbour = TenantID(number: 3)
         try api.admit(other, of: neighbour, scopes: "read,manage")
         try await api.test(over: [.router]) { client in
@@ -311,7 +311,7 @@ import Testing
         let answerer = Answerer(
             api.settings, api.dependencies, RequestObserver(), logger: Logger(label: "test") { _ in log })
         let responder = answerer.router().buildResponder()
-        let keys = (0...Upload.maximumAtOnce).map { _ in TestAPI.key(.secret) }
+        let keys = (0...Upload.maximumAtOnce).map { _ in APIKey.generate(.secret) }
         for (number, key) in keys.enumerated() {
             try api.admit(key, of: TenantID(number: UInt8(20 + number)), scopes: "manage")
         }

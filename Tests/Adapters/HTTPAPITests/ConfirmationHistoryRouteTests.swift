@@ -58,7 +58,7 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
     @Test func confirmationsAreListedAndCountedForTheirTenantAlone() async throws {
         let api = TestAPI()
         let (tenant, other) = (TenantID(number: 1), TenantID(number: 3))
-        let neighbour = TestAPI.key(.secret)
+        let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: other, scopes: "read")
         let start = try #require(Date(rfc3339: "2026-03-01T12:30:00Z"))
         for (number, location) in ["a", "b", "a"].enumerated() {

@@ -15,7 +15,7 @@ import Testing
 
     @Test func aTenantIsToldOfItsOwn() async throws {
         let api = TestAPI()
-        let neighbour = TestAPI.key(.secret)
+        let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 9), scopes: "read")
         try await api.test { client in
             let own = try await client.send(.get, Self.path, key: api.reader)

@@ -177,7 +177,7 @@ import Testing
 
     @Test func anothersDomainIsAnsweredAsOneThatThereIsNot() async throws {
         let api = TestAPI()
-        let neighbour = TestAPI.key(.secret)
+        let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 3), scopes: "read,manage")
         try await api.test(over: [.router]) { client in
             func ask() async throws -> [TestAPI.Answer] {

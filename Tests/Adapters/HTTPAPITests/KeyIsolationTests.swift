@@ -151,7 +151,7 @@ import Testing
                 try table.set(.tenants, .tenant(tenant))
                 for (index, holder) in Holder.allCases.enumerated() {
                     let kind: KeyKind = holder == .publishable ? .publishable : .secret
-                    let key = TestAPI.key(kind)
+                    let key = APIKey.generate(kind)
                     keys[tenant, default: [:]][holder] = key
                     // A restricted key can have had more once than one is made with now.
                     let scopes =

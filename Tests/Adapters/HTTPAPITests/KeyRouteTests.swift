@@ -213,7 +213,7 @@ import Testing
 
     @Test func keysNeedTheScopeAndAreTheirTenantsOwn() async throws {
         let api = Self.api()
-        let neighbour = TestAPI.key(.secret)
+        let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: Self.neighbour, scopes: "read,manage_keys")
         api.auditLog.add(
             AuditEntry(

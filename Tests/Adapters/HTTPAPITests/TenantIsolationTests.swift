@@ -384,7 +384,7 @@ import Testing
     @Test(arguments: CatalogueRouteTests.samples)
     func anothersCatalogueIsAnsweredAsOneThatThereIsNot(sample: CatalogueRouteTests.Sample) async throws {
         let fixture = try Fixture()
-        let neighbour = TestAPI.key(.secret)
+        let neighbour = APIKey.generate(.secret)
         try fixture.api.admit(neighbour, of: Self.neighbour, scopes: "read,manage")
         try await fixture.api.test(over: [.router]) { client in
             func ask(_ path: String) async throws -> [TestAPI.Answer] {

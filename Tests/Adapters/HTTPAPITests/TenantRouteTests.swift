@@ -83,7 +83,7 @@ import Testing
 
     @Test func aKeyReachesItsOwnTenantAlone() async throws {
         let api = TestAPI()
-        let neighbour = TestAPI.key(.secret)
+        let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: TenantID(number: 3), scopes: "read,manage")
         try await api.test(over: [.router]) { client in
             let before = try await client.send(.get, Self.path, key: api.reader)

@@ -36,15 +36,15 @@ struct TestAPI: Sendable {
         case connection
     }
 
-    let publishable = Self.key(.publishable)
-    let secret = Self.key(.secret)
-    let suspended = Self.key(.secret)
+    let publishable = APIKey.generate(.publishable)
+    let secret = APIKey.generate(.secret)
+    let suspended = APIKey.generate(.secret)
     /// May confirm and nothing else.
-    let confirmer = Self.key(.publishable)
+    let confirmer = APIKey.generate(.publishable)
     /// May manage, and read what there is.
-    let manager = Self.key(.secret)
+    let manager = APIKey.generate(.secret)
     /// May read and nothing else.
-    let reader = Self.key(.secret)
+    let reader = APIKey.generate(.secret)
     let table: LiveRoutingTable
     let recorder = MemoryRecorder()
     let usage = MemoryUsage()
@@ -72,7 +72,7 @@ struct TestAPI: Sendable {
     let appStore = MemoryLatestChecks()
     let history: MemoryNotificationHistory
     /// May manage keys, and look up.
-    let keyManager = Self.key(.secret)
+    let keyManager = APIKey.generate(.secret)
     /// Nil for a server without a secret for challenges and tokens.
     var attestation: AppVerifier?
     /// False for a server that cannot open tokens.
@@ -251,10 +251,6 @@ struct TestAPI: Sendable {
             .experiences,
             .experience(tenant, "advanced", "https://example.com/restaurants", clip: clip, rule: "path:1"))
         return table
-    }
-
-    static func key(_ kind: KeyKind) -> APIKey {
-        return APIKey.generate(kind)
     }
 
     /// Sends requests and reads answers as JSON.

@@ -274,7 +274,7 @@ import Testing
 
     @Test func webhooksNeedTheScopesAndAreTheirTenantsOwn() async throws {
         let api = TestAPI()
-        let neighbour = TestAPI.key(.secret)
+        let neighbour = APIKey.generate(.secret)
         try api.admit(neighbour, of: Self.neighbour, scopes: "read,manage")
         try await api.test(over: [.router]) { client in
             let (path, reference) = try await Self.created(client)

@@ -11,17 +11,13 @@ import Testing
 @Suite struct ConsoleSessionsTests {
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private func secret() -> ConsoleSecret {
-        return ConsoleSecret.generate()
-    }
-
     /// Lends the sessions with a link to sign in by.
     private func withLink(
         _ access: ConsoleAccess, lasting length: Int = 3_600,
         _ body: (PostgresConsoleSessions, ConsoleSecret, Stores) async throws -> Void
     ) async throws {
         try await Stores.withStores { stores in
-            let (sessions, link) = (PostgresConsoleSessions(stores.adminPool), secret())
+            let (sessions, link) = (PostgresConsoleSessions(stores.adminPool), ConsoleSecret.generate())
             try await sessions.add(link, for: access, lasting: length, at: start)
             try await body(sessions, link, stores)
         }
@@ -34,13 +30,13 @@ import Testing
     @Test func aLinkIsGoodOnceAndKeepsWhatItWasMadeFor() async throws {
         let access = try ada(tenant: TenantID(UUID()), isReadOnly: true)
         try await withLink(access) { sessions, link, _ in
-            let cookie = secret()
+            let cookie = ConsoleSecret.generate()
             let session = try #require(try await sessions.signIn(by: link, as: cookie, at: start))
             #expect(session.access == access && session.createdAt == start)
             #expect(session.expiresAt == start.addingTimeInterval(3_600))
-            #expect(try await sessions.signIn(by: link, as: secret(), at: start) == nil)
+            #expect(try await sessions.signIn(by: link, as: .generate(), at: start) == nil)
             #expect(try await sessions.session(cookie, at: start) == session)
-            #expect(try await sessions.session(secret(), at: start) == nil)
+            #expect(try await sessions.session(.generate(), at: start) == nil)
             #expect(try await sessions.session(link, at: start) == nil)
         }
     }
@@ -49,7 +45,7 @@ import Testing
         try await withLink(ada()) { sessions, link, _ in
             let signedIn = try await withThrowingTaskGroup { group in
                 for _ in 0..<8 {
-                    let cookie = secret()
+                    let cookie = ConsoleSecret.generate()
                     group.addTask { try await sessions.signIn(by: link, as: cookie, at: start) != nil }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -61,16 +57,16 @@ import Testing
     @Test func aLinkIsGoodForTenMinutes() async throws {
         try await withLink(ada()) { sessions, link, _ in
             let end = start.addingTimeInterval(ConsoleSession.linkLifetime)
-            let late = try await sessions.signIn(by: link, as: secret(), at: end)
+            let late = try await sessions.signIn(by: link, as: .generate(), at: end)
             #expect(late == nil)
-            let timely = try await sessions.signIn(by: link, as: secret(), at: end.addingTimeInterval(-1))
+            let timely = try await sessions.signIn(by: link, as: .generate(), at: end.addingTimeInterval(-1))
             #expect(timely != nil)
         }
     }
 
     @Test func aSessionEndsWhenNobodyUsesItAndWhenItsTimeIsOver() async throws {
         try await withLink(ada(), lasting: 9_000) { sessions, link, _ in
-            let cookie = secret()
+            let cookie = ConsoleSecret.generate()
             _ = try await sessions.signIn(by: link, as: cookie, at: start)
             // Used before an hour is over, it goes on for another.
             let used = try await sessions.session(cookie, at: start.addingTimeInterval(3_500))
@@ -81,7 +77,7 @@ import Testing
             #expect(try await sessions.session(cookie, at: start.addingTimeInterval(7_000 + 3_600)) == nil)
         }
         try await withLink(ada(), lasting: 40_000) { sessions, link, _ in
-            let cookie = secret()
+            let cookie = ConsoleSecret.generate()
             _ = try await sessions.signIn(by: link, as: cookie, at: start)
             #expect(try await sessions.session(cookie, at: start.addingTimeInterval(3_600)) == nil)
         }
@@ -92,7 +88,7 @@ import Testing
             let sessions = PostgresConsoleSessions(stores.adminPool)
             for length in [59, Int(ConsoleSession.maximumLength) + 1] {
                 await #expect(throws: PostgreSQLError.self) {
-                    try await sessions.add(secret(), for: ada(), lasting: length, at: start)
+                    try await sessions.add(.generate(), for: ada(), lasting: length, at: start)
                 }
             }
         }
@@ -100,23 +96,23 @@ import Testing
 
     @Test func allAreEndedAtOnceAndLinksWithThem() async throws {
         try await withLink(ada()) { sessions, link, _ in
-            let (other, cookie) = (secret(), secret())
+            let (other, cookie) = (ConsoleSecret.generate(), ConsoleSecret.generate())
             try await sessions.add(other, for: ada(), lasting: 3_600, at: start)
             _ = try await sessions.signIn(by: link, as: cookie, at: start)
             try await sessions.endAll(by: DisplayName("bob"))
             #expect(try await sessions.session(cookie, at: start) == nil)
-            #expect(try await sessions.signIn(by: other, as: secret(), at: start) == nil)
+            #expect(try await sessions.signIn(by: other, as: .generate(), at: start) == nil)
         }
     }
 
     @Test func signingInAgainEndsTheEarlierSessionAndALinkThatDoesNotHoldEndsNone() async throws {
         try await withLink(ada()) { sessions, link, _ in
-            let (first, second) = (secret(), secret())
+            let (first, second) = (ConsoleSecret.generate(), ConsoleSecret.generate())
             _ = try await sessions.signIn(by: link, as: first, at: start)
             let used = try await sessions.signIn(by: link, as: second, insteadOf: first, at: start)
             #expect(used == nil)
             #expect(try await sessions.session(first, at: start) != nil)
-            let other = secret()
+            let other = ConsoleSecret.generate()
             let bob = ConsoleAccess(name: try DisplayName("bob"))
             try await sessions.add(other, for: bob, lasting: 3_600, at: start)
             let next = try await sessions.signIn(by: other, as: second, insteadOf: first, at: start)
@@ -124,9 +120,9 @@ import Testing
             #expect(try await sessions.session(first, at: start) == nil)
             #expect(try await sessions.session(second, at: start) == next)
             // A cookie of no session is nothing that ends.
-            let third = secret()
+            let third = ConsoleSecret.generate()
             try await sessions.add(third, for: bob, lasting: 3_600, at: start)
-            #expect(try await sessions.signIn(by: third, as: secret(), insteadOf: first, at: start) != nil)
+            #expect(try await sessions.signIn(by: third, as: .generate(), insteadOf: first, at: start) != nil)
             let events = try await sessions.events(before: nil, limit: 10)
             #expect(
                 events.map { "\($0.kind.rawValue) \($0.name)" } == [
@@ -150,7 +146,7 @@ import Testing
 
     @Test func whatHappensIsWrittenDownAndNoSecretIs() async throws {
         try await withLink(ada()) { sessions, link, stores in
-            let cookie = secret()
+            let cookie = ConsoleSecret.generate()
             let session = try #require(try await sessions.signIn(by: link, as: cookie, at: start))
             try await sessions.noteKeyShown(to: DisplayName("ada"))
             try await sessions.end(session.id, by: DisplayName("bob"))

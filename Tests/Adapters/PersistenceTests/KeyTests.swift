@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct KeyTests {
     static func key(_ kind: KeyKind = .secret, number: UInt32) -> APIKey {
-        APIKey(kind, words: [UInt32](repeating: number, count: 8))
+        APIKey(kind, words: [UInt32](repeating: number * 0x1111_1111, count: 8))
     }
 
     @Test func createsListsAndRevokes() async throws {

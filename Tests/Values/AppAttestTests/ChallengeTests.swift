@@ -1,6 +1,5 @@
 import Encodings
 import Foundation
-import PropertyTesting
 import Tenancy
 import Testing
 
