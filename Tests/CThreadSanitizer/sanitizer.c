@@ -120,7 +120,8 @@ static void end_turn(atomic_flag *turn) {
     }
 }
 
-// swift/shims/Visibility.h, SWIFT_REFCOUNT_CC: what calls it may keep more registers for itself than C lets it.
+// On aarch64 the runtime's own callers may expect more registers kept than C keeps (swift/shims/RefCount.h, SWIFT_REFCOUNT_CC);
+// there it was not tried. On x86-64 they expect those of C, by what is in the library.
 #if defined(__aarch64__)
 #define LETS_GO __attribute__((preserve_most))
 #else
