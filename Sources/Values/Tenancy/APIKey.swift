@@ -24,7 +24,9 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
         self.text = text
     }
 
-    /// Makes a new key from 256 bits of the system's generator.
+    /// Makes a new key from 256 bits of `SystemRandomNumberGenerator`.
+    ///
+    /// Source: its documentation in the Swift standard library: on Linux it reads `getrandom(2)`, else `/dev/urandom`.
     public static func generate(_ kind: KeyKind) -> APIKey {
         APIKey(kind, words: (0..<8).map { _ in .random(in: .min ... .max) })
     }
