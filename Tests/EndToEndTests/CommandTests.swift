@@ -40,7 +40,8 @@ import Testing
         ["key", "create", "--tenant", "x", "--kind", "publishable", "--location", "a"],
         ["key", "create", "--tenant", "x", "--kind", "secret", "--location", ""],
         ["key", "create", "--tenant", "x", "--kind", "secret", "--scope", "manage", "--location", "a"],
-        ["tenant", "limit", "x", "--new-instances", "0"], ["serve", "--new-instance-limit", "none"],
+        ["tenant", "limit", "x", "--new-instances", "0"], ["tenant", "limit", "x"],
+        ["serve", "--new-instance-limit", "none"],
         ["serve", "--key-limit", "none"], ["serve", "--trusted-proxy", "10.0.0.1/8"],
         ["serve", "--table-max-age", "0"], ["serve", "--table-max-age", "8761"],
         ["clip", "list"], ["serve", "--max-connections", "0"], ["serve", "--shutdown-timeout", "3601"],
@@ -300,8 +301,17 @@ import Testing
             #expect(
                 limited.output
                     == """
-                    Limited tenant restaurants: key as the servers say; client 1/s, 2 at once; \
-                    new instances as the servers say; new instances of a client as the servers say
+                    Limits of restaurants: key default, client 1:2, new instances default, \
+                    new instances of a client default
+
+                    """)
+            let further = try await installation.binary.succeed(
+                "tenant", "limit", Installation.tenant, "--key", "off", "--new-instances", "7:9")
+            #expect(
+                further.output
+                    == """
+                    Limits of restaurants: key off, client 1:2, new instances 7:9, \
+                    new instances of a client default
 
                     """)
             let (_, status) = try await RunningServer.lend(installation.binary) { server in
@@ -310,7 +320,7 @@ import Testing
                     try await server.status(
                         of: MainPathTests.order, key: installation.publishable, becoming: 429)
                         == 429)
-                try await installation.binary.succeed("tenant", "limit", Installation.tenant)
+                try await installation.binary.succeed("tenant", "limit", Installation.tenant, "--reset")
                 #expect(
                     try await server.status(
                         of: MainPathTests.order, key: installation.publishable, becoming: 200)

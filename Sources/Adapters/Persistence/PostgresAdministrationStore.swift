@@ -150,16 +150,17 @@ extension PostgresAdministrationStore {
         }
     }
 
-    /// Replaces the tenant's own limits.
-    public func setLimits(
-        _ limits: RequestLimits, _ slug: TenantSlug, checking check: @Sendable (Tenant) throws -> Void
+    /// Changes the tenant's own limits.
+    public func changeLimits(
+        of slug: TenantSlug, _ change: @Sendable (inout RequestLimits) throws -> Void
     ) async throws -> Tenant {
         let id = try await tenant(slug).id
         return try await write(id) { transaction in
             guard let tenant = try await transaction.tenant(lock: "FOR NO KEY UPDATE") else {
                 throw AdministrationError.unknownTenant(slug)
             }
-            try check(tenant)
+            var limits = tenant.limits
+            try change(&limits)
             let rows = try await transaction.execute(
                 """
                 UPDATE doorstep.tenants

@@ -86,10 +86,10 @@ public protocol TenantDirectory: Sendable {
     /// Suspends or resumes; a tenant that is so already stays as it is.
     /// - Throws: `AdministrationError.unknownTenant`.
     func setSuspended(_ isSuspended: Bool, _ slug: TenantSlug) async throws -> Tenant
-    /// Replaces the tenant's own limits.
-    /// - Parameter check: is shown the tenant before it is changed, which then nobody else changes; what it throws keeps it as it is.
-    /// - Throws: `AdministrationError.unknownTenant`.
-    func setLimits(
-        _ limits: RequestLimits, _ slug: TenantSlug, checking check: @Sendable (Tenant) throws -> Void
+    /// Changes the tenant's own limits.
+    /// - Parameter change: receives the limits of the locked row; an error that it throws leaves them unchanged.
+    /// - Throws: `AdministrationError.unknownTenant`, and what `change` throws.
+    func changeLimits(
+        of slug: TenantSlug, _ change: @Sendable (inout RequestLimits) throws -> Void
     ) async throws -> Tenant
 }

@@ -103,7 +103,7 @@ extension RequestLimits {
     private static func limit(_ key: String, _ fields: inout JSONObjectReader) throws -> RateLimit? {
         guard let text = try fields.optionalString(key) else { return nil }
         guard let limit = RateLimit(text) else {
-            throw RowRefusal(key, "not a rate and a burst from 1 to 1000000, such as 100:200")
+            throw RowRefusal(key, "not a rate and a burst from 1 to 1000000, such as 100:200, nor off")
         }
         return limit
     }

@@ -1,6 +1,6 @@
 /// How often something may happen: so many times a second in the long run, and so many at once.
 ///
-/// Both from 1 to 1,000,000.
+/// Both from 1 to 1,000,000. The largest of both stand for no limit (``off``).
 public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
     public let perSecond: Int32
     public let burst: Int32
@@ -12,8 +12,16 @@ public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
         self.burst = Int32(burst)
     }
 
-    /// Reads `RATE:BURST`, or `RATE` alone for a burst of four times as many; nil for anything else.
+    /// No limit.
+    public static let off = RateLimit(
+        perSecond: Int32(range.upperBound), burst: Int32(range.upperBound))
+
+    /// Reads `RATE:BURST`, `RATE` alone for a burst of four times as many, or `off`; nil for anything else.
     public init?(_ text: String) {
+        if text == "off" {
+            self = .off
+            return
+        }
         let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
         switch numbers.count {
         case 1:
@@ -26,8 +34,8 @@ public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
         }
     }
 
-    /// `RATE:BURST`.
-    public var description: String { "\(perSecond):\(burst)" }
+    /// `RATE:BURST`, or `off`.
+    public var description: String { self == .off ? "off" : "\(perSecond):\(burst)" }
 
     public static let range = 1...1_000_000
 
@@ -48,4 +56,9 @@ public struct RateLimit: Sendable, Hashable, LosslessStringConvertible {
 
     /// In how many seconds a burst that was used up is there again, rounded up.
     public var window: Int { (Int(burst) + Int(perSecond) - 1) / Int(perSecond) }
+}
+
+extension RateLimit? {
+    /// The limit that requests are counted against; nil for ``RateLimit/off``.
+    public var counted: RateLimit? { self == .off ? nil : self }
 }

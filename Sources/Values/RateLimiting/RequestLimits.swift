@@ -1,6 +1,6 @@
 /// The limits that requests are held to.
 ///
-/// Of a tenant, what is nil is left to the server; of the server, what is nil has no limit.
+/// In a tenant's limits, nil means the server's default; in the server's, nil means no limit.
 public struct RequestLimits: Sendable, Hashable {
     /// Of each key.
     public var key: RateLimit?

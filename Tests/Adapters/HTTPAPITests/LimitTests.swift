@@ -192,12 +192,21 @@ import Testing
     }
 
     @Test func withoutLimitsNothingIsSaidOfThem() async throws {
-        var api = TestAPI()
-        api.settings.limits = RequestLimits()
-        try await api.test { client in
-            let answer = try await client.lookUp(Self.url)
-            #expect(try Self.field(answer, "RateLimit") == nil)
-            #expect(try Self.field(answer, "RateLimit-Policy") == nil)
+        let off = RequestLimits(key: .off, client: .off)
+        for (server, tenant) in [
+            (RequestLimits(), RequestLimits()), (off, RequestLimits()),
+            (RequestLimits(key: try Self.limit(1), client: try Self.limit(1)), off),
+        ] {
+            var api = TestAPI(limits: tenant)
+            api.settings.limits = server
+            try await api.test { client in
+                for _ in 0..<2 {
+                    let answer = try await client.lookUp(Self.url)
+                    #expect(answer.status == 200)
+                    #expect(try Self.field(answer, "RateLimit") == nil)
+                    #expect(try Self.field(answer, "RateLimit-Policy") == nil)
+                }
+            }
         }
     }
 

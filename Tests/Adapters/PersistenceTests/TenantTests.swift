@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func limitsAreReplacedAndReachTheServer() async throws {
+    @Test func changedLimitsReachTheServer() async throws {
         try await Stores.withTenant { stores, tenant in
             let store = stores.administration
             let slug = try #require(try await store.tenants().first).slug
@@ -57,16 +57,16 @@ import Testing
                 newInstances: RateLimit(perSecond: 2, burst: 3),
                 clientNewInstances: RateLimit(perSecond: 4, burst: 5))
             for limits in [
-                both, RequestLimits(client: both.client),
+                both, RequestLimits(client: both.client), RequestLimits(key: .off),
                 RequestLimits(clientNewInstances: both.clientNewInstances), RequestLimits(),
             ] {
-                #expect(try await store.setLimits(limits, slug) { _ in }.limits == limits)
+                #expect(try await store.changeLimits(of: slug) { $0 = limits }.limits == limits)
                 #expect(try await store.tenants().map(\.limits) == [limits])
                 #expect(try await followed.refreshed().holder(of: key)?.limits == limits)
             }
             let unknown = try TenantSlug("unknown")
             await #expect(throws: AdministrationError.unknownTenant(unknown)) {
-                try await store.setLimits(both, unknown) { _ in }
+                try await store.changeLimits(of: unknown) { $0 = both }
             }
         }
     }

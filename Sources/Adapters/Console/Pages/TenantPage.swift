@@ -30,11 +30,14 @@ enum TenantPage {
         }
         guard wrong.isEmpty else { return .page(page(request, tenant, texts, wrong: wrong)) }
         let seen = request.form["seen"]
-        _ = try await request.stores.tenants.setLimits(limits, tenant.slug) { tenant in
-            guard Self.text(tenant.limits) == seen else {
+        _ = try await request.stores.tenants.changeLimits(of: tenant.slug) { [limits] current in
+            guard Self.text(current) == seen else {
                 throw ConsoleRefusal.conflict(
                     "Somebody has changed the limits since you saw them. Nothing was changed: open the page again."
                 )
+            }
+            for limit in TenantLimit.allCases {
+                current[keyPath: limit.path] = limits[keyPath: limit.path]
             }
         }
         return seeOther(tenant, "limited")
@@ -91,7 +94,7 @@ enum TenantPage {
         var page = Page(
             title: "Tenant \(tenant.name)", tenant: tenant,
             commands: [
-                "doorstep tenant limit \(tenant.slug)\(limits.joined())",
+                "doorstep tenant limit \(tenant.slug) --reset\(limits.joined())",
                 "doorstep tenant \(isSuspended ? "resume" : "suspend") \(tenant.slug)",
                 "doorstep tenant delete \(tenant.slug)",
             ], notice: notice(request)
@@ -115,7 +118,7 @@ enum TenantPage {
                             limit.title,
                             {
                                 $0.text(
-                                    texts[limit].flatMap { $0.isEmpty ? nil : $0 } ?? "as the servers say")
+                                    texts[limit].flatMap { $0.isEmpty ? nil : $0 } ?? "server default")
                             }
                         )
                     })
@@ -144,7 +147,7 @@ enum TenantPage {
             for limit in TenantLimit.allCases {
                 form.field(
                     limit.title, name: limit.rawValue, value: texts[limit] ?? "",
-                    hint: "So many a second, and after a colon at once; empty as the servers say.",
+                    hint: "Requests per second : burst, for example 50:200, or off. Empty = server default",
                     error: wrong.contains(limit) ? wrongLimit : nil,
                     isRequired: false)
             }
@@ -152,7 +155,7 @@ enum TenantPage {
         }
     }
 
-    private static let wrongLimit = "Such as 50 or 50:200, each from 1 to 1000000."
+    private static let wrongLimit = "Such as 50, 50:200 or off; each number from 1 to 1000000."
 
     private static func suspension(_ tenant: Tenant, _ html: inout HTMLWriter) {
         let isSuspended = tenant.suspendedAt != nil

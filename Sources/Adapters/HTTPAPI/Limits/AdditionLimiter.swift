@@ -67,8 +67,8 @@ struct AdditionLimiter: Sendable {
             case .attestKeys: (\.newAttestKeys, \.clientNewAttestKeys)
             }
         return (
-            caller.limits[keyPath: ofTenant] ?? defaults[keyPath: ofTenant],
-            caller.limits[keyPath: ofClient] ?? defaults[keyPath: ofClient]
+            (caller.limits[keyPath: ofTenant] ?? defaults[keyPath: ofTenant]).counted,
+            (caller.limits[keyPath: ofClient] ?? defaults[keyPath: ofClient]).counted
         )
     }
 

@@ -46,7 +46,7 @@ struct RequestLimiter: Sendable {
     ) throws(Problem) -> RequestStanding {
         let now = now()
         var standing = RequestStanding()
-        if caller.kind == .publishable, let limit = caller.limits.client ?? defaults.client {
+        if caller.kind == .publishable, let limit = (caller.limits.client ?? defaults.client).counted {
             let address = TenantClient(tenant: caller.tenant, address: client.address)
             let state =
                 if let installation {
@@ -61,7 +61,7 @@ struct RequestLimiter: Sendable {
                 throw .rateLimited(by: .client, state, standing, pauses.pause(for: client))
             }
         }
-        if let limit = caller.limits.key ?? defaults.key {
+        if let limit = (caller.limits.key ?? defaults.key).counted {
             let state = keys.take(TenantKey(tenant: caller.tenant, key: caller.key), limit, at: now)
             standing.key = state
             guard state.isAdmitted else {
@@ -92,7 +92,7 @@ struct RequestLimiter: Sendable {
     /// Counts a request of somebody who scanned a code, as those of a publishable key are.
     /// - Throws: 429 when the client sends too many of these.
     func admitVisitor(of host: RoutingTable.ProvedHost, from client: Client) throws(Problem) {
-        guard let limit = host.limits.client ?? defaults.client else { return }
+        guard let limit = (host.limits.client ?? defaults.client).counted else { return }
         let state = clients.take(
             TenantClient(tenant: host.tenant, address: client.address), limit, at: now())
         guard state.isAdmitted else {
@@ -106,7 +106,7 @@ struct RequestLimiter: Sendable {
     /// Counts a request without a valid key, or for what is not there: neither needs a key.
     /// - Throws: 429 when the client sends too many of these.
     func admitStranger(from client: Client) throws(Problem) {
-        guard let limit = defaults.client else { return }
+        guard let limit = defaults.client.counted else { return }
         let state = strangers.take(client.address, limit, at: now())
         guard state.isAdmitted else {
             throw .rateLimited(

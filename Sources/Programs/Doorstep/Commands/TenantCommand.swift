@@ -92,51 +92,68 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Limit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set how often a tenant's keys may be used, and how many instances they may add.",
+            abstract: "Change a tenant's limits.",
             discussion: """
-                Each server counts for itself: behind a balancer that spreads requests evenly over N servers, about N \
-                times as many come through. What is not given is left to the servers' settings.
+                Limits that you do not name stay as they are. A limit is requests per second and a burst, such as 50:200 \
+                (without a burst: four times the rate), or 'off' for no limit. --reset returns all limits to the servers' \
+                defaults ('doorstep settings'); limits that you name as well are then set.
+
+                Each server counts by itself: behind a balancer that spreads requests evenly over N servers, a tenant gets \
+                about N times the limit.
                 """)
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @Argument(help: "The tenant's slug.") var slug: TenantSlug
-        @Option(
-            help: ArgumentHelp(
-                "Of each key: requests a second, and at once (default: four times as many).",
-                valueName: "rate[:burst]"))
+        @Option(help: ArgumentHelp("Requests per second with one key.", valueName: Self.value))
         var key: RateLimit?
         @Option(
             help: ArgumentHelp(
-                "Of each client address that uses a publishable key: requests a second, and at once.",
-                valueName: "rate[:burst]"))
+                "Requests per second from one client address with publishable keys.", valueName: Self.value))
         var client: RateLimit?
         @Option(
             name: .customLong("new-instances"),
-            help: ArgumentHelp(
-                "Of instances that were not known: how many a second, and at once.",
-                valueName: "rate[:burst]"))
+            help: ArgumentHelp("New instances per second.", valueName: Self.value))
         var newInstances: RateLimit?
         @Option(
             name: .customLong("client-new-instances"),
             help: ArgumentHelp(
-                "Of these from each client address that uses a publishable key: how many a second, and at once.",
-                valueName: "rate[:burst]"))
+                "New instances per second from one client address with publishable keys.",
+                valueName: Self.value))
         var clientNewInstances: RateLimit?
+        @Flag(help: "Return all limits to the servers' defaults first.") var reset = false
+
+        private static let value = "rate[:burst]|off"
+
+        private var named: RequestLimits {
+            RequestLimits(
+                key: key, client: client, newInstances: newInstances, clientNewInstances: clientNewInstances)
+        }
+
+        func validate() throws {
+            guard reset || named != RequestLimits() else {
+                throw ValidationError("name a limit to change, or --reset")
+            }
+        }
 
         func run() async throws {
-            let limits = RequestLimits(
-                key: key, client: client, newInstances: newInstances, clientNewInstances: clientNewInstances)
-            let tenant = try await database.withStore { try await $0.setLimits(limits, slug) { _ in } }
-            let texts = [
-                ("key", key), ("client", client), ("new instances", newInstances),
-                ("new instances of a client", clientNewInstances),
-            ].map { name, limit in
-                "\(name) \(limit.map { "\($0.perSecond)/s, \($0.burst) at once" } ?? "as the servers say")"
+            let (named, reset) = (named, reset)
+            let tenant = try await database.withStore { store in
+                try await store.changeLimits(of: slug) { limits in
+                    if reset { limits = RequestLimits() }
+                    limits.key = named.key ?? limits.key
+                    limits.client = named.client ?? limits.client
+                    limits.newInstances = named.newInstances ?? limits.newInstances
+                    limits.clientNewInstances = named.clientNewInstances ?? limits.clientNewInstances
+                }
             }
-            output.print(
-                tenant.json, line: "Limited tenant \(slug): \(texts.joined(separator: "; "))")
+            let limits = tenant.limits
+            let texts = [
+                ("key", limits.key), ("client", limits.client), ("new instances", limits.newInstances),
+                ("new instances of a client", limits.clientNewInstances),
+            ].map { name, limit in "\(name) \(limit?.description ?? "default")" }
+            output.print(tenant.json, line: "Limits of \(slug): \(texts.joined(separator: ", "))")
         }
     }
 

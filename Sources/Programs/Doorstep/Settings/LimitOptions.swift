@@ -1,48 +1,22 @@
 import ArgumentParser
 import RateLimiting
 
-/// What a server holds requests to, where a tenant has no limits of its own.
+/// The server's limits, for tenants that have none of their own.
 struct LimitOptions: ParsableArguments {
-    @Option(Settings.keyLimit) var keyLimit: OptionalLimit?
-    @Option(Settings.clientLimit) var clientLimit: OptionalLimit?
-    @Option(Settings.newInstanceLimit) var newInstanceLimit: OptionalLimit?
-    @Option(Settings.clientNewInstanceLimit) var clientNewInstanceLimit: OptionalLimit?
-    @Option(Settings.newAttestKeyLimit) var newAttestKeyLimit: OptionalLimit?
-    @Option(Settings.clientNewAttestKeyLimit) var clientNewAttestKeyLimit: OptionalLimit?
+    @Option(Settings.keyLimit) var keyLimit: RateLimit?
+    @Option(Settings.clientLimit) var clientLimit: RateLimit?
+    @Option(Settings.newInstanceLimit) var newInstanceLimit: RateLimit?
+    @Option(Settings.clientNewInstanceLimit) var clientNewInstanceLimit: RateLimit?
+    @Option(Settings.newAttestKeyLimit) var newAttestKeyLimit: RateLimit?
+    @Option(Settings.clientNewAttestKeyLimit) var clientNewAttestKeyLimit: RateLimit?
 
     func limits() throws -> RequestLimits {
         RequestLimits(
-            key: try Settings.keyLimit.value(keyLimit).limit,
-            client: try Settings.clientLimit.value(clientLimit).limit,
-            newInstances: try Settings.newInstanceLimit.value(newInstanceLimit).limit,
-            clientNewInstances: try Settings.clientNewInstanceLimit.value(clientNewInstanceLimit).limit,
-            newAttestKeys: try Settings.newAttestKeyLimit.value(newAttestKeyLimit).limit,
-            clientNewAttestKeys: try Settings.clientNewAttestKeyLimit.value(clientNewAttestKeyLimit).limit)
-    }
-}
-
-/// A limit, or none.
-enum OptionalLimit: ExpressibleByArgument, CustomStringConvertible {
-    case limit(RateLimit)
-    case off
-
-    init(_ limit: RateLimit?) {
-        self = limit.map(OptionalLimit.limit) ?? .off
-    }
-
-    init?(argument: String) {
-        if argument == "off" {
-            self = .off
-        } else if let limit = RateLimit(argument) {
-            self = .limit(limit)
-        } else {
-            return nil
-        }
-    }
-
-    var description: String { limit?.description ?? "off" }
-
-    var limit: RateLimit? {
-        if case .limit(let limit) = self { limit } else { nil }
+            key: try Settings.keyLimit.value(keyLimit),
+            client: try Settings.clientLimit.value(clientLimit),
+            newInstances: try Settings.newInstanceLimit.value(newInstanceLimit),
+            clientNewInstances: try Settings.clientNewInstanceLimit.value(clientNewInstanceLimit),
+            newAttestKeys: try Settings.newAttestKeyLimit.value(newAttestKeyLimit),
+            clientNewAttestKeys: try Settings.clientNewAttestKeyLimit.value(clientNewAttestKeyLimit))
     }
 }

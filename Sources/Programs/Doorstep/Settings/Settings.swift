@@ -213,9 +213,9 @@ enum Settings {
 
     private static func limit(
         _ flag: String, _ variable: String, _ path: KeyPath<RequestLimits, RateLimit?>, _ help: String
-    ) -> Setting<OptionalLimit, OptionalLimit> {
+    ) -> Setting<RateLimit, RateLimit> {
         Setting(
-            flag, variable, default: OptionalLimit(api.limits[keyPath: path]), value: "rate[:burst]",
+            flag, variable, default: api.limits[keyPath: path] ?? .off, value: "rate[:burst]",
             range: "a rate, a rate and a burst such as 50:1000, or 'off' for none", help)
     }
 
