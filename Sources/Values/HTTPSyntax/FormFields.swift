@@ -28,9 +28,9 @@ package struct FormFields: Sendable {
 
     package func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// Nil also for what holds U+0000, which PostgreSQL's texts cannot.
+    /// Nil also for a text that contains U+0000, which PostgreSQL's texts cannot hold.
     private static func decoded(_ text: some StringProtocol) -> String? {
-        let decoded = String(text).replacing("+", with: " ").removingPercentEncoding
-        return decoded?.utf8.contains(0) == true ? nil : decoded
+        guard let bytes = String(text).utf8.span.formDecoded(), !bytes.contains(0) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 }

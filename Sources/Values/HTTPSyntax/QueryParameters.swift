@@ -2,8 +2,9 @@ import Foundation
 
 /// The parameters of a request's query, each of which may come once.
 ///
-/// Percent-encoding is decoded; `+` stays a plus, since an invocation URL holds no space that it could stand for. Nothing is
-/// looked at behind the first parameter that is refused, so that each of many costs no more than its bytes.
+/// Percent-encoding is decoded, and `+` is a space (URL Standard §5.1), except in the value of `url`: an invocation URL can
+/// contain a plus and never a space, and clients often leave its `+` as it is [ours]. Nothing is read behind the first
+/// parameter that is refused, so that each of many costs no more than its bytes.
 package struct QueryParameters: Sendable {
     /// UTF-8 all of them.
     private var values: [(name: String, value: [UInt8])] = []
@@ -24,7 +25,8 @@ package struct QueryParameters: Sendable {
     private mutating func take(_ item: Span<UInt8>, named names: [String]) throws(QueryRefusal) {
         let nameEnd = item.firstIndex(of: UInt8(ascii: "="), from: 0)
         let name = try Self.name(item.extracting(0..<nameEnd), among: names)
-        guard let value = Self.decoded(item.extracting(min(nameEnd + 1, item.count)..<item.count)),
+        let text = item.extracting(min(nameEnd + 1, item.count)..<item.count)
+        guard let value = text.formDecoded(plus: name == Self.url ? UInt8(ascii: "+") : UInt8(ascii: " ")),
             value.span.isASCII || String(validating: value, as: UTF8.self) != nil
         else {
             throw .unreadable(name)
@@ -36,7 +38,7 @@ package struct QueryParameters: Sendable {
     private static func name(_ bytes: Span<UInt8>, among names: [String]) throws(QueryRefusal) -> String {
         // As nearly all are written.
         for name in names where bytes.isEqual(to: name) { return name }
-        guard let decoded = decoded(bytes), let text = String(validating: decoded, as: UTF8.self) else {
+        guard let decoded = bytes.formDecoded(), let text = String(validating: decoded, as: UTF8.self) else {
             throw .unreadableName
         }
         guard let name = names.first(where: { $0.utf8.elementsEqual(decoded) }) else {
@@ -48,34 +50,8 @@ package struct QueryParameters: Sendable {
     /// The value, in UTF-8; nil for a parameter that is not there. There are never more than those that are read.
     package subscript(_ name: String) -> [UInt8]? { values.first { $0.name == name }?.value }
 
-    private static func decoded(_ bytes: Span<UInt8>) -> [UInt8]? {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] != UInt8(ascii: "%") {
-                decoded.append(bytes[index])
-                index += 1
-            } else if bytes.count - index > 2, let high = hexadecimal(bytes[index + 1]),
-                let low = hexadecimal(bytes[index + 2])
-            {
-                decoded.append(high << 4 | low)
-                index += 3
-            } else {
-                return nil
-            }
-        }
-        return decoded
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
+    /// The one parameter in whose value a plus is a plus.
+    private static let url = "url"
 }
 
 extension Span<UInt8> {

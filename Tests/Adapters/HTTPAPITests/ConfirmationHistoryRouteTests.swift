@@ -55,6 +55,27 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
     /// Those that this suite holds to their tenants.
     static let operations: Set = ["listConfirmations", "summarizeConfirmations"]
 
+    /// As `URLSearchParams`, `urllib` and `curl --data-urlencode` write a space.
+    @Test(arguments: ["Store+001", "Store%20001"])
+    func listFindsALocationWhoseIdentifierHasASpace(location: String) async throws {
+        let api = TestAPI()
+        api.confirmations.add(
+            RecordedConfirmation(
+                id: UUID(number: 1),
+                record: ConfirmationRecord(
+                    location: try LocationIdentifier("Store 001"), outcome: .inRegion, source: .nfc,
+                    minute: Date(timeIntervalSince1970: 1_772_366_400))),
+            of: TenantID(number: 1))
+        try await api.test { client in
+            let list = try await client.send(
+                .get, "/v1/confirmations?location=\(location)&from=2026-03-01", key: api.reader)
+            #expect(list["data"]?.arrayValue?.count == 1, "\(list.text)")
+            let summary = try await client.send(
+                .get, "/v1/confirmations/summary?location=\(location)", key: api.reader)
+            #expect(summary["data"]?.arrayValue?.count == 1, "\(summary.text)")
+        }
+    }
+
     @Test func confirmationsAreListedAndCountedForTheirTenantAlone() async throws {
         let api = TestAPI()
         let (tenant, other) = (TenantID(number: 1), TenantID(number: 3))

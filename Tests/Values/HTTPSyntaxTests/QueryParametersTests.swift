@@ -17,6 +17,23 @@ import Testing
         #expect(try Self.read(query)["url"] == value.map { Array($0.utf8) })
     }
 
+    @Test(arguments: [
+        ("limit=a+b", "a b"), ("limit=+", " "), ("limit=a%2Bb", "a+b"), ("l%69mit=a+b", "a b"),
+        ("url=a+b&limit=c+d", "c d"),
+    ])
+    func plusIsASpaceOutsideURL(query: String, value: String) throws {
+        #expect(try Self.read(query)["limit"] == Array(value.utf8))
+    }
+
+    @Test func plusStaysAPlusInURL() throws {
+        #expect(try Self.read("u%72l=a+b%2B")["url"] == Array("a+b+".utf8))
+    }
+
+    @Test func plusIsASpaceInNames() throws {
+        let parameters = try QueryParameters("a+b=c+d".utf8.span, named: ["a b"])
+        #expect(parameters["a b"] == Array("c d".utf8))
+    }
+
     @Test(
         arguments: [
             ("URL=a", .unknown("URL")), ("=a", .unknown("")), ("%C3%BC=a", .unknown("ü")),
