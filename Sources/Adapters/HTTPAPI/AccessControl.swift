@@ -39,7 +39,7 @@ struct AccessControl: Sendable {
             guard !caller.tenantIsSuspended else { throw .tenantSuspended }
             guard caller.scopes.contains(scope) else { throw .keyLacks(scope) }
             guard caller.locations == nil || route.admitsRestrictedKeys else { throw .keyIsRestricted }
-            if !route.bodyTypes.isEmpty { try Self.checkBody(request.fields, route.bodyTypes) }
+            if !route.bodyTypes.isEmpty { try request.fields.checkBody(of: route) }
         } catch {
             throw error.of(caller, standing)
         }
@@ -61,15 +61,6 @@ struct AccessControl: Sendable {
         }
     }
 
-    private static func checkBody(
-        _ fields: borrowing RequestFields, _ types: [BodyType]
-    ) throws(Problem) {
-        guard let type = fields.bodyType(among: types) else { throw .unsupportedMediaType(types) }
-        if let length = fields.contentLength.flatMap({ Int($0) }), length > type.maximumLength {
-            throw .bodyTooLarge(type)
-        }
-    }
-
     private static func holder(
         _ digest: SHA256.Digest, in table: LiveRoutingTable.State, at now: Date
     ) -> KeyHolder? {
@@ -80,6 +71,24 @@ struct AccessControl: Sendable {
 }
 
 extension RequestFields {
+    /// Refuses what is known to be wrong with a body before it arrives.
+    ///
+    /// - Throws: `unsupported_media_type` or `body_too_large`.
+    func checkBody(of route: Route) throws(Problem) {
+        let length = contentLength.flatMap { Int($0) }
+        // Whether there is one is known when it has been read.
+        if route.isBodyOptional, length ?? 0 == 0 { return }
+        try checkType(of: route)
+        if let length, let type = bodyType(among: route.bodyTypes), length > type.maximumLength {
+            throw .bodyTooLarge(type)
+        }
+    }
+
+    /// - Throws: `unsupported_media_type`.
+    func checkType(of route: Route) throws(Problem) {
+        guard bodyType(among: route.bodyTypes) != nil else { throw .unsupportedMediaType(route.bodyTypes) }
+    }
+
     /// What the body is announced as; nil where it is none of these.
     func bodyType(among types: [BodyType]) -> BodyType? {
         guard let contentType else { return nil }

@@ -162,7 +162,14 @@ struct Answerer: Sendable {
                 admitted.tenant, client: isClient ? admitted.asker : nil
             ) {
                 guard route.takesBody else { return Response(try await answer(admitted, nil)) }
-                let body = try await request.readBody(within: bodyTimeout)
+                var body = try await request.readBody(within: bodyTimeout)
+                if route.isBodyOptional {
+                    if body.readableBytes == 0 {
+                        body.writeStaticString("{}")
+                    } else {
+                        try received.fields.checkType(of: route)
+                    }
+                }
                 var admitted = admitted
                 admitted.now = Date()
                 return Response(try await answer(admitted, body))

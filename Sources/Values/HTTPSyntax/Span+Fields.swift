@@ -9,7 +9,10 @@ extension Span<UInt8> {
         return trimmingBlanks(length..<count)
     }
 
-    /// Whether `Content-Type` names a type, with no charset or with UTF-8: RFC 8259 §8.1 knows no other encoding.
+    /// Whether `Content-Type` names a type whose text is UTF-8.
+    ///
+    /// The only charsets are UTF-8 and its subset US-ASCII (RFC 8259 §8.1). `text/csv` may have `header=present`
+    /// (RFC 4180 §3), because each body begins with the names of its columns. Other parameters are refused.
     /// - Parameter name: lower-case ASCII.
     package func isMediaType(_ name: StaticString) -> Bool {
         var isFirst = true
@@ -19,12 +22,26 @@ extension Span<UInt8> {
             isOfType =
                 isFirst
                 ? part.isEqualIgnoringCase(to: name)
-                : part.isEqualIgnoringCase(to: "charset=utf-8")
-                    || part.isEqualIgnoringCase(to: "charset=\"utf-8\"")
+                : part.isParameter("charset", among: ["utf-8", "us-ascii"])
+                    || part.isParameter("header", among: ["present"]) && "\(name)" == "text/csv"
             isFirst = false
             return isOfType
         }
         return isOfType
+    }
+
+    /// Whether the part is `NAME=VALUE` or `NAME="VALUE"` (RFC 9110 §5.6.6).
+    /// - Parameters:
+    ///   - name: lower-case ASCII, as the values are.
+    private func isParameter(_ name: StaticString, among values: [StaticString]) -> Bool {
+        let start = name.utf8CodeUnitCount + 1
+        guard count > start, extracting(0..<start - 1).isEqualIgnoringCase(to: name),
+            self[start - 1] == UInt8(ascii: "=")
+        else { return false }
+        let quote = UInt8(ascii: "\"")
+        let isQuoted = count > start + 1 && self[start] == quote && self[count - 1] == quote
+        let value = extracting(isQuoted ? start + 1..<count - 1 : start..<count)
+        return values.contains { value.isEqualIgnoringCase(to: $0) }
     }
 
     /// Whether `If-None-Match` or `If-Match` names what has a tag.

@@ -72,6 +72,15 @@ import Testing
         #expect(api.domains.actors == Array(repeating: "key:\(KeyID(UUID(number: 5)))", count: 3))
     }
 
+    @Test func verificationNeedsNoBody() async throws {
+        let api = TestAPI()
+        try await api.test { client in
+            _ = try await Self.put(client)
+            let answer = try await client.send(.post, Self.verification, key: api.manager)
+            #expect(answer.status == 200 && answer["status"] == "claimed", "\(answer.text)")
+        }
+    }
+
     @Test func contentIsKeptWithAClaim() async throws {
         let api = TestAPI()
         try await api.test(over: [.router]) { client in

@@ -155,6 +155,35 @@ import Testing
         }
     }
 
+    @Test func rotationNeedsNoBody() async throws {
+        let api = Self.api()
+        try await api.test { client in
+            let created = try await client.post("/v1/keys", key: api.keyManager, ["kind": "secret"])
+            let id = try #require(created["id"]?.stringValue)
+            let rotated = try await client.send(.post, "/v1/keys/\(id)/rotate", key: api.keyManager)
+            #expect(rotated.status == 201 && rotated["key"] != nil, "\(rotated.text)")
+        }
+    }
+
+    @Test func revocationOfAWiderKeyIsRefused() async throws {
+        let end = Date(timeIntervalSinceNow: 3_600)
+        let api = Self.api(expiresAt: end)
+        let wide = KeyID(UUID(number: 50))
+        let lasting = KeyID(UUID(number: 51))
+        let narrow = KeyID(UUID(number: 52))
+        api.keys.add(Self.record(wide, [.lookUp, .notify], expiresAt: end), of: Self.tenant)
+        api.keys.add(Self.record(lasting, [.lookUp]), of: Self.tenant)
+        api.keys.add(Self.record(narrow, [.lookUp], expiresAt: end), of: Self.tenant)
+        try await api.test(over: [.router]) { client in
+            for (id, status) in [(wide, 403), (lasting, 403), (narrow, 204)] {
+                let answer = try await client.send(.delete, "/v1/keys/\(id)", key: api.keyManager)
+                #expect(answer.status == status, "\(answer.text)")
+                #expect(answer.code == (status == 403 ? "wider_key" : nil))
+            }
+            #expect(try await client.send(.get, "/v1/keys/\(wide)", key: api.keyManager).status == 200)
+        }
+    }
+
     @Test func aKeyIsRestrictedToLocations() async throws {
         let api = Self.api()
         try await api.test(over: [.router]) { client in

@@ -2,6 +2,7 @@ import Encodings
 import Foundation
 import HTTPTypes
 import JSON
+import NIOCore
 import Notifications
 import RoutingSupport
 import Tenancy
@@ -77,6 +78,26 @@ import Testing
             let again = try await client.send(.delete, path, key: api.manager)
             #expect(again.status == 404 && again.code == "unknown_webhook")
             #expect(Set(api.webhooks.actors) == ["key:\(KeyID(UUID(number: 5)))"])
+        }
+    }
+
+    @Test(arguments: [("test", 202), ("rotate", 200)])
+    func actionWithoutArgumentsNeedsNoBody(action: String, status: Int) async throws {
+        let api = TestAPI()
+        try await api.test { client in
+            let (path, _) = try await Self.created(client)
+            let bare = try await client.send(.post, "\(path)/\(action)", key: api.manager)
+            #expect(bare.status == status, "\(bare.text)")
+            // As `curl --data ''` sends it.
+            let form = try await client.send(
+                .post, "\(path)/\(action)", key: api.manager,
+                headers: [.contentType: "application/x-www-form-urlencoded"], body: ByteBuffer())
+            #expect(form.status == status, "\(form.text)")
+            let unannounced = try await client.post(
+                "\(path)/\(action)", key: api.manager, contentType: nil, Array("{}".utf8))
+            #expect(unannounced.status == 415, "\(unannounced.text)")
+            let unknown = try await client.post("\(path)/\(action)", key: api.manager, ["x": 1])
+            #expect(unknown.status == 400 && unknown.code == "unknown_field", "\(unknown.text)")
         }
     }
 

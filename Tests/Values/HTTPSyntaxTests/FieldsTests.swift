@@ -19,11 +19,24 @@ import Testing
         ("application/json", true), ("Application/JSON", true), (" application/json ;", true),
         ("application/json; charset=utf-8", true), ("application/json;charset=\"UTF-8\"", true),
         ("application/json;charset=utf-8;charset=utf-8", true), ("application/json; charset=utf-16", false),
+        ("application/json; charset=us-ascii", true), ("application/json; charset=\"US-ASCII\"", true),
+        ("application/json; header=present", false),
         ("application/json; charset=utf-8; version=1", false), ("application/json5", false), ("", false),
         (";application/json", true), ("charset=utf-8", false), ("text/csv", false),
     ])
     func aMediaType(field: String, isJSON: Bool) {
         #expect(field.utf8.span.isMediaType("application/json") == isJSON)
+    }
+
+    @Test(arguments: [
+        ("text/csv", true), ("text/csv; header=present", true),
+        ("text/csv;charset=utf-8;Header=Present", true),
+        ("text/csv; header=\"present\"", true), ("text/csv; header=absent", false),
+        ("text/csv; header", false),
+        ("text/csv; charset=us-ascii", true), ("text/csv; charset=iso-8859-1", false),
+    ])
+    func csvMediaTypeMayNameItsHeader(field: String, isCSV: Bool) {
+        #expect(field.utf8.span.isMediaType("text/csv") == isCSV)
     }
 
     @Test(arguments: [

@@ -85,9 +85,9 @@ struct ProblemType: Sendable {
             "unsupported_media_type", .unsupportedMediaType,
             title: "The body is not announced as what it must be",
             cause: """
-                The request has another `Content-Type` than `application/json`, or, with `PATCH` of one item, \
-                than `application/merge-patch+json`, or, of a whole collection, than `text/csv` and \
-                `application/x-ndjson`, or, of an image, than `image/png` and `image/jpeg`; or it has none.
+                The endpoint takes other content types, or the request has no `Content-Type`. Most endpoints take \
+                `application/json`, `PATCH` of one item also `application/merge-patch+json`, whole collections \
+                `text/csv` and `application/x-ndjson`, images `image/png` and `image/jpeg`.
                 """,
             remedy: "Send one that the detail names, in UTF-8."),
         ProblemType(

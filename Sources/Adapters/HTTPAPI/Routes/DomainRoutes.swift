@@ -27,7 +27,7 @@ struct DomainRoutes: Sendable {
         domains.commonRoutes + [
             Route(.put, domains.itemPath, .stored(.manage, put)),
             Route(.patch, domains.itemPath, .stored(.manage, patch)),
-            Route(.post, "\(domains.itemPath)/verify", .stored(.manage, verify)),
+            Route(.post, "\(domains.itemPath)/verify", .stored(.manage, verify), isBodyOptional: true),
         ]
     }
 

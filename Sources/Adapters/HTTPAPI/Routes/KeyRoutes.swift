@@ -17,7 +17,7 @@ struct KeyRoutes: Sendable {
             Route(.get, "/v1/keys/{id}", .stored(.manageKeys, show)),
             Route(.patch, "/v1/keys/{id}", .stored(.manageKeys, update)),
             Route(.delete, "/v1/keys/{id}", .stored(.manageKeys, revoke)),
-            Route(.post, "/v1/keys/{id}/rotate", .stored(.manageKeys, rotate)),
+            Route(.post, "/v1/keys/{id}/rotate", .stored(.manageKeys, rotate), isBodyOptional: true),
         ]
     }
 

@@ -14,6 +14,8 @@ struct Route: Sendable {
     let handler: Handler
     /// What the body can be; empty where there is none.
     let bodyTypes: [BodyType]
+    /// Whether the request may come without a body, which then stands for an empty object, whatever its content type.
+    let isBodyOptional: Bool
     /// Gives a request that is signed to a handler from memory with what its signature proves, for which the database is
     /// asked; nil for a route that takes no signatures.
     let verifySignature: SignatureCheck?
@@ -53,8 +55,9 @@ struct Route: Sendable {
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ handler: Handler, taking types: [BodyType]? = nil,
-        verifyingSignatureBy verifySignature: SignatureCheck? = nil
+        isBodyOptional: Bool = false, verifyingSignatureBy verifySignature: SignatureCheck? = nil
     ) {
+        self.isBodyOptional = isBodyOptional
         self.verifySignature = verifySignature
         self.method = method
         self.path = path
@@ -67,7 +70,7 @@ struct Route: Sendable {
             switch (handler, method) {
             case (.streamed, _): [.csv, .jsonLines]
             case (_, .post), (_, .put): [.json]
-            case (_, .patch): [.mergePatch]
+            case (_, .patch): [.mergePatch, .json]
             default: []
             }
     }
@@ -84,7 +87,7 @@ struct Route: Sendable {
 /// A media type.
 enum BodyType {
     case json
-    /// RFC 7396.
+    /// RFC 7396. The same object as `application/json` is read alike.
     case mergePatch
     /// RFC 4180.
     case csv

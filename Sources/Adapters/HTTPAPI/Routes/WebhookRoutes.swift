@@ -17,8 +17,8 @@ struct WebhookRoutes: Sendable {
             Route(.post, "/v1/webhooks", .stored(.manage, create)),
             Route(.get, webhook, .stored(.read, show)), Route(.patch, webhook, .stored(.manage, change)),
             Route(.delete, webhook, .stored(.manage, delete)),
-            Route(.post, "\(webhook)/rotate", .stored(.manage, rotate)),
-            Route(.post, "\(webhook)/test", .stored(.manage, test)),
+            Route(.post, "\(webhook)/rotate", .stored(.manage, rotate), isBodyOptional: true),
+            Route(.post, "\(webhook)/test", .stored(.manage, test), isBodyOptional: true),
             Route(.get, "\(webhook)/messages", .stored(.read, messages)),
             Route(.post, "\(webhook)/replay", .stored(.manage, replay)),
         ]
