@@ -1,6 +1,7 @@
 import Hummingbird
 import IPAddresses
 import Logging
+import NIOCore
 import Routing
 import Synchronization
 
@@ -14,10 +15,19 @@ struct APIContext: RequestContext {
     private let shared = Shared()
     /// Who is connected: the client, or a proxy before it.
     let peer: IPAddress?
+    /// Of the connection, or of the stream of HTTP/2.
+    private let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
+        channel = source.channel
         peer = source.channel.remoteAddress.flatMap(IPAddress.init)
         coreContext = CoreRequestContextStorage(source: source)
+    }
+
+    /// Has a client that waits for `100 Continue` send its body. To be called once the request is not refused without it.
+    func wantBody(of request: Request) {
+        guard request.headers[.expect] != nil else { return }
+        channel.triggerUserOutboundEvent(BodyIsWanted(), promise: nil)
     }
 
     /// Who asks; nil on routes that need no key, and before a key was accepted.

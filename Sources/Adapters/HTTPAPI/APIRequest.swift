@@ -105,6 +105,7 @@ struct RequestFields: ~Copyable {
     var authorization: String?
     var contentType: String?
     var contentLength: String?
+    var contentEncoding: String?
     var ifNoneMatch: String?
     /// Where the router answers.
     var ifMatch: String?
@@ -124,7 +125,8 @@ extension RequestFields {
     init(_ fields: HTTPFields) {
         self.init(
             authorization: fields[.authorization], contentType: fields[.contentType],
-            contentLength: fields[.contentLength], ifNoneMatch: fields[.ifNoneMatch],
+            contentLength: fields[.contentLength], contentEncoding: fields[.contentEncoding],
+            ifNoneMatch: fields[.ifNoneMatch],
             ifMatch: fields[.ifMatch], prefer: fields[.prefer],
             forwardedFor: fields[.forwardedFor], requestID: fields[.requestID],
             idempotencyKeys: fields[values: .idempotencyKey], attestation: fields[.doorstepAttestation],
@@ -148,7 +150,7 @@ extension HTTPField.Name {
     static let rateLimit = Self(known: "RateLimit")
 
     /// - Parameter name: a token (RFC 9110 §5.6.2).
-    private init(known name: String) {
+    init(known name: String) {
         guard let name = Self(name) else { preconditionFailure("no field can have this name") }
         self = name
     }

@@ -13,4 +13,22 @@ package enum Authority {
         if host.hasSuffix(".") { host.removeLast() }
         return host.isEmpty ? nil : String(host)
     }
+
+    /// Whether two authorities name the same host and port (RFC 9110 §4.2.3).
+    /// - Parameter defaultPort: The port of an authority that names none.
+    package static func isSame(_ authority: String, _ other: String, defaultPort: UInt16) -> Bool {
+        authority == other || parts(authority, defaultPort) == parts(other, defaultPort)
+    }
+
+    private static func parts(_ authority: String, _ defaultPort: UInt16) -> [String] {
+        var host = authority.lowercased()[...]
+        var port = "\(defaultPort)"[...]
+        if let colon = host.lastIndex(of: ":"), host[host.index(after: colon)...].allSatisfy(\.isNumber) {
+            let digits = host[host.index(after: colon)...]
+            if !digits.isEmpty { port = digits }
+            host = host[..<colon]
+        }
+        if host.hasSuffix(".") { host.removeLast() }
+        return [String(host), String(port)]
+    }
 }

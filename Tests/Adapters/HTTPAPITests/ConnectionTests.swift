@@ -189,7 +189,7 @@ import Testing
 
     @Test func whatIsOpenAtTheEndIsCut() throws {
         let connections = OpenConnections(
-            maximum: 4, proxies: TrustedProxies([]),
+            maximum: 40, proxies: TrustedProxies([]),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let channels = try (0..<2).map { _ in try Self.channel() }
         for channel in channels { #expect(connections.add(channel)) }

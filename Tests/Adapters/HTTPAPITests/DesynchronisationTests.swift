@@ -1,4 +1,8 @@
 import Foundation
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
 import Tenancy
 import Testing
 
@@ -82,6 +86,14 @@ import Testing
             post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"), malformed),
         Case("chunked, chunked", post("Transfer-Encoding: chunked, chunked\r\n", "0\r\n\r\n"), malformed),
         Case("identity", post("Transfer-Encoding: identity\r\n", "{}"), malformed),
+        // Ours: RFC 9112 §6.1.
+        Case(
+            "gzip, chunked", post("Transfer-Encoding: gzip, chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"),
+            "501 unsupported_transfer_coding"),
+        Case(
+            "gzip and chunked in two fields",
+            post("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"),
+            "501 unsupported_transfer_coding"),
         Case("chunked, identity", post("Transfer-Encoding: chunked, identity\r\n", "0\r\n\r\n"), malformed),
         Case("xchunked", post("Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"), malformed),
         Case("chunked folded", post("Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n"), malformed),
@@ -136,16 +148,25 @@ import Testing
         Case("an unknown method", line("BREW /livez HTTP/1.1"), malformed),
         Case("a method in lower case", line("get /livez HTTP/1.1"), malformed),
         Case("garbage after a request", get() + "GARBAGE\r\n\r\n", "200 first", malformed),
-        Case("absolute form", get(target: "http://b\(ExchangeTests.found)"), "200 first", "200 next"),
+        Case("absolute form", get(target: "http://A:80\(ExchangeTests.found)"), "200 first", "200 next"),
+        // Ours: RFC 9112 §3.2.2, RFC 9110 §7.2.
+        Case("absolute form at another host", get(target: "http://b\(ExchangeTests.found)"), malformed),
+        Case("absolute form at another port", get(target: "http://a:81\(ExchangeTests.found)"), malformed),
+        Case("absolute form for the router", line("GET http://b/livez HTTP/1.1"), malformed),
+        Case(
+            "absolute form in HTTP/1.0", line("GET http://b/livez HTTP/1.0", "Connection: keep-alive\r\n"),
+            "200 first", "200 next"),
+        Case(
+            "absolute form at another host in HTTP/1.0",
+            line("GET http://b/livez HTTP/1.0", "Host: a\r\nConnection: keep-alive\r\n"), malformed),
         Case("asterisk form", line("OPTIONS * HTTP/1.1"), "404 first", "200 next"),
         Case("a fragment", get(target: "\(ExchangeTests.found)#a"), "200 first", "200 next"),
     ]
 
     static let bodies = [
-        // Ours: RFC 9110 §10.1.1.
+        // Ours: a body that has come needs no 100 (RFC 9110 §10.1.1).
         Case(
-            "expect", post("Content-Length: 2\r\nExpect: 100-continue\r\n", "{}"), "100", "400 first",
-            "200 next"),
+            "expect", post("Content-Length: 2\r\nExpect: 100-continue\r\n", "{}"), "400 first", "200 next"),
         Case(
             "expect something else", post("Content-Length: 2\r\nExpect: b\r\n", "{}"), "400 first", "200 next"
         ),
@@ -171,6 +192,14 @@ import Testing
         Case(
             "HTTP/1.0 that stays", line("GET /livez HTTP/1.0", "Connection: keep-alive\r\n"), "200 first",
             "200 next"),
+        // Ours: RFC 9112 §6.1 and appendix C.2.3.
+        Case(
+            "HTTP/1.0 with chunks",
+            line(
+                "POST /v1/confirmations HTTP/1.0",
+                "\(key)Content-Type: application/json\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n"
+            )
+                + "2\r\n{}\r\n0\r\n\r\n", "400 first"),
         Case("upgrade", get("Connection: upgrade\r\nUpgrade: h2c\r\n"), "200 first"),
         Case("CONNECT", line("CONNECT a:443 HTTP/1.1"), "404 first"),
         Case(
@@ -181,6 +210,79 @@ import Testing
                 + line("PUT /v1/lookup HTTP/1.1", id: "f") + get(id: "g"),
             "200 a", "404 b", "404 c", "200 d", "200 e", "405 f", "200 g", "200 next"),
     ]
+
+    /// `ab -k` waits for this field, or for the end of the connection (RFC 9112 §9.3).
+    @Test(arguments: ["/livez", ExchangeTests.found, "/nothing"])
+    func keepAliveOfHTTP10IsConfirmed(target: String) async throws {
+        try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in
+            let stays = Self.line("GET \(target) HTTP/1.0", "\(Self.key)Connection: Keep-Alive\r\n")
+            let text = try await ExchangeTests.send([stays + stays], to: port)
+            #expect(text.components(separatedBy: "\r\nConnection: keep-alive\r\n").count == 3, "\(text)")
+            let ends = Self.line("GET \(target) HTTP/1.0", Self.key)
+            #expect(try await !ExchangeTests.send([ends], to: port).contains("keep-alive"))
+        }
+    }
+
+    /// RFC 9110 §10.1.1.
+    @Test(arguments: [
+        ("POST /v1/confirmations", "", "401"), ("PATCH /v1/locations", key, "403"),
+        ("POST /v1/nothing", key, "404"), ("PUT /v1/lookup", key, "405"),
+        ("POST /v1/confirmations", "\(key)Content-Type: text/plain\r\n", "415"),
+        (
+            "POST /v1/confirmations", "\(key)Content-Type: application/json\r\nContent-Length: 70000\r\n",
+            "413"
+        ),
+    ])
+    func refusalWithoutABodyComesInPlaceOfContinue(line: String, fields: String, status: String) async throws
+    {
+        try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in
+            let length = fields.contains("Content-Length") ? "" : "Content-Length: 2\r\n"
+            let request = Self.line(
+                "\(line) HTTP/1.1", "Host: a\r\nExpect: 100-continue\r\n\(length)\(fields)")
+            // The client does not send its body, and the connection ends by itself.
+            let text = try await ExchangeTests.send([request], to: port, thenClosing: false)
+            #expect(Self.answers(text) == ["\(status) first"], "\(text)")
+            #expect(text.contains("\r\nConnection: close\r\n"), "\(text)")
+        }
+    }
+
+    /// RFC 9110 §10.1.1.
+    @Test func clientThatWaitsForContinueGetsItWhenTheBodyIsWanted() async throws {
+        try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in
+            let head = Self.post("Content-Length: 2\r\nExpect: 100-continue\r\n")
+            let (continues, source) = AsyncStream.makeStream(of: Void.self)
+            let text = try await ExchangeTests.send(
+                [head],
+                then: {
+                    for await _ in continues { break }
+                    return "{}" + Self.next
+                }, to: port, onAnswer: { source.yield() })
+            #expect(Self.answers(text) == ["100", "400 first", "200 next"], "\(text)")
+        }
+    }
+
+    /// RFC 9113 §8.3.1.
+    @Test(arguments: [("a", 401), ("A.:443", 401), ("b", 400), ("a:444", 400)])
+    func hostOfHTTP2MustNotContradictTheAuthority(host: String, status: Int) throws {
+        let channel = EmbeddedChannel(
+            handler: HTTP2ExchangeHandler(TestAPI().answerer, answerTimeout: .seconds(30)))
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        var head = HTTPRequest(
+            method: .get, scheme: "https", authority: "a", path: ExchangeTests.found,
+            headerFields: [.authorization: "Bearer \(ExchangeTests.api.secret.text)"])
+        head.headerFields[try #require(HTTPField.Name("Host"))] = host
+        // Read at once, so that the request is there whole.
+        channel.pipeline.fireChannelRead(HTTPRequestPart.head(head))
+        channel.pipeline.fireChannelRead(HTTPRequestPart.end(nil))
+        channel.pipeline.fireChannelReadComplete()
+        guard case .head(let response)? = try channel.readOutbound(as: HTTPResponsePart.self) else {
+            Issue.record("there is no response")
+            return
+        }
+        // The key is another server's.
+        #expect(response.status.code == status)
+        _ = try? channel.finish()
+    }
 
     @Test func eachHasItsAnswers() async throws {
         try await ExchangeTests.serve(ExchangeTests.api, fromMemory: true) { port in

@@ -299,8 +299,8 @@ import Testing
 
     /// Sends each part by itself, and gives what comes until the server closes the connection.
     static func send(
-        _ parts: [String], to port: Int, thenClosing: Bool = true,
-        onAnswer: @escaping @Sendable () -> Void = {}
+        _ parts: [String], then last: (@Sendable () async -> String)? = nil, to port: Int,
+        thenClosing: Bool = true, onAnswer: @escaping @Sendable () -> Void = {}
     ) async throws -> String {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let whole = loop.makePromise(of: ByteBuffer.self)
@@ -314,6 +314,7 @@ import Testing
             .connect(host: "127.0.0.1", port: port).get()
         // A server that has seen enough closes the connection; what it answered says so.
         for part in parts { try? await channel.writeAndFlush(ByteBuffer(string: part)) }
+        if let last { try? await channel.writeAndFlush(ByteBuffer(string: await last())) }
         if thenClosing { try? await channel.close(mode: .output) }
         return String(buffer: try await whole.futureResult.get())
     }

@@ -110,7 +110,7 @@ import Testing
             }
         }
         // What is said of any path at once, in the document's own description.
-        named.insert("method_not_allowed")
+        named.formUnion(["method_not_allowed", "unsupported_transfer_coding"])
         #expect(named == Set(ProblemType.all.map(\.code)))
     }
 

@@ -78,4 +78,14 @@ import Testing
     func hosts(authority: String, expected: String?) {
         #expect(Authority.host(of: authority) == expected)
     }
+
+    @Test(arguments: [
+        ("example.com", "EXAMPLE.com.", true), ("example.com", "example.com:443", true),
+        ("example.com:443", "example.com:", true), ("example.com:8443", "example.com", false),
+        ("example.com", "example.org", false), ("[::1]", "[::1]:443", true), ("[::1]", "[::2]", false),
+        ("user@example.com", "example.com", false), ("", "example.com", false),
+    ])
+    func authoritiesAreComparedByHostAndPort(authority: String, other: String, isSame: Bool) {
+        #expect(Authority.isSame(authority, other, defaultPort: 443) == isSame)
+    }
 }

@@ -12,6 +12,9 @@ protocol AnswerWriter: AnswerHeader {
     /// - Parameter untaken: Counts what the client has not taken.
     init(_ untaken: UntakenParts)
 
+    /// Whether the answers that follow say that their connection stays open. Of use to HTTP/1.0 alone.
+    var confirmsKeepAlive: Bool { get set }
+
     /// Writes the header of an answer, as far as it depends on the version of HTTP.
     /// - Parameter isLast: Whether it is the last answer of its connection.
     mutating func begin(

@@ -36,6 +36,9 @@ final class HTTP2ExchangeHandler: ExchangeHandler {
     }
 }
 
+/// An outbound event: the request that is with the router is to be read whole.
+struct BodyIsWanted: Sendable {}
+
 extension ExchangeHandler {
     func handlerAdded(context: ChannelHandlerContext) { exchanges.begin(context) }
     func handlerRemoved(context: ChannelHandlerContext) { exchanges.end() }
@@ -55,6 +58,16 @@ extension ExchangeHandler {
     }
 
     func read(context: ChannelHandlerContext) { exchanges.read(context) }
+
+    func triggerUserOutboundEvent(
+        context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+    ) {
+        guard event is BodyIsWanted else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        exchanges.wantBody(context)
+        promise?.succeed()
+    }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         exchanges.write(unwrapOutboundIn(data), promise, context)

@@ -12,6 +12,7 @@ import NIOHTTP1
 ///
 /// - What is no HTTP request, or has too long a header, is answered with a problem after the requests before it, and is the
 ///   last of its connection. No route or middleware sees it.
+/// - A client that waits for `100 Continue` gets it when the body is wanted, and else the final response in its place.
 /// - A request that was answered before its body had arrived may send the rest for a while, so that its client gets to
 ///   read the answer; a client that goes on is cut off.
 /// - Answers that nobody reads are given up: ``UntakenParts``.
@@ -68,6 +69,8 @@ final class Exchanges<Wire: HTTPWire> {
     private var hasOpenBody = false
     private var isReadHeldBack = false
     private var isUnflushed = false
+    /// Whether the client waits for `100 Continue`, and nobody has wanted the body yet.
+    private var awaitsContinue = false
     private var discarded = 0
     private var cutOff: Scheduled<Void>?
     /// Whether a request, or a part of one, was read since what was read last is complete.
@@ -218,6 +221,8 @@ final class Exchanges<Wire: HTTPWire> {
         switch Wire.piece(part) {
         case .head(let head): begin(head, part, context)
         case .body(let bytes):
+            // The client does not wait any longer (RFC 9110 §10.1.1).
+            awaitsContinue = false
             if case .receiving = state {
                 request?.body.writeImmutableBuffer(bytes)
                 if let request, request.body.readableBytes > Route.maximumBodyLength { routeRequest(context) }
@@ -227,6 +232,7 @@ final class Exchanges<Wire: HTTPWire> {
             guard discarded <= Self.discardedLength else { return context.close(promise: nil) }
             passOn(part, context)
         case .end:
+            awaitsContinue = false
             if case .receiving = state { return answerRequest(context) }
             guard case .routed(_, let isAnswered) = state else { return }
             cutOff?.cancel()
@@ -238,9 +244,10 @@ final class Exchanges<Wire: HTTPWire> {
     private func begin(
         _ head: consuming ReceivedHead, _ part: Wire.RequestPart, _ context: ChannelHandlerContext
     ) {
-        guard head.namesHost else { return refuse(.invalidHeaderToken, context) }
+        if let defect = head.defect { return refuse(Problem(defect), context) }
         if !head.isKeepAlive { (isLast, mayBeSending) = (true, true) }
-        if !head.expectsContinue, head.fields.assertion == nil,
+        writer.confirmsKeepAlive = head.confirmsKeepAlive
+        if !head.expectsContinue, head.fields.assertion == nil, head.fields.contentEncoding == nil,
             let (route, query) = answerer.memoryRoutes.route(head.method, head.target)
         {
             let forwardedFor = head.fields.forwardedFor
@@ -255,12 +262,16 @@ final class Exchanges<Wire: HTTPWire> {
         }
         state = .routed(isReceived: false, isAnswered: false)
         discarded = 0
-        if head.expectsContinue {
-            // Else the client waits before it sends its body. Taken at once, it would end a connection that has nothing to do.
-            writer.writeContinue(context)
-            flush(context)
-        }
+        awaitsContinue = head.expectsContinue
         passOn(part, context)
+    }
+
+    /// Tells a client that waits for it that it may send its body.
+    func wantBody(_ context: ChannelHandlerContext) {
+        guard awaitsContinue else { return }
+        awaitsContinue = false
+        writer.writeContinue(context)
+        flush(context)
     }
 
     private func keepKey(of fields: borrowing RequestFields) {
@@ -359,15 +370,10 @@ final class Exchanges<Wire: HTTPWire> {
         }
         // Nothing can be said any more where the router has begun to answer.
         guard !hasBegunAnswer else { return context.close(promise: nil) }
-        let problem: Problem =
-            switch error {
-            case .headerOverflow:
-                Problem(
-                    .requestHeaderFieldsTooLarge, "header_too_large",
-                    "the request's URL and header are too large")
-            default:
-                Problem(.badRequest, "malformed_request", "this is not an HTTP request")
-            }
+        refuse(error == .headerOverflow ? .headerTooLarge : .notHTTP, context)
+    }
+
+    private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
         (isLast, mayBeSending) = (true, true)
         let requestID = RequestID.make()
         write(Answer(problem, requestID: requestID), requestID: requestID, context)
@@ -382,14 +388,18 @@ final class Exchanges<Wire: HTTPWire> {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
+        let endsWithUnsentBody = awaitsContinue && Wire.endsWithUnsentBody
+        if endsWithUnsentBody { (isLast, mayBeSending) = (true, true) }
         writer.write(part, isLast: isLast, promise, context)
         switch Wire.piece(part) {
         case .head: hasBegunAnswer = true
         case .body: break
         case .end:
             hasBegunAnswer = false
-            state = isReceived ? .idle : .routed(isReceived: false, isAnswered: true)
-            if !isReceived { cutOffLater(context) }
+            // No more is read of a connection that ends.
+            let isOver = isReceived || endsWithUnsentBody
+            state = isOver ? .idle : .routed(isReceived: false, isAnswered: true)
+            if !isOver { cutOffLater(context) }
             resume(context)
         }
     }
@@ -422,6 +432,26 @@ final class Exchanges<Wire: HTTPWire> {
         cutOff?.cancel()
         cutOff = context.eventLoop.assumeIsolated().scheduleTask(in: Self.discardingTime) { [weak self] in
             self?.context?.close(promise: nil)
+        }
+    }
+}
+
+extension Problem {
+    fileprivate static let headerTooLarge = Problem(
+        .requestHeaderFieldsTooLarge, "header_too_large", "the request's URL and header are too large")
+    fileprivate static let notHTTP = Problem(
+        .badRequest, "malformed_request", "this is not an HTTP request")
+
+    fileprivate init(_ defect: ReceivedHead.Defect) {
+        switch defect {
+        case .host:
+            self.init(
+                .badRequest, "malformed_request",
+                "a request names its host once; its target or :authority may not name another one")
+        case .transferCoding:
+            self.init(
+                .notImplemented, "unsupported_transfer_coding",
+                "the only transfer coding that the server knows is chunked")
         }
     }
 }

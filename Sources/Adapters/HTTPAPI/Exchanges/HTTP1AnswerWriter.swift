@@ -13,6 +13,7 @@ struct HTTP1AnswerWriter: AnswerWriter {
     private var promise: EventLoopPromise<Void>?
     /// Whether the body of the router's answer is sent in chunks.
     private var isChunked = false
+    var confirmsKeepAlive = false
 
     /// What a header takes at most, but for what comes of the client or of a problem.
     private static let usualLength = 1_024
@@ -31,7 +32,15 @@ struct HTTP1AnswerWriter: AnswerWriter {
         joined.reserveCapacity(minimumWritableBytes: min(length, ByteBuffer.pieceLength))
         joined.writeStatusLine(status.code, status.reasonPhrase)
         if status.mayHaveBody { joined.writeContentLength(bodyLength ?? 0) }
-        if isLast { joined.writeStaticString("Connection: close\r\n") }
+        writePersistence(isLast: isLast)
+    }
+
+    private mutating func writePersistence(isLast: Bool) {
+        if isLast {
+            joined.writeStaticString("Connection: close\r\n")
+        } else if confirmsKeepAlive {
+            joined.writeStaticString("Connection: keep-alive\r\n")
+        }
     }
 
     mutating func append(_ name: HTTPField.Name, _ value: String) { joined.writeField(name.rawName, value) }
@@ -93,14 +102,15 @@ struct HTTP1AnswerWriter: AnswerWriter {
         isChunked = status.mayHaveBody && !head.headers.contains(name: "content-length")
         for (name, value) in head.headers {
             switch name.utf8.count {
-            case 10 where isLast && name.isEqualIgnoringCase(to: "connection"): continue
+            case 10 where (isLast || confirmsKeepAlive) && name.isEqualIgnoringCase(to: "connection"):
+                continue
             case 14 where !status.mayHaveBody && name.isEqualIgnoringCase(to: "content-length"): continue
             case 17 where name.isEqualIgnoringCase(to: "transfer-encoding"): continue
             default: joined.writeField(name, value)
             }
         }
         if isChunked { joined.writeStaticString("Transfer-Encoding: chunked\r\n") }
-        if isLast { joined.writeStaticString("Connection: close\r\n") }
+        writePersistence(isLast: isLast)
         joined.writeStaticString("\r\n")
     }
 

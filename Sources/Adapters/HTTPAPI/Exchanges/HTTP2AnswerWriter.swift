@@ -7,6 +7,7 @@ struct HTTP2AnswerWriter: AnswerWriter {
     private let untaken: UntakenParts
     /// Of the answer that is begun.
     private var head = HTTPResponse(status: .ok)
+    var confirmsKeepAlive = false
 
     init(_ untaken: UntakenParts) {
         self.untaken = untaken

@@ -14,6 +14,8 @@ protocol HTTPWire {
     static func piece(_ part: ResponsePart) -> HTTPPiece<Void>
     /// A part of a request's body.
     static func received(_ bytes: ByteBuffer) -> RequestPart
+    /// Whether the connection must end if the client was told not to send a body that it has announced.
+    static var endsWithUnsentBody: Bool { get }
 }
 
 enum HTTPPiece<Head: ~Copyable>: ~Copyable {
@@ -32,8 +34,17 @@ struct ReceivedHead: ~Copyable {
     let expectsContinue: Bool
     /// Whether another request may follow on the connection.
     var isKeepAlive = true
-    /// Whether it names its host as often as its version asks for.
-    var namesHost = true
+    /// Whether the response must say that the connection stays open, as in HTTP/1.0 (RFC 9112 §9.3).
+    var confirmsKeepAlive = false
+    var defect: Defect?
+
+    /// Why the request is refused before any endpoint sees it.
+    enum Defect {
+        /// It has no host or several, or two that contradict each other (RFC 9112 §3.2, RFC 9113 §8.3.1).
+        case host
+        /// Its body has another transfer coding than `chunked` (RFC 9112 §6.1).
+        case transferCoding
+    }
 }
 
 /// HTTP/1.1 and 1.0, plain and over TLS, before the library makes it the same as HTTP/2.
@@ -57,6 +68,9 @@ enum HTTP1Wire: HTTPWire {
     }
 
     static func received(_ bytes: ByteBuffer) -> HTTPServerRequestPart { .body(bytes) }
+
+    /// Else the client's next request would be read as that body.
+    static var endsWithUnsentBody: Bool { true }
 }
 
 /// A stream of HTTP/2.
@@ -80,46 +94,77 @@ enum HTTP2Wire: HTTPWire {
     }
 
     static func received(_ bytes: ByteBuffer) -> HTTPRequestPart { .body(bytes) }
+    static var endsWithUnsentBody: Bool { false }
 }
 
 extension ReceivedHead {
     fileprivate init(_ head: HTTPRequestHead) {
+        let isHTTP10 = head.version == .http1_0
+        var host: String?
         var hosts = 0
         var expectsContinue = false
-        // The library's decoder reads nothing behind these, whatever the answer is.
+        // The library's decoder reads nothing behind these, whatever the response is.
         var changesProtocol = head.method == .CONNECT
+        var hasTransferCoding = false
+        var (hasOtherCoding, endsWithChunked) = (false, false)
         var fields = RequestFields()
         for (name, value) in head.headers {
             switch name.utf8.count {
-            case 4 where name.isEqualIgnoringCase(to: "host"): hosts += 1
+            case 4 where name.isEqualIgnoringCase(to: "host"): (host, hosts) = (value, hosts + 1)
             case 6 where name.isEqualIgnoringCase(to: "expect"):
                 expectsContinue = value.isEqualIgnoringCase(to: "100-continue")
             case 7 where name.isEqualIgnoringCase(to: "upgrade"): changesProtocol = true
+            case 17 where name.isEqualIgnoringCase(to: "transfer-encoding"):
+                hasTransferCoding = true
+                let codings = value.utf8.span
+                codings.forEachPart(separatedBy: UInt8(ascii: ",")) { coding in
+                    endsWithChunked = codings.extracting(coding).isEqualIgnoringCase(to: "chunked")
+                    hasOtherCoding = hasOtherCoding || !endsWithChunked
+                    return true
+                }
             default: fields.take(name, value)
             }
         }
+        // HTTP/1.0 knows no transfer codings, so that a proxy may see other borders (RFC 9112 §6.1).
+        let isKeepAlive = head.isKeepAlive && !changesProtocol && !(isHTTP10 && hasTransferCoding)
+        // RFC 9112 §3.2: exactly one; HTTP/1.0 knew none.
+        let namesHost = hosts == 1 || hosts == 0 && isHTTP10
         self.init(
             method: head.method.rawValue, target: head.uri, fields: fields,
-            // RFC 9110 §10.1.1: HTTP/1.0 knows no 100, and would take it for the answer.
-            expectsContinue: expectsContinue && head.version != .http1_0,
-            isKeepAlive: head.isKeepAlive && !changesProtocol,
-            // RFC 9112 §3.2: exactly one; HTTP/1.0 knew none.
-            namesHost: hosts == 1 || hosts == 0 && head.version == .http1_0)
+            // RFC 9110 §10.1.1: HTTP/1.0 knows no 100, and would take it for the response.
+            expectsContinue: expectsContinue && !isHTTP10, isKeepAlive: isKeepAlive,
+            confirmsKeepAlive: isHTTP10 && isKeepAlive,
+            defect: !namesHost || Self.contradicts(host, target: head.uri)
+                // Without chunked at the end the decoder refuses it: nobody knows where the body ends (RFC 9112 §6.3).
+                ? .host : hasOtherCoding && endsWithChunked ? .transferCoding : nil)
+    }
+
+    /// Whether a target in absolute form has another authority than `Host` (RFC 9112 §3.2.2).
+    private static func contradicts(_ host: String?, target: String) -> Bool {
+        // The other forms of targets have no scheme (RFC 9112 §3.2).
+        guard let host, target.utf8.first != UInt8(ascii: "/"), let scheme = target.firstRange(of: "://")
+        else { return false }
+        let authority = target[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        let isSecure = target[..<scheme.lowerBound].lowercased() == "https"
+        return !Authority.isSame(String(authority), host, defaultPort: isSecure ? 443 : 80)
     }
 
     fileprivate init(_ head: HTTPRequest) {
         var expectsContinue = false
+        var contradicts = false
         var fields = RequestFields()
         for field in head.headerFields {
             if field.name == .expect {
                 expectsContinue = field.value.isEqualIgnoringCase(to: "100-continue")
+            } else if field.name == .host, let authority = head.authority {
+                contradicts = contradicts || !Authority.isSame(authority, field.value, defaultPort: 443)
             } else {
                 fields.take(field.name.rawName, field.value)
             }
         }
         self.init(
             method: head.method.rawValue, target: head.path ?? "", fields: fields,
-            expectsContinue: expectsContinue)
+            expectsContinue: expectsContinue, defect: contradicts ? .host : nil)
     }
 }
 
@@ -134,11 +179,17 @@ extension RequestFields {
         case 13 where name.isEqualIgnoringCase(to: "if-none-match"): add(to: &ifNoneMatch)
         case 14 where name.isEqualIgnoringCase(to: "content-length"): add(to: &contentLength)
         case 15 where name.isEqualIgnoringCase(to: "x-forwarded-for"): add(to: &forwardedFor)
+        case 16 where name.isEqualIgnoringCase(to: "content-encoding"): add(to: &contentEncoding)
         case 18 where name.isEqualIgnoringCase(to: "doorstep-assertion"): add(to: &assertion)
         case 20 where name.isEqualIgnoringCase(to: "doorstep-attestation"): add(to: &attestation)
         default: break
         }
     }
+}
+
+extension HTTPField.Name {
+    // Behind `:authority` in HTTP/2; HTTP types have no name for it.
+    fileprivate static let host = Self(known: "Host")
 }
 
 extension String {

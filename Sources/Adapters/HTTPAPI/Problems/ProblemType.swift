@@ -39,8 +39,11 @@ struct ProblemType: Sendable {
     /// What cannot be read as the request that it should be.
     private static let reading: [ProblemType] = [
         ProblemType(
-            "malformed_request", .badRequest, title: "Not an HTTP request",
-            cause: "What came is no request as RFC 9110 and RFC 9112 describe it.",
+            "malformed_request", .badRequest, title: "The request is malformed",
+            cause: """
+                The request breaks RFC 9110, 9112 or 9113, such as by two hosts that contradict each other; or its \
+                body is shorter than announced, or is not gzip though `Content-Encoding` says so.
+                """,
             remedy: "Use an HTTP library, with exactly one `Host`, and speak TLS where the server does."),
         ProblemType(
             "header_too_large", .requestHeaderFieldsTooLarge, title: "The header is too large",
@@ -90,6 +93,16 @@ struct ProblemType: Sendable {
                 `text/csv` and `application/x-ndjson`, images `image/png` and `image/jpeg`.
                 """,
             remedy: "Send one that the detail names, in UTF-8."),
+        ProblemType(
+            "unsupported_content_coding", .unsupportedMediaType, title: "The content coding is not supported",
+            cause: "`Content-Encoding` names another coding than `gzip`, or several.",
+            remedy:
+                "Send the body as it is, or with `Content-Encoding: gzip`. The limits are for the decoded body."
+        ),
+        ProblemType(
+            "unsupported_transfer_coding", .notImplemented, title: "The transfer coding is not supported",
+            cause: "`Transfer-Encoding` names another coding than `chunked` (RFC 9112, section 6.1).",
+            remedy: "Send the body with `Content-Length`, or with `Transfer-Encoding: chunked` alone."),
         ProblemType(
             "invalid_header", .unprocessableContent, title: "The first line does not name the columns",
             cause: "A CSV body begins with the names of its columns; `detail` says what is wrong with them.",
@@ -453,7 +466,8 @@ struct ProblemType: Sendable {
             remedy: "Use the successor, or rotate that one."),
         ProblemType(
             "wider_key", .forbidden, title: "The key would be wider than the one that makes it",
-            cause: "A key makes none that can do more than itself, or for longer.",
+            cause:
+                "A key neither makes, changes nor revokes one that can do more than itself, or for longer.",
             remedy: """
                 Name fewer scopes and an earlier end, or use a key that has what the new one is to have; \
                 `doorstep key create` makes any.
