@@ -408,8 +408,8 @@ let package = Package(
         Floor.simulators.tests(
             "APNsSimulatorTests",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", asyncHTTPClient,
-                crypto, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+                "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", "Tenancy",
+                asyncHTTPClient, crypto, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
             ]),
         Floor.adapters.tests(
             "APNsClientTests",

@@ -50,6 +50,28 @@ import Testing
         }
     }
 
+    /// Neither could be preferred.
+    @Test func keysForTheSameTopicAreRefusedByName() async throws {
+        try await Installation.lend { installation in
+            let key = ProviderKey(in: try TemporaryDirectory())
+            try await APNsSimulator.withSimulator(key.simulator) { simulator in
+                var binary = installation.binary
+                binary.environment.merge(try key.settings(for: simulator)) { $1 }
+                for (rest, place) in [
+                    ("", "keys[1] "), (#", "topics": []"#, "keys[1].topics"),
+                    (#", "topics": [7]"#, "keys[1].topics"),
+                ] {
+                    try key.writeList(
+                        #"{"keys": [{"team": "ABCDE12345", "id": "KEY0000001", "file": "AuthKey.p8"}, "#
+                            + #"{"team": "ABCDE12345", "id": "KEY0000002", "file": "AuthKey.p8"\#(rest)}]}"#)
+                    let refused = try await binary.run("serve", "--port", "0")
+                    #expect(refused.status == 1)
+                    #expect(refused.errors.contains(place), "\(refused.errors)")
+                }
+            }
+        }
+    }
+
     private static func send(_ server: SupervisedServer, _ installation: Installation) async throws {
         let registered = try await server.send(
             "PUT", "/v1/instances/\(instance)", key: installation.publishable,

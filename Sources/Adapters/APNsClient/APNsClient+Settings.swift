@@ -26,7 +26,10 @@ extension APNsClient {
         public var requestTimeout = Duration.seconds(30)
         /// Without anything from APNs for so long, it is asked for a sign of life. [Apple: after an hour]
         public var idleTime = Duration.seconds(3_600)
-        /// For the answer to that.
+        /// After so long without anything from APNs, a connection is used again only when it has answered a PING: NAT
+        /// gateways and firewalls forget idle connections without a word, the first after 350 s. [observed]
+        public var silence = Duration.seconds(60)
+        /// For the answer to either.
         public var pingTimeout = Duration.seconds(10)
         /// How long to wait before a connection is tried again: this, and each time twice as long, up to the longest; of
         /// each, a random part of the second half is left out.

@@ -15,7 +15,7 @@ public import Tenancy
 /// Sends to APNs over HTTP/2, by provider tokens.
 ///
 /// Each team has its own connections to each environment, on one event loop: they are opened when they are needed, kept
-/// for as long as APNs does, and never used by another team. Requests beyond what the connections have room for wait
+/// for as long as APNs does, and never used by another team. A topic-specific key has connections of its own. Requests beyond what the connections have room for wait
 /// their turn, in order.
 ///
 /// It is built on swift-nio-http2 and not on async-http-client, which keeps to itself what an outcome depends on: how many
@@ -39,8 +39,7 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     }
 
     private struct Place: Hashable {
-        let team: TeamID
-        let environment: APNsEnvironment
+        let key: ProviderTokens.Place
         let isForChannels: Bool
     }
 
@@ -78,14 +77,13 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     /// Uses these keys from now on. Where a team has another key than before, its connections are left as their requests
     /// are answered, since a connection is for one key. [Apple]
     public func replaceKeys(_ keys: [APNsKey]) {
-        let changed = tokens.replaceKeys(keys)
-        let pools = contents.withLock { contents in
-            contents.pools.filter { place, _ in
-                changed.contains(ProviderTokens.Place(team: place.team, environment: place.environment))
-            }.map(\.value)
-        }
-        for pool in pools {
-            pool.eventLoop.execute { pool.value.leaveAll() }
+        contents.withLock { contents in
+            let before = contents.pools.keys.map { ($0, tokens.key(at: $0.key)) }
+            tokens.replaceKeys(keys)
+            for (place, key) in before where key?.isSame(as: tokens.key(at: place.key)) != true {
+                guard let pool = contents.pools[place] else { continue }
+                pool.eventLoop.execute { pool.value.leaveAll() }
+            }
         }
     }
 
@@ -133,11 +131,12 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     /// That the task is cancelled changes nothing: what is written cannot be unwritten, and its outcome counts.
     public func send(_ request: PushRequest) async -> PushOutcome {
         let outcome: PushOutcome
-        let place = Place(team: request.team, environment: request.environment, isForChannels: false)
+        let key = tokens.place(
+            for: request.headers.bundleID, of: request.team, in: request.environment)
         let authority = settings.address(request.environment, isForChannels: false).authority
         switch await exchange(
-            at: place, of: request.tenant,
-            { OutgoingRequest(request, authority: authority, authorization: $0.authorization) })
+            at: Place(key: key, isForChannels: false), of: request.tenant,
+            OutgoingRequest(request, authority: authority))
         {
         case .answered(let response): outcome = .answered(response.answer(now: now()))
         case .notSent(let failure): outcome = .notSent(failure)
@@ -147,29 +146,32 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         return outcome
     }
 
-    /// Sends a request, and once more on a new connection when APNs refused it for the age of its provider token, or for
-    /// a key that the connection is not for: "To use this token, open a new connection" [Apple]. Both have the same time.
+    /// Sends a request, and again on another connection when APNs refused the connection's provider token: for its age,
+    /// for a key that the connection is not for ("To use this token, open a new connection" [Apple]), or because it
+    /// followed another too soon on that connection. All attempts have the same time.
     private func exchange(
-        at place: Place, of tenant: TenantID?, _ request: (ProviderToken) -> OutgoingRequest
+        at place: Place, of tenant: TenantID?, _ request: OutgoingRequest
     ) async -> ExchangeOutcome {
-        guard let token = await tokens.token(for: place.team, place.environment) else {
-            return .notSent(.noKey)
-        }
+        guard tokens.key(at: place.key) != nil else { return .notSent(.noKey) }
         guard let pool = pool(at: place) else { return .notSent(.shuttingDown) }
         let deadline = NIODeadline.now() + TimeAmount(settings.requestTimeout)
-        let outcome = await send(request(token), of: tenant, in: pool, before: deadline)
-        guard case .answered(let response) = outcome, response.status == 403 else { return outcome }
-        let another: ProviderToken? =
-            switch response.reason {
-            case APNsReason.expiredProviderToken:
-                await tokens.token(insteadOf: token, for: place.team, place.environment)
-            case APNsReason.unrelatedKeyIdInToken: await tokens.token(for: place.team, place.environment)
-            default: nil
+        // Each repetition leaves a connection: after so many, the last attempt is on one that was opened for it.
+        for _ in 0..<max(1, settings.connections) {
+            let outcome = await send(request, of: tenant, in: pool, before: deadline)
+            guard case .answered(let response) = outcome, NIODeadline.now() < deadline else { return outcome }
+            switch (response.status, response.reason) {
+            case (403, APNsReason.expiredProviderToken):
+                // Without another to try, a new connection is no better than this one.
+                guard let token = response.token, tokens.isReplaceable(token, at: place.key) else {
+                    return outcome
+                }
+                pool.eventLoop.execute { pool.value.leave(showing: token) }
+            case (403, APNsReason.unrelatedKeyIdInToken), (429, APNsReason.tooManyProviderTokenUpdates):
+                pool.eventLoop.execute { pool.value.leave(response.connection) }
+            default: return outcome
             }
-        // Without another to try, a new connection is no better than this one.
-        guard let another, NIODeadline.now() < deadline else { return outcome }
-        pool.eventLoop.execute { pool.value.leave(response.connection) }
-        return await send(request(another), of: tenant, in: pool, before: deadline)
+        }
+        return await send(request, of: tenant, in: pool, before: deadline)
     }
 
     private func send(
@@ -187,15 +189,17 @@ public final class APNsClient: PushSender, ChannelManager, Service {
         contents.withLock { contents in
             if contents.isShutDown { return nil }
             if let pool = contents.pools[place] { return pool }
-            let address = settings.address(place.environment, isForChannels: place.isForChannels)
+            let address = settings.address(place.key.environment, isForChannels: place.isForChannels)
             var logger = logger
             logger[metadataKey: "host"] = "\(address.host)"
-            logger[metadataKey: "team"] = "\(place.team)"
+            logger[metadataKey: "team"] = "\(place.key.team)"
             let eventLoop = group.next()
             let pool = NIOLoopBoundBox.makeBoxSendingValue(
                 ConnectionPool(
-                    address: address, settings: settings, tls: tls, figures: PoolFigures(place.environment),
-                    logger: logger, eventLoop: eventLoop), eventLoop: eventLoop)
+                    address: address, settings: settings, tls: tls,
+                    figures: PoolFigures(place.key.environment),
+                    tokens: tokens, place: place.key, logger: logger, eventLoop: eventLoop),
+                eventLoop: eventLoop)
             contents.pools[place] = pool
             return pool
         }
@@ -206,11 +210,11 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     public func createChannel(
         of bundleID: BundleID, team: TeamID, environment: APNsEnvironment, storesLastMessage: Bool
     ) async -> ChannelOutcome<String> {
-        await manage(team, environment) { authority, authorization in
+        await manage(bundleID, team, environment) { authority in
             OutgoingRequest(
                 channels: "POST", of: bundleID,
                 body: ["message-storage-policy": storesLastMessage ? 1 : 0, "push-type": "LiveActivity"],
-                authority: authority, authorization: authorization)
+                authority: authority)
         } reading: { response in
             response.headers.first(name: "apns-channel-id")
         }
@@ -219,10 +223,9 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     public func channels(
         of bundleID: BundleID, team: TeamID, environment: APNsEnvironment
     ) async -> ChannelOutcome<[String]> {
-        await manage(team, environment) { authority, authorization in
+        await manage(bundleID, team, environment) { authority in
             OutgoingRequest(
-                channels: "GET", of: bundleID, path: "all-channels", authority: authority,
-                authorization: authorization)
+                channels: "GET", of: bundleID, path: "all-channels", authority: authority)
         } reading: { response in
             let object = (try? JSONValue(parsing: response.body))?.objectValue
             guard let values = object?["channels"]?.arrayValue else { return nil }
@@ -234,22 +237,22 @@ public final class APNsClient: PushSender, ChannelManager, Service {
     public func deleteChannel(
         _ id: String, of bundleID: BundleID, team: TeamID, environment: APNsEnvironment
     ) async -> ChannelOutcome<ChannelDeleted> {
-        await manage(team, environment) { authority, authorization in
+        await manage(bundleID, team, environment) { authority in
             OutgoingRequest(
-                channels: "DELETE", of: bundleID, fields: [("apns-channel-id", id)], authority: authority,
-                authorization: authorization)
+                channels: "DELETE", of: bundleID, fields: [("apns-channel-id", id)], authority: authority)
         } reading: { _ in
             ChannelDeleted()
         }
     }
 
     private func manage<Value>(
-        _ team: TeamID, _ environment: APNsEnvironment, _ request: (String, String) -> OutgoingRequest,
-        reading read: (Response) -> Value?
+        _ bundleID: BundleID, _ team: TeamID, _ environment: APNsEnvironment,
+        _ request: (_ authority: String) -> OutgoingRequest, reading read: (Response) -> Value?
     ) async -> ChannelOutcome<Value> {
-        let place = Place(team: team, environment: environment, isForChannels: true)
+        let place = Place(
+            key: tokens.place(for: bundleID.text, of: team, in: environment), isForChannels: true)
         let authority = settings.address(environment, isForChannels: true).authority
-        switch await exchange(at: place, of: nil, { request(authority, $0.authorization) }) {
+        switch await exchange(at: place, of: nil, request(authority)) {
         case .answered(let response):
             if (200..<300).contains(response.status), let value = read(response) { return .done(value) }
             return .refused(response.answer(now: now()))

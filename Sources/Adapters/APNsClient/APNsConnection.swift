@@ -24,6 +24,8 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private let logger: Logger
     private let idleTime: TimeAmount
     private let pingTimeout: TimeAmount
+    private let silence: Duration
+    private let clock: ProviderTokens
 
     private var context: ChannelHandlerContext?
     private var streams: [HTTP2StreamID: Stream] = [:]
@@ -36,6 +38,13 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     /// What APNs may still send of all answers' bodies together.
     private var window = APNsConnection.fullWindow
     private var lastRead = NIODeadline.now()
+    /// The same on the clock of provider tokens.
+    private var lastReadUptime: ContinuousClock.Instant
+    /// What requests show; a connection keeps its own, as APNs counts tokens per connection. [Apple]
+    private(set) var token: ProviderToken?
+    /// When a request showed it first.
+    private var tokenShownAt: ContinuousClock.Instant?
+    private var isTokenComing = true
     /// When an answer began last.
     private var lastAnswer: NIODeadline?
     private var idleCheck: Scheduled<Void>?
@@ -43,6 +52,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
 
     fileprivate struct Stream {
         let exchange: Exchange
+        let token: ProviderToken
         let startedAt = NIODeadline.now()
         var progress = Progress.kept
         var status = 0
@@ -62,25 +72,82 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private static let fullWindow = 65_535
     private static let windowStep = 16_384
 
-    init(id: Int, pool: ConnectionPool, idleTime: TimeAmount, pingTimeout: TimeAmount, logger: Logger) {
+    init(
+        id: Int, pool: ConnectionPool, idleTime: TimeAmount, pingTimeout: TimeAmount, silence: Duration,
+        logger: Logger, clock: ProviderTokens
+    ) {
         self.id = id
         self.pool = pool
         self.idleTime = idleTime
         self.pingTimeout = pingTimeout
+        self.silence = silence
         self.logger = logger
+        self.clock = clock
+        lastReadUptime = clock.now.uptime
     }
 
     // MARK: For the pool
 
     var isEmpty: Bool { streams.isEmpty }
 
+    /// Sees to it that a request can be written: after a long silence the path is tested, and a token that is too old is
+    /// replaced.
+    func prepare(at now: ProviderTokens.Time) {
+        guard isOpen, !isLeaving else { return }
+        if now.uptime - lastReadUptime >= silence { test() }
+        prepareToken(at: now)
+    }
+
+    private func prepareToken(at now: ProviderTokens.Time) {
+        guard !isTokenComing, let token else { return }
+        let age = now.age(of: token)
+        let isUsable: Bool
+        if let tokenShownAt {
+            if let age, age < token.renewalAge { return }
+            // APNs would refuse another on this connection. [Apple]
+            if now.uptime - tokenShownAt < .seconds(ProviderTokens.minimumAge) { return leave() }
+            isUsable = age.map { $0 < ProviderTokens.maximumAge } ?? false
+        } else {
+            // Shown now, it would be renewed too soon after.
+            if let age, age < ProviderTokens.minimumAge { return }
+            isUsable = false
+        }
+        if !isUsable { pool.hold(id, for: .token) }
+        isTokenComing = true
+        pool.fetchToken(for: self)
+    }
+
+    /// - Parameter new: Nil when there is no key any more.
+    func tokenCame(_ new: ProviderToken?) {
+        isTokenComing = false
+        if new != token { tokenShownAt = nil }
+        token = new
+    }
+
+    /// Holds requests until the connection has answered a PING, if nothing has come from APNs since then.
+    func test(unlessHeardSince time: NIODeadline) {
+        guard isOpen, !isLeaving, lastRead < time else { return }
+        test()
+        flush()
+    }
+
+    private func test() {
+        pool.hold(id, for: .ping)
+        ping()
+    }
+
     /// Writes a request, without flushing.
     func write(_ exchange: Exchange) {
+        // The pool writes to none without a token.
+        guard let token else { return pool.lost(exchange, .notSent(.noKey), on: id) }
+        if tokenShownAt == nil { tokenShownAt = clock.now.uptime }
         let stream = HTTP2StreamID(nextStream)
         nextStream += 2
-        streams[stream] = Stream(exchange: exchange)
+        streams[stream] = Stream(exchange: exchange, token: token)
         let request = exchange.request
-        write(.headers(.init(headers: request.headers, endStream: request.body == nil)), on: stream)
+        var headers = request.headers
+        if request.needsToken { headers.add(name: "authorization", value: token.authorization) }
+        write(.headers(.init(headers: headers, endStream: request.body == nil)), on: stream)
         if let body = request.body {
             write(.data(.init(data: .byteBuffer(body), endStream: true)), on: stream)
         }
@@ -111,7 +178,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         // One that had waited so long that it had no time left says nothing.
         if let oldest, now - oldest >= pingTimeout, !isLeaving, lastAnswer.map({ $0 < oldest }) ?? true {
             logger.info("APNs answers no requests", metadata: ["connection": "\(id)"])
-            pool.connectionFailed(id)
+            pool.connectionFailed(id, since: oldest)
             leave()
         }
         for stream in expired.values { lose(stream, .timedOut) }
@@ -195,6 +262,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         lastRead = .now()
+        lastReadUptime = clock.now.uptime
         switch frame.payload {
         case .headers(let headers): receive(headers, on: frame.streamID)
         case .data(let piece): receive(piece, on: frame.streamID)
@@ -221,6 +289,7 @@ final class APNsConnection: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         case .ping(_, ack: true):
             pingDeadline?.cancel()
             pingDeadline = nil
+            pool.isAlive(id)
         default: break
         }
     }
@@ -360,7 +429,7 @@ extension APNsConnection.Stream {
     fileprivate var isTaken: Bool { status == 200 }
 
     fileprivate func response(on connection: Int) -> Response {
-        Response(status: status, headers: headers, body: body, connection: connection)
+        Response(status: status, headers: headers, body: body, connection: connection, token: token)
     }
 
     /// What came of a request that is not answered: what was not written to its end, APNs has not looked at.

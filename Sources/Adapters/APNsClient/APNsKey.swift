@@ -12,6 +12,8 @@ public struct APNsKey: Sendable, CustomStringConvertible, CustomReflectable {
     public let id: String
     /// A key is for one environment or, as older ones are, for both. [Apple]
     public let environments: Set<APNsEnvironment>
+    /// The bundle IDs that a topic-specific key is for; nil for a key of the whole team.
+    public let topics: Set<BundleID>?
     let key: ES256PrivateKey
 
     /// Reads a key.
@@ -19,7 +21,7 @@ public struct APNsKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// - Throws: `APNsClientError.unusableKey` for anything else.
     public init(
         team: TeamID, id: String, pem: String,
-        environments: Set<APNsEnvironment> = Set(APNsEnvironment.allCases)
+        environments: Set<APNsEnvironment> = Set(APNsEnvironment.allCases), topics: Set<BundleID>? = nil
     ) throws(APNsClientError) {
         guard !id.isEmpty, id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             let key = try? ES256PrivateKey(pem: pem)
@@ -27,6 +29,7 @@ public struct APNsKey: Sendable, CustomStringConvertible, CustomReflectable {
         self.team = team
         self.id = id
         self.environments = environments
+        self.topics = topics
         self.key = key
     }
 

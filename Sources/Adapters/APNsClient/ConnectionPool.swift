@@ -17,6 +17,8 @@ final class ConnectionPool {
     private let settings: APNsClient.Settings
     private let tls: NIOSSLContext
     private let figures: PoolFigures
+    private let tokens: ProviderTokens
+    private let place: ProviderTokens.Place
     private let logger: Logger
 
     private var state: PoolState
@@ -34,12 +36,14 @@ final class ConnectionPool {
 
     init(
         address: APNsClient.Address, settings: APNsClient.Settings, tls: NIOSSLContext, figures: PoolFigures,
-        logger: Logger, eventLoop: any EventLoop
+        tokens: ProviderTokens, place: ProviderTokens.Place, logger: Logger, eventLoop: any EventLoop
     ) {
         self.address = address
         self.settings = settings
         self.tls = tls
         self.figures = figures
+        self.tokens = tokens
+        self.place = place
         self.logger = logger
         self.eventLoop = eventLoop
         state = PoolState(
@@ -76,6 +80,11 @@ final class ConnectionPool {
         connections[connection]?.leave()
     }
 
+    /// Uses the connections with this provider token for nothing more.
+    func leave(showing token: ProviderToken) {
+        for connection in Array(connections.values) where connection.token == token { connection.leave() }
+    }
+
     /// Uses none of the connections that there are for anything more.
     func leaveAll() {
         for connection in Array(connections.values) { connection.leave() }
@@ -97,6 +106,10 @@ final class ConnectionPool {
     // MARK: Writing
 
     private func writeWaiting() {
+        if !waiting.isEmpty {
+            let now = tokens.now
+            for connection in Array(connections.values) { connection.prepare(at: now) }
+        }
         while let exchange = waiting.first, let id = state.takeStream() {
             waiting.removeFirst()
             figures.waiting.decrement()
@@ -156,8 +169,11 @@ final class ConnectionPool {
         logger.debug("Connecting to APNs", metadata: ["connection": "\(id)"])
         let connection = APNsConnection(
             id: id, pool: self, idleTime: TimeAmount(settings.idleTime),
-            pingTimeout: TimeAmount(settings.pingTimeout), logger: logger)
+            pingTimeout: TimeAmount(settings.pingTimeout), silence: settings.silence, logger: logger,
+            clock: tokens)
         connections[id] = connection
+        state.hold(id, for: .token)
+        fetchToken(for: connection)
         let timeout = TimeAmount(settings.connectTimeout)
         connecting[id] = eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
             connecting[id] = nil
@@ -213,6 +229,38 @@ final class ConnectionPool {
 
     // MARK: For the connections
 
+    /// Gives the connection a provider token, or another than it has.
+    func fetchToken(for connection: APNsConnection) {
+        let bound = NIOLoopBound(connection, eventLoop: eventLoop)
+        let pool = NIOLoopBound(self, eventLoop: eventLoop)
+        Task { [tokens, place, eventLoop] in
+            let token = await tokens.token(at: place)
+            eventLoop.execute { pool.value.tokenCame(token, for: bound.value) }
+        }
+    }
+
+    private func tokenCame(_ token: ProviderToken?, for connection: APNsConnection) {
+        connection.tokenCame(token)
+        if token == nil {
+            connection.leave()
+            finishWaiting(.notSent(.noKey))
+        } else {
+            state.release(connection.id, from: .token)
+            writeWaiting()
+        }
+    }
+
+    /// No more requests go to the connection until what it awaits has come.
+    func hold(_ id: Int, for awaited: PoolState.Awaited) {
+        state.hold(id, for: awaited)
+    }
+
+    /// The connection has answered a PING.
+    func isAlive(_ id: Int) {
+        state.release(id, from: .ping)
+        writeWaiting()
+    }
+
     /// The first settings of APNs have come: the connection can be used.
     func connected(_ id: Int, streams: Int?) {
         connecting.removeValue(forKey: id)?.cancel()
@@ -233,7 +281,9 @@ final class ConnectionPool {
         let now = NIODeadline.now()
         state.giveBackStream(of: response.connection)
         // A request that was looked at beyond its provider token shows that the token is good.
-        if response.status != 403 { state.trusted(response.connection) }
+        if response.status != 403, response.reason != APNsReason.tooManyProviderTokenUpdates {
+            state.trusted(response.connection)
+        }
         figures.inFlight.decrement()
         figures.duration.recordNanoseconds((now - exchange.startedAt).nanoseconds)
         let isBad = response.status == 400 && response.reason == APNsReason.badDeviceToken
@@ -264,17 +314,26 @@ final class ConnectionPool {
         writeWaiting()
     }
 
-    /// Takes back requests that the connection was not to be used for, before all others.
+    /// So often a request is taken back, and no further connection is left for it.
+    private static let maximumReturns = 5
+
+    /// Takes back requests that the connection was not to be used for: the first time before all others, then behind
+    /// them, as the request itself may be why APNs leaves.
     func returned(_ exchanges: [Exchange]) {
-        for exchange in exchanges.reversed() {
+        var first: [Exchange] = []
+        for exchange in exchanges {
             figures.inFlight.decrement()
+            exchange.returns += 1
             if isShuttingDown {
                 finish(exchange, .notSent(.shuttingDown))
+            } else if exchange.returns >= Self.maximumReturns {
+                finish(exchange, .notSent(.connectionClosed))
             } else {
                 figures.waiting.increment()
-                waiting.prepend(exchange)
+                if exchange.returns == 1 { first.append(exchange) } else { waiting.append(exchange) }
             }
         }
+        for exchange in first.reversed() { waiting.prepend(exchange) }
         if !waiting.isEmpty {
             scheduleTick()
             writeWaiting()
@@ -285,9 +344,13 @@ final class ConnectionPool {
         state.leave(id)
     }
 
-    /// The connection is no good, though it is not closed.
-    func connectionFailed(_ id: Int) {
+    /// The connection is no good, though it is not closed. The others may be none either: they are tested.
+    /// - Parameter since: From when it gave no answer.
+    func connectionFailed(_ id: Int, since: NIODeadline) {
         state.failed(id, at: .now(), random: .random(in: 0...1))
+        for connection in Array(connections.values) where connection.id != id {
+            connection.test(unlessHeardSince: since)
+        }
     }
 
     /// - Parameter exchanges: what is lost with it, and what came of that.

@@ -3,11 +3,13 @@ import NIOHPACK
 import Notifications
 import Tenancy
 
-/// A request that is ready to be written.
+/// A request that is ready to be written, but for the provider token, which the connection adds.
 struct OutgoingRequest: Sendable {
     let headers: HPACKHeaders
     /// Nil for a request without a body.
     let body: ByteBuffer?
+    /// Whether the connection adds its provider token; tests say what they show.
+    var needsToken = true
 }
 
 /// What came of a request, as it came.
@@ -23,6 +25,8 @@ struct Response: Sendable {
     let body: [UInt8]
     /// Which connection of the pool it came on.
     let connection: Int
+    /// The provider token that the request was written with.
+    var token: ProviderToken?
 }
 
 /// A request on its way. Belongs to its pool's event loop.
@@ -34,6 +38,8 @@ final class Exchange {
     let tenant: TenantID?
     /// Whose circuit breaker decides by its answer.
     let probes: TeamBreakers.Probes
+    /// How often a connection was left before it accepted the request.
+    var returns = 0
     private var continuation: CheckedContinuation<ExchangeOutcome, Never>?
 
     init(

@@ -10,12 +10,12 @@ extension OutgoingRequest {
     /// A notification or a broadcast.
     ///
     /// Sources: "Sending notification requests to APNs", "Sending broadcast push notification requests to APNs". [Apple]
-    init(_ request: PushRequest, authority: String, authorization: String) {
+    init(_ request: PushRequest, authority: String) {
         switch request.destination {
         case .device(let token):
             self.init(
                 method: "POST", authority: authority, path: "/3/device/" + token.hex,
-                authorization: authorization, fields: request.headers.fields, body: request.payload)
+                fields: request.headers.fields, body: request.payload)
         case .channel(let id, let bundleID):
             // The app is in the path, and the ID goes by another name. Priority and expiration are required.
             var fields: [(name: String, value: String)] = [("apns-channel-id", id)]
@@ -29,25 +29,23 @@ extension OutgoingRequest {
             if request.headers.expiration == nil { fields.append(("apns-expiration", "0")) }
             self.init(
                 method: "POST", authority: authority, path: "/4/broadcasts/apps/" + bundleID.text,
-                authorization: authorization, fields: fields, body: request.payload)
+                fields: fields, body: request.payload)
         }
     }
 
     /// Source: "Sending channel management requests to APNs". [Apple]
     init(
         channels method: String, of bundleID: BundleID, path: String = "channels",
-        fields: [(name: String, value: String)] = [], body: JSONObject? = nil, authority: String,
-        authorization: String
+        fields: [(name: String, value: String)] = [], body: JSONObject? = nil, authority: String
     ) {
         self.init(
             method: method, authority: authority, path: "/1/apps/\(bundleID.text)/\(path)",
-            authorization: authorization, fields: fields, body: body.map { JSONValue.object($0).serialized() }
-        )
+            fields: fields, body: body.map { JSONValue.object($0).serialized() })
     }
 
     private init(
-        method: String, authority: String, path: String, authorization: String,
-        fields: [(name: String, value: String)], body: [UInt8]?
+        method: String, authority: String, path: String, fields: [(name: String, value: String)],
+        body: [UInt8]?
     ) {
         var headers = HPACKHeaders()
         headers.reserveCapacity(5 + fields.count)
@@ -56,7 +54,6 @@ extension OutgoingRequest {
         headers.add(name: ":authority", value: authority)
         // It is a secret, and never comes again: not for the table that HPACK keeps (RFC 7541 §7.1.3).
         headers.add(name: ":path", value: path, indexing: .neverIndexed)
-        headers.add(name: "authorization", value: authorization)
         for field in fields {
             let recurs = Self.recurring.contains(field.name)
             headers.add(name: field.name, value: field.value, indexing: recurs ? .indexable : .nonIndexable)

@@ -29,6 +29,15 @@ struct PoolState {
         /// Whether it is counted as one that came to nothing.
         var hasFailed = false
         var used = 0
+        /// What must come before more requests go there.
+        var awaits: Set<Awaited> = []
+    }
+
+    enum Awaited {
+        /// A provider token.
+        case token
+        /// The answer to a PING, after a long silence.
+        case ping
     }
 
     private enum Phase {
@@ -51,7 +60,7 @@ struct PoolState {
 
     /// The streams that may be open on a connection now.
     private func room(_ connection: Connection) -> Int {
-        guard connection.phase == .open else { return 0 }
+        guard connection.phase == .open, connection.awaits.isEmpty else { return 0 }
         let limit =
             connection.isTrusted ? min(connection.allowed, limits.streams) : min(connection.allowed, 1)
         return max(0, limit - connection.used)
@@ -77,8 +86,9 @@ struct PoolState {
     /// What to do when requests wait and no connection has room.
     mutating func need(at now: NIODeadline) -> Need {
         let usable = connections.values.filter { $0.phase != .leaving }
-        // One that has yet to show how many streams it will have may have enough.
-        guard usable.count < limits.connections, usable.allSatisfy(\.isTrusted) else { return .nothing }
+        // One that has yet to show how many streams it will have, or that it is alive, may have enough.
+        guard usable.count < limits.connections, usable.allSatisfy({ $0.isTrusted && $0.awaits.isEmpty })
+        else { return .nothing }
         if let retryAt, now < retryAt { return .pause(until: retryAt) }
         lastID += 1
         connections[lastID] = Connection()
@@ -96,6 +106,16 @@ struct PoolState {
             connection.allowed = streams
         }
         connections[id] = connection
+    }
+
+    /// No more requests go to the connection until what it awaits has come.
+    mutating func hold(_ id: Int, for awaited: Awaited) {
+        connections[id]?.awaits.insert(awaited)
+    }
+
+    /// What the connection awaited has come.
+    mutating func release(_ id: Int, from awaited: Awaited) {
+        connections[id]?.awaits.remove(awaited)
     }
 
     /// An answer shows that APNs took the provider token. Others show nothing: a server that refuses every token is not

@@ -17,15 +17,19 @@ struct ProviderToken: Sendable, Hashable {
     let renewalAge: Double
 }
 
-/// The provider tokens of the teams: one for each key, made anew when it is time.
+/// The provider tokens of the teams' keys.
 ///
-/// "Refresh your token no more than once every 20 minutes and no less than once every 60 minutes." Source:
-/// "Establishing a token-based connection to APNs" [Apple]. That it is done after 38 to 42 minutes is ours.
+/// APNs counts tokens per connection: it reports an error "if you use a new token more than once every 20 minutes on the
+/// same connection", and refuses tokens older than 60 minutes. Source: "Establishing a token-based connection to APNs"
+/// [Apple]. So each connection keeps its own token (``APNsConnection``). A connection gets the newest token of its key if
+/// that is less than 20 minutes old, otherwise a new one: a key signs at most one token in 20 minutes. [ours]
 final class ProviderTokens: Sendable {
-    /// What a key is for.
+    /// What a key is used for.
     struct Place: Hashable {
         let team: TeamID
         let environment: APNsEnvironment
+        /// A bundle ID that has a topic-specific key; nil for the team's other bundle IDs.
+        var topic: String?
     }
 
     private struct Name: Hashable {
@@ -35,16 +39,20 @@ final class ProviderTokens: Sendable {
 
     private struct Contents {
         var keys: [Place: APNsKey] = [:]
+        /// The newest token of each key.
         var tokens: [Name: ProviderToken] = [:]
-        /// The keys that somebody signs with at the moment, to renew a token that is still good.
-        var renewing: Set<Name> = []
+
+        /// The topic-specific key, or else the team's.
+        func key(at place: Place) -> APNsKey? {
+            keys[place] ?? keys[Place(team: place.team, environment: place.environment)]
+        }
     }
 
     private let contents = Mutex(Contents())
     private let clock: @Sendable () -> Time
 
     /// A moment, by the time of day and by a clock that nobody sets.
-    private struct Time {
+    struct Time {
         let date: Date
         let uptime: ContinuousClock.Instant
 
@@ -61,28 +69,34 @@ final class ProviderTokens: Sendable {
 
     /// So far may the time of day be put back before what was issued is in the future.
     private static let tolerance = 60.0
-    private static let minimumAge = 20.0 * 60
-    private static let renewalAge = 38.0 * 60...42.0 * 60
+    /// The shortest time between two tokens on one connection, in seconds. [Apple]
+    static let minimumAge = 20.0 * 60
+    /// At least `minimumAge` after a connection's first request, as its token was younger than `minimumAge` then.
+    private static let renewalAge = 42.0 * 60...46.0 * 60
     /// While a token is renewed, the old one is used up to this age.
-    private static let maximumAge = 55.0 * 60
+    static let maximumAge = 55.0 * 60
 
     init(
         _ keys: [APNsKey], now: @escaping @Sendable () -> Date,
         uptime: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
         clock = { Time(date: now(), uptime: uptime()) }
-        _ = replaceKeys(keys)
+        replaceKeys(keys)
     }
 
-    /// The tokens of keys that stay are kept; one of the same ID may be another, where the file was the wrong one.
-    /// - Returns: where there was another key before.
-    func replaceKeys(_ keys: [APNsKey]) -> Set<Place> {
+    var now: Time { clock() }
+
+    /// Replaces all keys. The tokens of keys that stay are kept; a key of the same ID may be another, where the file was
+    /// the wrong one.
+    func replaceKeys(_ keys: [APNsKey]) {
         contents.withLock { contents in
             let before = contents.keys
             contents.keys = [:]
             for key in keys {
                 for environment in key.environments {
-                    contents.keys[Place(team: key.team, environment: environment)] = key
+                    for topic in key.topics.map({ $0.map { Optional($0.text) } }) ?? [nil] {
+                        contents.keys[Place(team: key.team, environment: environment, topic: topic)] = key
+                    }
                 }
             }
             let kept = keys.filter { key in
@@ -90,57 +104,48 @@ final class ProviderTokens: Sendable {
             }
             let names = Set(kept.map { Name(team: $0.team, keyID: $0.id) })
             contents.tokens = contents.tokens.filter { names.contains($0.key) }
-            return Set(before.filter { !$0.value.isSame(as: contents.keys[$0.key]) }.keys)
         }
     }
 
-    /// The token to show; nil when the team has no key for the environment.
-    func token(for team: TeamID, _ environment: APNsEnvironment) async -> ProviderToken? {
+    /// The key to sign with; nil when the team has none for the environment and topic.
+    func key(at place: Place) -> APNsKey? { contents.withLock { $0.key(at: place) } }
+
+    /// Where connections for the bundle ID belong: to its own key, or to the team's.
+    func place(for bundleID: String, of team: TeamID, in environment: APNsEnvironment) -> Place {
+        let own = Place(team: team, environment: environment, topic: bundleID)
+        return contents.withLock { $0.keys[own] } == nil ? Place(team: team, environment: environment) : own
+    }
+
+    /// A token for a connection that has shown none yet, or that is to replace its own.
+    /// - Returns: less than 20 minutes old; nil when there is no key.
+    func token(at place: Place) async -> ProviderToken? {
         let now = clock()
-        let (key, usable) = contents.withLock { contents -> (APNsKey?, ProviderToken?) in
-            guard let key = contents.keys[Place(team: team, environment: environment)] else {
-                return (nil, nil)
-            }
-            let name = Name(team: team, keyID: key.id)
-            guard let token = contents.tokens[name], let age = now.age(of: token) else { return (key, nil) }
-            if age < token.renewalAge { return (key, token) }
-            // One renews it; meanwhile it is good for all others.
-            if age < Self.maximumAge, !contents.renewing.insert(name).inserted {
-                return (key, token)
-            }
-            return (key, nil)
+        let (key, newest) = contents.withLock { contents in
+            let key = contents.key(at: place)
+            return (key, key.flatMap { contents.tokens[Name(team: $0.team, keyID: $0.id)] })
         }
         guard let key else { return nil }
-        if let usable { return usable }
-        return await renew(key, for: Place(team: team, environment: environment), at: now)
+        if let newest, let age = now.age(of: newest), age < Self.minimumAge { return newest }
+        return await sign(key, for: place, at: now)
     }
 
-    /// Another token than one that APNs says is too old.
-    /// - Returns: nil when it is too soon for that: then it is not its age that is wrong, but a clock.
-    func token(
-        insteadOf refused: ProviderToken, for team: TeamID, _ environment: APNsEnvironment
-    ) async
-        -> ProviderToken?
-    {
+    /// Whether another connection would have another token than this, which APNs says is too old.
+    /// - Returns: false when it is too soon for another: then not its age is wrong, but a clock.
+    func isReplaceable(_ refused: ProviderToken, at place: Place) -> Bool {
         let now = clock()
-        let (key, current) = contents.withLock { contents in
-            let key = contents.keys[Place(team: team, environment: environment)]
-            return (key, key.flatMap { contents.tokens[Name(team: team, keyID: $0.id)] })
+        let newest = contents.withLock { contents in
+            contents.key(at: place).flatMap { contents.tokens[Name(team: $0.team, keyID: $0.id)] }
         }
-        guard let key else { return nil }
-        if let current, current != refused, now.age(of: current) != nil { return current }
-        guard now.age(of: refused).map({ $0 >= Self.minimumAge }) ?? true else { return nil }
-        return await renew(key, for: Place(team: team, environment: environment), at: now)
+        return newest != refused || now.age(of: refused).map { $0 >= Self.minimumAge } ?? true
     }
 
-    /// Signs a token; of several at once, one is kept, and everybody has that. Where the key was replaced meanwhile, it is one
-    /// of the new key.
-    private func renew(_ key: APNsKey, for place: Place, at now: Time) async -> ProviderToken? {
+    /// Signs a token. Of several that are signed at once, one is kept, and everybody has that. Where the key was replaced
+    /// meanwhile, the token is one of the new key.
+    private func sign(_ key: APNsKey, for place: Place, at now: Time) async -> ProviderToken? {
         let name = Name(team: key.team, keyID: key.id)
         let authorization = await Self.sign(key, at: now.date)
         let (isCurrent, token) = contents.withLock { contents -> (Bool, ProviderToken?) in
-            contents.renewing.remove(name)
-            guard key.isSame(as: contents.keys[place]) else { return (false, nil) }
+            guard key.isSame(as: contents.key(at: place)) else { return (false, nil) }
             if let other = contents.tokens[name], let age = now.age(of: other), age < Self.minimumAge {
                 return (true, other)
             }
@@ -151,7 +156,7 @@ final class ProviderTokens: Sendable {
             contents.tokens[name] = token
             return (true, token)
         }
-        return isCurrent ? token : await self.token(for: place.team, place.environment)
+        return isCurrent ? token : await self.token(at: place)
     }
 
     private struct Claims: JWTPayload {

@@ -15,7 +15,9 @@ extension Response {
     }
 
     private static func reason(in object: JSONObject?) -> APNsReason? {
-        word(object?["reason"]?.stringValue).map { APNsReason(rawValue: $0) }
+        // A proxy or server may pad the reason: `"PayloadTooLarge "` has been seen. [observed]
+        let text = object?["reason"]?.stringValue?.trimmingCharacters(in: .whitespaces)
+        return word(text).map { APNsReason(rawValue: $0) }
     }
 
     /// The text, if it is one to 64 ASCII letters, digits and hyphens, as all that APNs says are: not every text can be

@@ -9,7 +9,8 @@ import Tenancy
 /// The file that says which key is used for which team: `{"keys": [{"team": …, "id": …, "file": …}]}`.
 ///
 /// Each entry names a team, the ID of its key, the `.p8` file that Apple gave out (relative to the list, and readable by
-/// nobody but its owner and its group) and, for a key that is for one alone, its `environments`.
+/// nobody but its owner and its group). A key for one environment names it in `environments`; a topic-specific key names its
+/// bundle IDs in `topics`. No two keys may be for the same team, environment and bundle ID.
 struct APNsKeyList {
     let path: String
 
@@ -20,11 +21,20 @@ struct APNsKeyList {
         let team: TeamID
         let id: String
         let environments: Set<APNsEnvironment>
+        /// Nil for a key of the whole team.
+        let topics: Set<BundleID>?
         let file: SecretFile
 
         func key() throws -> APNsKey {
             let pem = String(decoding: try file.bytes(), as: UTF8.self)
-            return try APNsKey(team: team, id: id, pem: pem, environments: environments)
+            return try APNsKey(team: team, id: id, pem: pem, environments: environments, topics: topics)
+        }
+
+        /// Whether both keys would serve the same requests, so that neither could be preferred.
+        func competes(with other: Entry) -> Bool {
+            guard team == other.team, !environments.isDisjoint(with: other.environments) else { return false }
+            guard let topics, let otherTopics = other.topics else { return topics == other.topics }
+            return !topics.isDisjoint(with: otherTopics)
         }
     }
 
@@ -65,6 +75,15 @@ struct APNsKeyList {
                 throw JSONFieldError.invalid(
                     path: "keys[\(number)].id", reason: "must not be named twice for a team")
             }
+            for (number, entry) in entries.enumerated() {
+                guard let other = entries[..<number].firstIndex(where: { $0.competes(with: entry) }) else {
+                    continue
+                }
+                throw JSONFieldError.invalid(
+                    path: "keys[\(number)]",
+                    reason: "must not be for the same team, environment and topic as keys[\(other)]:"
+                        + " name different environments or topics, or remove one key")
+            }
             guard !entries.isEmpty else {
                 throw JSONFieldError.invalid(path: "keys", reason: "must not be empty")
             }
@@ -80,6 +99,7 @@ struct APNsKeyList {
         let id = try entry.requiredString("id")
         let file = try entry.requiredString("file")
         let environments = try entry.optionalArray("environments")
+        let topics = try entry.optionalArray("topics")
         try entry.finish()
         guard let team = try? TeamID(team) else {
             throw JSONFieldError.invalid(
@@ -90,10 +110,15 @@ struct APNsKeyList {
             throw JSONFieldError.invalid(
                 path: entry.path(of: "environments"), reason: "must be production, sandbox, or both")
         }
+        let bundleIDs = topics?.compactMap { $0.stringValue.flatMap { try? BundleID($0) } }
+        guard bundleIDs?.count == topics?.count, bundleIDs?.isEmpty != true else {
+            throw JSONFieldError.invalid(
+                path: entry.path(of: "topics"), reason: "must be bundle IDs such as com.example.MyApp.Clip")
+        }
         let place = URL(
             fileURLWithPath: file, relativeTo: URL(fileURLWithPath: path).deletingLastPathComponent())
         return Entry(
             team: team, id: id, environments: known.map(Set.init) ?? Set(APNsEnvironment.allCases),
-            file: SecretFile(path: place.path))
+            topics: bundleIDs.map(Set.init), file: SecretFile(path: place.path))
     }
 }

@@ -126,8 +126,9 @@ struct RequestJudge {
             {
                 throw Refusal(.tooManyProviderTokenUpdates)
             }
-            connection.updatedAt = now
         }
+        // A connection's first token counts too. [observed: pushy #931]
+        connection.updatedAt = now
         connection.team = claims.team
         connection.keyID = claims.keyID
         connection.authorization = authorization

@@ -6,6 +6,8 @@ public import JSON
 /// Source: "Sending notification requests to APNs". [Apple]
 public struct NotificationHeaders: Sendable, Hashable {
     public let pushType: PushType
+    /// Of the app or App Clip that the notification is for.
+    public let bundleID: String
     /// The bundle ID with what the push type appends to it.
     public let topic: String
     public let priority: Priority
@@ -70,6 +72,7 @@ public struct NotificationHeaders: Sendable, Hashable {
             throw .invalid(field: "headers.id", reason: "must be a UUID")
         }
         self.pushType = pushType
+        self.bundleID = bundleID
         self.topic = topic
         self.priority = priority ?? (pushType == .background ? .powerAware : .immediate)
         self.expiration = expiration

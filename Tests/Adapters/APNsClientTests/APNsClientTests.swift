@@ -65,8 +65,9 @@ import Testing
     @Test(arguments: APNsReason.statuses.keys.sorted { $0.rawValue < $1.rawValue })
     func reportsEveryReason(_ reason: APNsReason) async throws {
         let since = Date(timeIntervalSince1970: 1_700_000_000.125)
-        // A request that is refused for its key goes again by itself.
-        let times = reason == .unrelatedKeyIdInToken ? 2 : 1
+        // A request that is refused for the connection's key or token goes again by itself, on another.
+        let isOfTheConnection = [.unrelatedKeyIdInToken, .tooManyProviderTokenUpdates].contains(reason)
+        let times = isOfTheConnection ? 2 : 1
         try await SimulatedService.lend(rules: [Rule(.answer(reason, invalidSince: since), times: times)]) {
             service in
             let outcome = try await service.send()
@@ -76,7 +77,7 @@ import Testing
             let after = try await service.isAccepted()
             #expect(after)
             // No reason takes a new connection but the one whose cure it is; for another token it is too soon.
-            let connections = reason == .unrelatedKeyIdInToken ? 2 : 1
+            let connections = isOfTheConnection ? 2 : 1
             #expect(service.simulator.counters.connections == connections)
         }
     }
@@ -97,6 +98,53 @@ import Testing
             #expect(service.simulator.counters.connections == 2)
             #expect(service.simulator.counters.refused.isEmpty)
         }
+    }
+
+    @Test func topicSpecificKeySignsForItsTopicsOnly() async throws {
+        let second = P256.Signing.PrivateKey()
+        let keys = [
+            try SimulatedService.clientKey(),
+            try APNsKey(
+                team: SimulatedService.team, id: "SECONDKEY1", pem: second.pemRepresentation,
+                topics: [SimulatedService.bundleID]),
+        ]
+        try await SimulatedService.lend(
+            keys: keys,
+            options: {
+                $0.teams[0].keys.append(
+                    .init(id: "SECONDKEY1", publicKey: second.publicKey.pemRepresentation))
+            }
+        ) { service in
+            let others = ["com.example.Coffee", "com.example.Coffee.Clip2", "com.example.Coffee.Clip.Part"]
+            for bundleID in [SimulatedService.bundleID.text] + others {
+                for pushType in [PushType.alert, .liveActivity] {
+                    let outcome = await service.client.send(
+                        try SimulatedService.request(pushType: pushType, bundleID: bundleID))
+                    #expect(outcome.isAccepted)
+                }
+            }
+            let signers = try service.simulator.received.map { try Self.keyID($0.header("authorization")) }
+            #expect(
+                signers == ["SECONDKEY1", "SECONDKEY1"]
+                    + Array(repeating: SimulatedService.keyID, count: 6))
+            #expect(service.simulator.counters.connections == 2)
+            #expect(service.simulator.counters.refused.isEmpty)
+
+            // Without it, the team's key signs for all.
+            service.client.replaceKeys([keys[0]])
+            #expect(try await service.isAccepted())
+            let last = try #require(service.simulator.received.last)
+            #expect(try Self.keyID(last.header("authorization")) == SimulatedService.keyID)
+        }
+    }
+
+    /// Of a provider token.
+    private static func keyID(_ authorization: String?) throws -> String? {
+        let part = try #require(authorization?.dropFirst(7).split(separator: ".").first)
+        let base64 = part.replacing("-", with: "+").replacing("_", with: "/")
+        let header = try #require(
+            Data(base64Encoded: base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4)))
+        return (try JSONSerialization.jsonObject(with: header) as? [String: Any])?["kid"] as? String
     }
 
     /// Who named the wrong file for a key's ID, and then the right one, need not wait until the token is old.

@@ -39,76 +39,70 @@ import Testing
         )
     }
 
-    @Test func aTokenIsKeptForFortyMinutesMoreOrLess() async throws {
+    private let place = ProviderTokens.Place(team: SimulatedService.team, environment: .sandbox)
+
+    @Test func connectionsShareATokenForTwentyMinutes() async throws {
         let tokens = try tokens()
-        let first = try #require(await tokens.token(for: SimulatedService.team, .sandbox))
-        #expect(await tokens.token(for: SimulatedService.team, .production) == first)
-        time.advance(minutes: 37)
-        #expect(await tokens.token(for: SimulatedService.team, .sandbox) == first)
-        time.advance(minutes: 6)
-        let second = try #require(await tokens.token(for: SimulatedService.team, .sandbox))
+        let first = try #require(await tokens.token(at: place))
+        let production = ProviderTokens.Place(team: SimulatedService.team, environment: .production)
+        #expect(await tokens.token(at: production) == first)
+        time.advance(minutes: 19.9)
+        #expect(await tokens.token(at: place) == first)
+        time.advance(minutes: 0.1)
+        let second = try #require(await tokens.token(at: place))
         #expect(second.authorization != first.authorization)
-        #expect(second.issuedAt.timeIntervalSince(first.issuedAt) == 43 * 60)
+        #expect(second.issuedAt.timeIntervalSince(first.issuedAt) == 20 * 60)
     }
 
-    @Test func itIsMadeOnceForAllWhoAskAtOnce() async throws {
+    @Test func tokenAskedForByManyAtOnceIsSignedOnce() async throws {
         let tokens = try tokens()
         let all = await withTaskGroup(of: ProviderToken?.self) { group in
-            for _ in 0..<100 { group.addTask { await tokens.token(for: SimulatedService.team, .sandbox) } }
+            for _ in 0..<100 { group.addTask { await tokens.token(at: place) } }
             return await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(all.count == 1)
     }
 
-    @Test func anotherIsMadeAfterTwentyMinutesAtTheEarliest() async throws {
+    @Test func refusedTokenIsReplaceableAfterTwentyMinutesOrWhenThereIsANewer() async throws {
         let tokens = try tokens()
-        let team = SimulatedService.team
-        let first = try #require(await tokens.token(for: team, .sandbox))
+        let first = try #require(await tokens.token(at: place))
         time.advance(minutes: 19.9)
-        #expect(await tokens.token(insteadOf: first, for: team, .sandbox) == nil)
+        #expect(!tokens.isReplaceable(first, at: place))
         time.advance(minutes: 0.1)
-        let second = try #require(await tokens.token(insteadOf: first, for: team, .sandbox))
-        #expect(second.authorization != first.authorization)
-        // Somebody else was refused with the first too.
-        #expect(await tokens.token(insteadOf: first, for: team, .sandbox) == second)
-        #expect(await tokens.token(for: team, .sandbox) == second)
+        #expect(tokens.isReplaceable(first, at: place))
+        let second = try #require(await tokens.token(at: place))
+        #expect(tokens.isReplaceable(first, at: place))
+        #expect(!tokens.isReplaceable(second, at: place))
     }
 
-    @Test func aClockThatIsPutBackDoesNotKeepATokenLonger() async throws {
+    @Test func clockPutBackKeepsNoTokenLonger() async throws {
         let tokens = try tokens()
-        let team = SimulatedService.team
-        let first = try #require(await tokens.token(for: team, .sandbox))
-        // By less than a minute: it is still good, and renewed in its time.
+        let first = try #require(await tokens.token(at: place))
+        // By less than a minute: the token is still good, and replaced in its time.
         time.step(minutes: -0.9)
-        #expect(await tokens.token(for: team, .sandbox) == first)
-        time.advance(minutes: 42)
-        let second = try #require(await tokens.token(for: team, .sandbox))
+        #expect(await tokens.token(at: place) == first)
+        time.advance(minutes: 20)
+        let second = try #require(await tokens.token(at: place))
         #expect(second != first)
         // By more: for APNs it was issued in the future.
         time.step(minutes: -120)
-        let third = try #require(await tokens.token(for: team, .sandbox))
+        #expect(tokens.isReplaceable(second, at: place))
+        let third = try #require(await tokens.token(at: place))
         #expect(third.issuedAt == time.now)
-        #expect(await tokens.token(for: team, .sandbox) == third)
-        time.step(minutes: -120)
-        let fourth = try #require(await tokens.token(insteadOf: third, for: team, .sandbox))
-        #expect(fourth.issuedAt == time.now)
-        time.step(minutes: -120)
-        // Neither is one that replaced it.
-        let fifth = try #require(await tokens.token(insteadOf: third, for: team, .sandbox))
-        #expect(fifth.issuedAt == time.now)
+        #expect(await tokens.token(at: place) == third)
     }
 
-    @Test func aClockThatIsPutForwardRenewsTheToken() async throws {
+    @Test func clockPutForwardReplacesTheToken() async throws {
         let tokens = try tokens()
-        let first = try #require(await tokens.token(for: SimulatedService.team, .sandbox))
+        let first = try #require(await tokens.token(at: place))
         time.step(minutes: 60)
-        let second = try #require(await tokens.token(for: SimulatedService.team, .sandbox))
+        let second = try #require(await tokens.token(at: place))
         #expect(second.issuedAt.timeIntervalSince(first.issuedAt) == 3_600)
     }
 
     @Test func theTokenIsWhatAppleAsksFor() async throws {
         let tokens = try tokens()
-        let token = try #require(await tokens.token(for: SimulatedService.team, .sandbox))
+        let token = try #require(await tokens.token(at: place))
         #expect(token.authorization.hasPrefix("bearer "))
         let parts = token.authorization.dropFirst(7).split(separator: ".").map(String.init)
         func object(_ part: String) throws -> [String: Any] {
@@ -139,8 +133,75 @@ import Testing
                 time.advance(minutes: 21)
             }
             #expect(service.simulator.counters.connections == 1)
-            // 210 minutes, each token for 42 at most, of requests that are 21 apart.
-            #expect(service.simulator.counters.verifiedTokens == 5)
+            // Requests are 21 minutes apart, and a token is renewed from 42 minutes on: at 63, 126 and 189.
+            #expect(service.simulator.counters.verifiedTokens == 4)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30)))
+    func youngConnectionKeepsItsTokenPastTheRenewalOfAnother() async throws {
+        let time = time
+        try await SimulatedService.lend(
+            clientNow: { time.now }, clientUptime: { time.uptime }, options: { $0.now = { time.now } }
+        ) { service in
+            let first = try await service.isAccepted()
+            #expect(first)
+            time.advance(minutes: 37)
+            service.simulator.setRules([Rule(.goAway(reason: "Shutdown", accepting: true), times: 1)])
+            #expect(try await service.isAccepted())
+            #expect(try await service.isAccepted())
+            #expect(service.simulator.counters.connections == 2)
+            time.advance(minutes: 6)
+            #expect(try await service.isAccepted())
+            #expect(service.simulator.counters.connections == 2)
+            #expect(service.simulator.counters.refused.isEmpty)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30)), arguments: [1, 2, 3])
+    func noConnectionSeesTwoTokensWithinTwentyMinutes(seed: Double) async throws {
+        let time = time
+        try await SimulatedService.lend(
+            clientNow: { time.now }, clientUptime: { time.uptime }, options: { $0.now = { time.now } }
+        ) { service in
+            let start = time.now
+            for step in 1...60 {
+                // Between 0 and 16 minutes, and every seventh time at the end of a connection.
+                time.advance(minutes: abs(sin(Double(step) * seed)) * 16)
+                if step.isMultiple(of: 7) {
+                    service.simulator.setRules([
+                        Rule(.goAway(reason: "Shutdown", accepting: true), times: 1)
+                    ])
+                }
+                let isAccepted = try await service.isAccepted()
+                #expect(isAccepted)
+            }
+            #expect(service.simulator.counters.refused.isEmpty)
+            // A key signs no more than one token in 20 minutes.
+            let minutes = time.now.timeIntervalSince(start) / 60
+            #expect(Double(service.simulator.counters.verifiedTokens) <= minutes / 20 + 1)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30)))
+    func tokenUpdatedTooOftenIsSentAgainOnAnotherConnection() async throws {
+        try await SimulatedService.lend { service in
+            #expect(try await service.isAccepted())
+            service.simulator.setRules([Rule(.answer(.tooManyProviderTokenUpdates), times: 1)])
+            let id = UUID()
+            let outcome = try await service.send(id: id)
+            #expect(outcome.isAccepted)
+            #expect(service.timesReceived[id.uuidString.lowercased()] == 2)
+            #expect(service.simulator.counters.connections == 2)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30)))
+    func tokenAlwaysUpdatedTooOftenIsAnsweredAfterTwoAttempts() async throws {
+        try await SimulatedService.lend(rules: [Rule(.answer(.tooManyProviderTokenUpdates))]) { service in
+            let outcome = try await service.send()
+            #expect(outcome.reason == .tooManyProviderTokenUpdates)
+            #expect(service.simulator.received.count == 2)
         }
     }
 

@@ -5,6 +5,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 import Notifications
+import Synchronization
 import Testing
 
 @testable import APNsClient
@@ -15,6 +16,8 @@ import Testing
     private func lend(
         settings: HTTP2Settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: 10_000)],
         script: @escaping ScriptedServer.Script,
+        clientUptime: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
+        client changeSettings: (inout APNsClient.Settings) -> Void = { _ in },
         _ body: (APNsClient, ScriptedServer) async throws -> Void
     ) async throws {
         try await ScriptedServer.lend(settings: settings, script: script) { server in
@@ -30,8 +33,10 @@ import Testing
             settings.requestTimeout = .seconds(600)
             settings.pingTimeout = .seconds(600)
             settings.firstPause = .milliseconds(10)
+            changeSettings(&settings)
             let client = try APNsClient(
-                settings, keys: [try SimulatedService.clientKey()], logger: RecordedLog().logger)
+                settings, keys: [try SimulatedService.clientKey()], logger: RecordedLog().logger,
+                uptime: clientUptime)
             do {
                 try await body(client, server)
                 await client.shutDown()
@@ -107,6 +112,153 @@ import Testing
         }
     }
 
+    /// Answers the first request on each connection at once; keeps the others, until it is told to answer them.
+    private final class Reluctance: Sendable {
+        private let state = Mutex(
+            (known: Set<Int>(), kept: [(connection: Int, stream: HTTP2StreamID)](), pings: 0))
+        private let offset = Mutex(Duration.zero)
+        private let start = ContinuousClock.now
+
+        var uptime: ContinuousClock.Instant { start + offset.withLock { $0 } }
+        var pings: Int { state.withLock { $0.pings } }
+        var connections: Int { state.withLock { $0.known.count } }
+
+        func advance(seconds: Double) { offset.withLock { $0 += .seconds(seconds) } }
+
+        func answer(_ frame: HTTP2Frame, on connection: Int) -> [ScriptedServer.Step] {
+            state.withLock { state in
+                if case .ping(_, ack: false) = frame.payload { state.pings += 1 }
+                guard frame.endsRequest else { return [] }
+                if state.known.insert(connection).inserted { return [.head("200", on: frame.streamID)] }
+                state.kept.append((connection, frame.streamID))
+                return []
+            }
+        }
+
+        func waitUntilKept(_ count: Int) async {
+            while state.withLock({ $0.kept.count < count }) { await Task.yield() }
+        }
+
+        func answerKept(at server: ScriptedServer) {
+            let kept = state.withLock { state in
+                defer { state.kept = [] }
+                return state.kept
+            }
+            for (connection, stream) in kept { server.act([.head("200", on: stream)], on: connection) }
+        }
+
+        /// Has the client, which may have one request on a connection, open so many, all of them at rest then.
+        func open(_ count: Int, by client: APNsClient, at server: ScriptedServer) async throws {
+            try await withThrowingTaskGroup(of: PushOutcome.self) { group in
+                for number in 1...count {
+                    let outcome = await client.send(try SimulatedService.request())
+                    #expect(outcome.isAccepted)
+                    if number == count { break }
+                    let request = try SimulatedService.request()
+                    group.addTask { await client.send(request) }
+                    await waitUntilKept(number)
+                }
+                answerKept(at: server)
+                for try await outcome in group { #expect(outcome.isAccepted) }
+            }
+            #expect(connections == count)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30)))
+    func silentlyDroppedConnectionsAreNotWrittenTo() async throws {
+        let reluctance = Reluctance()
+        try await lend(script: reluctance.answer, clientUptime: { reluctance.uptime }) {
+            $0.connections = 4
+            $0.streams = 1
+            $0.requestTimeout = .seconds(60)
+            // The path swallows the PINGs: no answer can come in no time.
+            $0.pingTimeout = .zero
+        } _: { client, server in
+            try await reluctance.open(3, by: client, at: server)
+            reluctance.advance(seconds: 61)
+            for connection in 1...3 { server.act([.stopReading], on: connection) }
+            let outcome = await client.send(try SimulatedService.request())
+            #expect(outcome.isAccepted)
+            #expect(reluctance.connections == 4)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30)))
+    func silentConnectionThatAnswersAPingIsUsedAgain() async throws {
+        let reluctance = Reluctance()
+        try await lend(script: reluctance.answer, clientUptime: { reluctance.uptime }) {
+            $0.connections = 4
+        } _: { client, server in
+            try await reluctance.open(1, by: client, at: server)
+            reluctance.advance(seconds: 59)
+            async let early = client.send(try SimulatedService.request())
+            await reluctance.waitUntilKept(1)
+            #expect(reluctance.pings == 0)
+            reluctance.answerKept(at: server)
+            #expect(try await early.isAccepted)
+            reluctance.advance(seconds: 61)
+            async let late = client.send(try SimulatedService.request())
+            await reluctance.waitUntilKept(1)
+            #expect(reluctance.pings == 1)
+            #expect(reluctance.connections == 1)
+            reluctance.answerKept(at: server)
+            #expect(try await late.isAccepted)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30)))
+    func oneTimeoutHasTheOtherConnectionsTested() async throws {
+        let reluctance = Reluctance()
+        try await lend(script: reluctance.answer, clientUptime: { reluctance.uptime }) {
+            $0.connections = 2
+            $0.streams = 1
+            $0.requestTimeout = .seconds(60)
+            $0.pingTimeout = .zero
+        } _: { client, server in
+            try await reluctance.open(2, by: client, at: server)
+            async let lost = client.send(try SimulatedService.request())
+            await reluctance.waitUntilKept(1)
+            await client.expire(after: .seconds(61))
+            #expect(try await lost == .unanswered(.timedOut))
+            // The second connection would keep it.
+            let outcome = await client.send(try SimulatedService.request())
+            #expect(outcome.isAccepted)
+            #expect(reluctance.connections == 3)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(30)))
+    func requestThatAlwaysMeetsGOAWAYHoldsNoOthers() async throws {
+        let device = SimulatedService.randomHex(32)
+        try await lend { frame, _ in
+            if case .headers(let headers) = frame.payload,
+                headers.headers.first(name: ":path")?.hasSuffix(device) == true
+            {
+                return [
+                    .write(
+                        .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil), .rootStream)
+                ]
+            }
+            return frame.endsRequest ? [.head("200", on: frame.streamID)] : []
+        } client: {
+            $0.requestTimeout = .seconds(60)
+        } _: { client, _ in
+            let first = await client.send(try SimulatedService.request())
+            #expect(first.isAccepted)
+            async let unlucky = client.send(try SimulatedService.request(device: device))
+            let others = try await withThrowingTaskGroup(of: PushOutcome.self) { group in
+                for _ in 0..<9 {
+                    let request = try SimulatedService.request()
+                    group.addTask { await client.send(request) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(others.count { $0.isAccepted } == 9)
+            #expect(try await unlucky == .notSent(.connectionClosed))
+        }
+    }
+
     @Test(.timeLimit(.minutes(30)))
     func longAnswersDoNotUseUpTheWindow() async throws {
         // Sixteen times the window in all.
@@ -125,20 +277,25 @@ import Testing
 /// What APNs says, as it is kept: never anything that cannot be stored.
 @Suite struct ResponseTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
+    private static let token = ProviderToken(
+        keyID: "KEY1234567", authorization: "", issuedAt: Date(), issuedUptime: .now, renewalAge: 0)
 
     private func answer(
         _ body: String, status: Int = 410, uniqueID: String? = nil
     ) -> APNsAnswer {
         var headers = HPACKHeaders()
         if let uniqueID { headers.add(name: "apns-unique-id", value: uniqueID) }
-        return Response(status: status, headers: headers, body: Array(body.utf8), connection: 1)
-            .answer(now: now)
+        return Response(
+            status: status, headers: headers, body: Array(body.utf8), connection: 1, token: Self.token
+        )
+        .answer(now: now)
     }
 
     @Test(arguments: [
         (#""Unregistered""#, "Unregistered"), (#""MoonInPhase7""#, "MoonInPhase7"),
         (#""""#, nil), (#""a\u0000b""#, nil), (#""two words""#, nil), (#""Grün""#, nil), ("7", nil),
-        ("null", nil), ("\"\(String(repeating: "a", count: 64))\"", String(repeating: "a", count: 64)),
+        ("null", nil), (#""PayloadTooLarge ""#, "PayloadTooLarge"), (#"" \tShutdown""#, "Shutdown"),
+        ("\"\(String(repeating: "a", count: 64))\"", String(repeating: "a", count: 64)),
         ("\"\(String(repeating: "a", count: 65))\"", nil),
     ])
     func aReasonIsAWord(_ text: String, _ reason: String?) {

@@ -87,13 +87,14 @@ struct SimulatedService {
     static func request(
         device: String = randomHex(32), id: UUID = UUID(), pushType: PushType = .alert,
         payload: String = #"{"aps":{"alert":"Ready"}}"#, team: TeamID = team,
-        environment: APNsEnvironment = .sandbox, tenant: TenantID = tenant
+        environment: APNsEnvironment = .sandbox, tenant: TenantID = tenant,
+        bundleID: String = bundleID.text
     ) throws -> PushRequest {
         PushRequest(
             tenant: tenant, team: team, environment: environment,
             destination: .device(PushToken(hex: device)!),
             headers: try NotificationHeaders(
-                pushType: pushType, bundleID: bundleID.text, expiration: .immediate, id: id.uuidString),
+                pushType: pushType, bundleID: bundleID, expiration: .immediate, id: id.uuidString),
             payload: Array(payload.utf8))
     }
 

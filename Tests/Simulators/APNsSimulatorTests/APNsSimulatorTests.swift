@@ -222,7 +222,7 @@ import Testing
             time.withLock { $0 += 19 * 60 }
             let fourth = try await send()
             #expect(first == nil)
-            #expect(second == nil)
+            #expect(second == "TooManyProviderTokenUpdates")
             #expect(third == "TooManyProviderTokenUpdates")
             #expect(fourth == nil)
             #expect(provider.simulator.counters.verifiedTokens == 4)

@@ -8,6 +8,7 @@ import NIOHPACK
 import NIOPosix
 import NIOSSL
 import Notifications
+import Tenancy
 
 @testable import APNsClient
 
@@ -72,11 +73,16 @@ struct Provider {
             settings.connections = 1
             settings.requestTimeout = .seconds(600)
             settings.connectTimeout = .seconds(600)
+            let teamID = try TeamID(team)
+            let tokens = ProviderTokens(
+                [try APNsKey(team: teamID, id: keyID, pem: key.pemRepresentation)], now: { Date() },
+                uptime: { .now })
             let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
             let pool = NIOLoopBoundBox.makeBoxSendingValue(
                 ConnectionPool(
                     address: APNsClient.Address(host: "localhost", port: simulator.port), settings: settings,
                     tls: try NIOSSLContext(configuration: tls), figures: PoolFigures(.sandbox),
+                    tokens: tokens, place: .init(team: teamID, environment: .sandbox),
                     logger: Logger(label: "test"), eventLoop: eventLoop), eventLoop: eventLoop)
             let outcome: Swift.Result<Result, any Error>
             do {
@@ -102,7 +108,8 @@ struct Provider {
             headers.add(name: "authorization", value: authorization)
         }
         let request = OutgoingRequest(
-            headers: headers, body: push.body.isEmpty ? nil : ByteBuffer(string: push.body))
+            headers: headers, body: push.body.isEmpty ? nil : ByteBuffer(string: push.body),
+            needsToken: false)
         let outcome = await withCheckedContinuation { continuation in
             pool.eventLoop.execute {
                 pool.value.send(request, of: nil, deadline: .distantFuture, continuation)
