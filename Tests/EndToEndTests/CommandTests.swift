@@ -378,7 +378,7 @@ import Testing
             try await installation.binary.succeed(
                 "experience", "add", "--tenant", Installation.tenant, "--clip", "com.example.MyApp.Clip",
                 "--url",
-                "https://example.com/restaurants/restaurant_a2")
+                "https://example.com/restaurants/restaurant_a2/menu")
             let outcome = try await installation.binary.succeed(
                 "experience", "lint", "--tenant", Installation.tenant, "--format", "json")
             let codes = try #require(try outcome.json().arrayValue).compactMap {

@@ -306,7 +306,15 @@ import Testing
             let limited = try await installation.binary.succeed(
                 "experience", "lint", "--tenant", Installation.tenant, "--limit", "1")
             #expect(
-                limited.output.split(separator: "\n").count == 2 && limited.errors.contains("more: --limit"))
+                limited.errors.contains("dead_short_code: 2, 1 more: --limit 2\n")
+                    && limited.errors.contains("null_island: 1\n"))
+            // The limit is one of each code, so that no code hides another.
+            let codes = limited.output.split(separator: "\n").dropFirst().compactMap {
+                $0.split(separator: " ").first
+            }
+            #expect(
+                codes.count == Set(codes).count && codes.contains("small_radius") && codes.contains("unbound")
+            )
         }
     }
 }

@@ -1,8 +1,9 @@
 /// Warnings about the experiences of one tenant.
 ///
 /// What is decided, exactly [ours]:
-/// - `rawPrefixDivergence`: the longest other URL whose text this URL's text begins with is not a prefix of
-///   it by components (`/store2` after `/store`, `?p=12` after `?p=1`).
+/// - `rawPrefixDivergence`: this URL's text begins with the text of another, which is not a prefix of it by components,
+///   and the URL between them is not registered: beside `/store` and `/store2/menu`, `/store2/other` would lead to `/store`
+///   by raw text and leads to nothing by components. Where `/store2` is registered itself, both readings agree.
 /// - `shadowed`: another experience has the same host, path and set of query items and comes first, so it is
 ///   chosen for every invocation that both match. Experiences with longer paths cannot shadow one on every
 ///   path: its own URL always remains. A shadowed default experience is still reached by its clip's default
@@ -34,6 +35,7 @@ public struct ExperienceLint: Sendable {
             $0.url != $1.url
                 ? $0.url.canonical.utf8.lexicographicallyPrecedes($1.url.canonical.utf8) : $0.precedes($1)
         }
+        let texts = Set(experiences.map(\.url.canonical))
         var findings: [LintFinding] = []
         var prefixes: [Experience] = []
         for experience in byText where prefixes.last?.url != experience.url {
@@ -42,7 +44,9 @@ public struct ExperienceLint: Sendable {
             {
                 prefixes.removeLast()
             }
-            if let longest = prefixes.last, !longest.url.isPrefix(of: experience.url) {
+            if let longest = prefixes.last, !longest.url.isPrefix(of: experience.url),
+                !texts.contains(experience.url.firstPart(after: longest.url))
+            {
                 findings.append(
                     LintFinding(code: .rawPrefixDivergence, experience: experience, other: longest))
             }
@@ -171,6 +175,16 @@ extension URLPrefix {
     fileprivate func isPrefix(of other: URLPrefix) -> Bool {
         host == other.host && other.pathComponents.starts(with: pathComponents)
             && queryItems.allSatisfy(other.queryItems.contains)
+    }
+
+    /// The beginning of the text that completes the component or query item in which another URL's text ends.
+    fileprivate func firstPart(after prefix: URLPrefix) -> String {
+        let rest = canonical.utf8.dropFirst(prefix.canonical.utf8.count)
+        let isInQuery = prefix.canonical.utf8.contains(UInt8(ascii: "?"))
+        let end = rest.firstIndex {
+            isInQuery ? $0 == UInt8(ascii: "&") : $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?")
+        }
+        return String(canonical[..<(end ?? canonical.endIndex)])
     }
 
     fileprivate var hasEachNameOnce: Bool {

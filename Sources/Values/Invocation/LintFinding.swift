@@ -1,7 +1,8 @@
 /// A warning about registered experiences; never a refusal.
 public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// Matching by raw text would resolve URLs here differently than matching by whole components.
+        /// Matching by raw text would resolve URLs beside this one, which are not registered, differently than matching by
+        /// whole components.
         case rawPrefixDivergence = "raw_prefix_divergence"
 
         /// An invocation can match both, and only the text of their URLs decides between them.
@@ -29,8 +30,8 @@ public struct LintFinding: Sendable, Hashable, CustomStringConvertible {
         let otherURL = other?.url.canonical ?? ""
         return switch code {
         case .rawPrefixDivergence:
-            "\(experience.url) begins with the text of \(otherURL), yet is not below it: "
-                + "only whole components count"
+            "\(experience.url) begins with the text of \(otherURL), but is not below it: only whole components count, "
+                + "so that other URLs beside it lead to nothing"
         case .queryTie:
             "one invocation can match both \(experience.url) and \(otherURL), and neither is more specific"
         case .shadowed:

@@ -63,12 +63,12 @@ import Testing
 
     @Test func `What ExperienceLint finds is among the findings`() throws {
         let experiences = try [
-            experience("https://example.com/store"), experience("https://example.com/store2"),
+            experience("https://example.com/store"), experience("https://example.com/store2/menu"),
         ]
         let lint = try CatalogueLint(
             clips: [], experiences: experiences, places: [], codes: [], table: table())
         #expect(lint.findings.map(\.code) == ["raw_prefix_divergence"])
-        #expect(lint.findings[0].url == "https://example.com/store2")
+        #expect(lint.findings[0].url == "https://example.com/store2/menu")
         #expect(lint.findings[0].other == "https://example.com/store")
     }
 

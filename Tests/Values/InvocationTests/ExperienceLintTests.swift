@@ -20,15 +20,16 @@ import Testing
     @Test func rawPrefixDivergence() throws {
         #expect(
             try findings(
-                .rawPrefixDivergence, advanced("https://example.com/store", "https://example.com/store2"))
-                == [["https://example.com/store2", "https://example.com/store"]])
+                .rawPrefixDivergence,
+                advanced("https://example.com/store", "https://example.com/store2/menu"))
+                == [["https://example.com/store2/menu", "https://example.com/store"]])
         #expect(
             try findings(
-                .rawPrefixDivergence, advanced("https://example.com?p=1", "https://example.com?p=12"))
-                == [["https://example.com?p=12", "https://example.com?p=1"]])
+                .rawPrefixDivergence, advanced("https://example.com?p=1", "https://example.com?p=12&q=/"))
+                == [["https://example.com?p=12&q=/", "https://example.com?p=1"]])
         #expect(
-            try findings(.rawPrefixDivergence, advanced("https://example.co", "https://example.com"))
-                == [["https://example.com", "https://example.co"]])
+            try findings(.rawPrefixDivergence, advanced("https://example.co", "https://example.com/a"))
+                == [["https://example.com/a", "https://example.co"]])
         #expect(
             try findings(
                 .rawPrefixDivergence,
@@ -42,9 +43,25 @@ import Testing
         #expect(
             try findings(
                 .rawPrefixDivergence,
-                advanced("https://example.com/st", "https://example.com/store", "https://example.com/store/1")
+                advanced("https://example.com/s", "https://example.com/st", "https://example.com/store/1")
             )
-                == [["https://example.com/store", "https://example.com/st"]])
+                == [["https://example.com/store/1", "https://example.com/st"]])
+    }
+
+    /// Both readings agree on every URL below one that is registered itself.
+    @Test(arguments: [
+        ["https://example.com/store", "https://example.com/store2"],
+        ["https://example.com/store", "https://example.com/store2", "https://example.com/store2/menu"],
+        ["https://example.com?p=1", "https://example.com?p=12", "https://example.com?p=12&q=1"],
+        ["https://example.co", "https://example.com", "https://example.com/a?b=c"],
+    ])
+    func rawPrefixDivergenceIgnoresURLsThatAreRegisteredThemselves(urls: [String]) throws {
+        #expect(try findings(.rawPrefixDivergence, urls.map { try Experience.advanced($0) }).isEmpty)
+    }
+
+    @Test func numericURLsHaveNoRawPrefixDivergence() throws {
+        let experiences = try (1...5_000).map { try Experience.advanced("https://example.com/r/\($0)") }
+        #expect(!ExperienceLint(experiences).findings.contains { $0.code == .rawPrefixDivergence })
     }
 
     @Test func queryTie() throws {
@@ -109,7 +126,7 @@ import Testing
     @Test func everyFindingSaysWhichURLs() throws {
         let all =
             try advanced(
-                "https://example.com/a", "https://example.com/a2", "https://example.com/a?b",
+                "https://example.com/a", "https://example.com/a3/x", "https://example.com/a?b",
                 "https://example.com/a?c",
                 "https://example.com/a2?y&x", "https://example.com/a2?x&y", "https://example.com/~")
             + [Experience.demo("https://example.com/demo")]

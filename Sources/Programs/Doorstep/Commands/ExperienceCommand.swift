@@ -76,13 +76,15 @@ struct ExperienceCommand: AsyncParsableCommand {
             abstract:
                 "Point out experiences, short codes and locations that may not do what is expected; never an error.",
             discussion: """
+                Findings are grouped by code. Their numbers are printed to standard error.
+
                 With --launches each registered URL is listed instead, with the launches of Apple's table that can lead to \
                 it, and those that cannot.
                 """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
-        @Option(help: "How many findings to print, at most.") var limit = 100
+        @Option(help: "How many findings of each code to print, or URLs with --launches.") var limit = 100
         @Flag(help: "List the launches that can lead to each registered URL.") var launches = false
 
         func run() async throws {
@@ -120,7 +122,15 @@ struct ExperienceCommand: AsyncParsableCommand {
                     try await CatalogueLint(catalogue, table: table).findings
                 }
             }
-            let rows = findings.prefix(max(0, limit)).map { finding -> JSONObject in
+            var counts: [(code: String, count: Int)] = []
+            var groups: [String: [CatalogueFinding]] = [:]
+            for finding in findings {
+                if groups[finding.code] == nil { counts.append((finding.code, 0)) }
+                groups[finding.code, default: []].append(finding)
+            }
+            counts = counts.map { ($0.code, groups[$0.code]?.count ?? 0) }
+            let shown = counts.flatMap { (groups[$0.code] ?? []).prefix(max(0, limit)) }
+            let rows = shown.map { finding -> JSONObject in
                 [
                     "code": .string(finding.code), "url": finding.url.map(JSONValue.string) ?? .null,
                     "location": (finding.location?.text).map(JSONValue.string) ?? .null,
@@ -130,7 +140,10 @@ struct ExperienceCommand: AsyncParsableCommand {
                 ]
             }
             output.print(rows, columns: ["code", "url", "location", "other"])
-            note(findings.count - rows.count)
+            for (code, count) in counts {
+                let rest = count - max(0, limit)
+                output.note("\(code): \(count)" + (rest > 0 ? ", \(rest) more: --limit \(count)" : ""))
+            }
         }
     }
 }
