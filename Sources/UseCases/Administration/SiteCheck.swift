@@ -1,4 +1,5 @@
 public import AppSiteAssociation
+import JSON
 import Tenancy
 
 /// What iOS would refuse of a site's association file, point by point.
@@ -17,11 +18,14 @@ public struct SiteCheck: Sendable {
         case appIDs = "app_ids"
         case clipListed = "clip_listed"
         case notSwapped = "not_swapped"
+        /// Whether an app opens every URL of the site.
+        case wholeSite = "whole_site"
 
         /// Who says that it matters.
         public var authority: Authority {
             switch self {
             case .status: .observed
+            case .wholeSite: .ours
             default: .apple
             }
         }
@@ -35,15 +39,28 @@ public struct SiteCheck: Sendable {
 
     public enum Verdict: String, Sendable {
         case passed
+        /// Devices take it; it may not be as wanted.
+        case warning
         case failed
+        /// Neither Apple nor an observation tells what devices do.
+        case unknown
         case notChecked = "not_checked"
     }
 
     public struct Finding: Sendable, Hashable {
         public let point: Point
         public let verdict: Verdict
+        /// Who says so.
+        public let authority: Authority
         /// One sentence.
         public let detail: String
+
+        init(_ point: Point, _ verdict: Verdict, _ detail: String, authority: Authority? = nil) {
+            self.point = point
+            self.verdict = verdict
+            self.authority = authority ?? point.authority
+            self.detail = detail
+        }
     }
 
     /// The file's URL.
@@ -85,14 +102,20 @@ private struct Judge {
 
     var findings: [SiteCheck.Finding] {
         SiteCheck.Point.allCases.map {
-            verdicts[$0] ?? .init(point: $0, verdict: .notChecked, detail: "not checked")
+            verdicts[$0] ?? .init($0, .notChecked, "not checked")
         }
     }
 
     private mutating func say(_ point: SiteCheck.Point, _ passes: Bool, _ detail: String) {
+        say(point, passes ? .passed : .failed, detail)
+    }
+
+    private mutating func say(
+        _ point: SiteCheck.Point, _ verdict: SiteCheck.Verdict, _ detail: String,
+        authority: SiteCheck.Authority? = nil
+    ) {
         // Much of it is the site's own words.
-        verdicts[point] = .init(
-            point: point, verdict: passes ? .passed : .failed, detail: detail.escapingControlCharacters)
+        verdicts[point] = .init(point, verdict, detail.escapingControlCharacters, authority: authority)
     }
 
     mutating func transport(_ url: String, _ fetched: Result<Page, NoAnswer>) {
@@ -126,8 +149,20 @@ private struct Judge {
         guard !isTooLarge else { return }
         do throws(AssociationError) {
             let file = try AssociationFile(parsing: page.body)
-            say(.json, true, "the file is a JSON object")
+            if file.oddities.isEmpty {
+                say(.json, true, "the file is a JSON object")
+            } else {
+                let oddities = file.oddities.map(\.description).joined(separator: "; ")
+                say(
+                    .json, .unknown, "whether devices read the file is not known: \(oddities)",
+                    authority: .ours)
+            }
             associations(file, clip: clip)
+            wholeSite(file)
+        } catch .invalidJSON(.tooDeep(let limit, offset: _)) {
+            say(
+                .json, .unknown, "the file is nested deeper than the \(limit) levels that are read",
+                authority: .ours)
         } catch {
             say(.json, false, "\(error)")
         }
@@ -184,6 +219,16 @@ private struct Judge {
             problems.isEmpty
                 ? "no clip's ID under applinks, no app's under appclips without its clip's"
                 : problems.joined(separator: "; "))
+    }
+
+    private mutating func wholeSite(_ file: AssociationFile) {
+        let apps = file.wholeSiteLinks
+        say(
+            .wholeSite, apps.isEmpty ? .passed : .warning,
+            apps.isEmpty
+                ? "no app opens every URL of the site"
+                : "\(Self.list(apps)): opens every URL of the site that no exclude before the pattern * matches"
+        )
     }
 
     /// What an ID extends by a dot and more; nothing for a text too long to be an ID.

@@ -1,35 +1,62 @@
 public import JSON
 
-/// What somebody's association file says, as far as App Clips go; whoever wrote it, and however.
+/// What anybody's association file says, as far as App Clips go.
 public struct AssociationFile: Sendable, Hashable {
     /// The IDs under `appclips`; nil when there is no such object, or no list of texts in it.
     public let appClips: [String]?
     /// The IDs under `applinks`, each once.
     public let links: [String]
+    /// Those of them whose patterns match every URL of the site, each once.
+    public let wholeSiteLinks: [String]
+    /// What RFC 8259 leaves open: whether devices read such a file is not known.
+    public let oddities: [JSONValue.Oddity]
 
     /// - Throws: `AssociationError` for what is no JSON object.
     public init(parsing bytes: some Collection<UInt8>) throws(AssociationError) {
-        let value: JSONValue
+        let reading: JSONValue.LenientReading
         do throws(JSONError) {
-            value = try JSONValue(parsing: bytes)
+            reading = try JSONValue.reading(leniently: bytes)
         } catch {
             throw .invalidJSON(error)
         }
-        guard let object = value.objectValue else { throw .notAnObject }
+        guard let object = reading.value.objectValue else { throw .notAnObject }
+        oddities = reading.oddities
         appClips = object["appclips"]?.objectValue?["apps"].flatMap(Self.texts)
-        links = Self.linked(object["applinks"]?.objectValue?["details"])
+        let details = Self.details(object["applinks"]?.objectValue?["details"])
+        links = Self.unique(details.flatMap(\.ids))
+        wholeSiteLinks = Self.unique(details.filter { Self.isOfWholeSite($0.detail) }.flatMap(\.ids))
     }
 
-    /// `details` is a list of objects with `appIDs` or `appID`; other forms are not read.
-    private static func linked(_ details: JSONValue?) -> [String] {
-        var known: Set<String> = []
-        var all: [String] = []
-        for detail in details?.arrayValue ?? [] {
-            guard let detail = detail.objectValue else { continue }
-            all += detail["appIDs"].flatMap(texts) ?? []
-            all += detail["appID"]?.stringValue.map { [$0] } ?? []
+    /// `details` is a list of objects with `appIDs` or `appID`, or an object whose keys are the IDs, as before iOS 13.
+    ///
+    /// Source: Apple, "Supporting associated domains" and "Support Universal Links" (archived).
+    private static func details(_ details: JSONValue?) -> [(ids: [String], detail: JSONObject)] {
+        if let older = details?.objectValue {
+            return older.map { ([$0.key], $0.value.objectValue ?? JSONObject()) }
         }
-        return all.filter { known.insert($0).inserted }
+        return (details?.arrayValue ?? []).compactMap(\.objectValue).map { detail in
+            (
+                (detail["appIDs"].flatMap(texts) ?? []) + (detail["appID"]?.stringValue.map { [$0] } ?? []),
+                detail
+            )
+        }
+    }
+
+    private static func isOfWholeSite(_ detail: JSONObject) -> Bool {
+        let components = (detail["components"]?.arrayValue ?? []).compactMap(\.objectValue)
+        return components.contains { component in
+            component["exclude"] != true && component["?"] == nil && component["#"] == nil
+                && isOfWholeSite(path: component["/"]?.stringValue ?? "*")
+        }
+            || (detail["paths"]?.arrayValue ?? []).compactMap(\.stringValue).contains(
+                where: isOfWholeSite(path:))
+    }
+
+    private static func isOfWholeSite(path: String) -> Bool { path == "*" || path == "/*" }
+
+    private static func unique(_ ids: [String]) -> [String] {
+        var known: Set<String> = []
+        return ids.filter { known.insert($0).inserted }
     }
 
     private static func texts(_ value: JSONValue) -> [String]? {

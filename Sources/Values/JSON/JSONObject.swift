@@ -41,6 +41,26 @@ public struct JSONObject: Sendable {
         self.members = members
     }
 
+    /// Takes members in any order, and the last of those with one key.
+    static func lastOfEach(_ members: consuming [Member]) -> (object: JSONObject, repeatedKey: String?) {
+        var object = JSONObject()
+        var repeated: String?
+        var places: [[UInt8]: Int] = [:]
+        var kept: [Member] = []
+        for member in members {
+            if let place = places.updateValue(kept.count, forKey: Array(member.key.utf8)) {
+                repeated = repeated ?? member.key
+                places[Array(member.key.utf8)] = place
+                kept[place] = member
+            } else {
+                kept.append(member)
+            }
+        }
+        Self.sort(&kept)
+        object.members = kept
+        return (object, repeated)
+    }
+
     /// The value of a member; setting nil removes the member, setting `.null` writes a JSON null.
     public subscript(key: String) -> JSONValue? {
         get {

@@ -24,6 +24,8 @@ struct JSONParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
     private var position = 0
+    /// Nil for a reader that refuses what RFC 8259 leaves open.
+    private var oddities: [JSONValue.Oddity]?
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int) {
         self.bytes = bytes
@@ -39,6 +41,34 @@ struct JSONParser {
         } catch {
             return .failure(error)
         }
+    }
+
+    static func parseLeniently(
+        _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> Result<JSONValue.LenientReading, JSONError> {
+        var parser = JSONParser(bytes, maximumDepth: 512)
+        parser.oddities = []
+        do {
+            let value = try parser.parseDocument()
+            return .success(.init(value: value, oddities: parser.oddities ?? []))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Notes what RFC 8259 leaves open, each kind once.
+    /// - Throws: the error, for a reader that refuses it.
+    private mutating func tolerate(
+        _ oddity: JSONValue.Oddity, else error: @autoclosure () -> JSONError
+    ) throws(JSONError) {
+        guard let known = oddities else { throw error() }
+        let isKnown = known.contains { other in
+            switch (other, oddity) {
+            case (.duplicateKey, .duplicateKey): true
+            default: other == oddity
+            }
+        }
+        if !isKnown { oddities?.append(oddity) }
     }
 
     var isAtEnd: Bool {
@@ -84,7 +114,7 @@ struct JSONParser {
             try expect("null")
             return .null
         default:
-            return .number(try parseNumber())
+            return try parseNumberValue()
         }
     }
 
@@ -102,7 +132,10 @@ struct JSONParser {
             try expect(":")
             members.append(JSONObject.Member(key: key, value: try parseValue(depth: depth)))
         } while try continues(closing: UInt8(ascii: "}"))
-        return try JSONObject(unique: members)
+        guard oddities != nil else { return try JSONObject(unique: members) }
+        let (object, repeatedKey) = JSONObject.lastOfEach(members)
+        if let repeatedKey { try tolerate(.duplicateKey(repeatedKey), else: .duplicateKey(repeatedKey)) }
+        return object
     }
 
     private mutating func parseArray(depth: Int) throws(JSONError) -> [JSONValue] {
@@ -162,6 +195,16 @@ struct JSONParser {
             throw .numberOutOfRange(offset: start)
         }
         return number
+    }
+
+    /// A number, or null for one that is out of range and tolerated.
+    private mutating func parseNumberValue() throws(JSONError) -> JSONValue {
+        do {
+            return .number(try parseNumber())
+        } catch .numberOutOfRange(let offset) {
+            try tolerate(.numberOutOfRange, else: .numberOutOfRange(offset: offset))
+            return .null
+        }
     }
 
     /// Steps over one digit or more.
@@ -231,13 +274,17 @@ struct JSONParser {
         guard UTF16.isLeadSurrogate(unit),
             bytes[position...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")])
         else {
-            throw .loneSurrogate(offset: start)
+            try tolerate(.loneSurrogate, else: .loneSurrogate(offset: start))
+            return "\u{FFFD}"
         }
         let second = position
         position += 2
         let low = try parseHexDigits(escape: second)
         guard UTF16.isTrailSurrogate(low) else {
-            throw .loneSurrogate(offset: start)
+            try tolerate(.loneSurrogate, else: .loneSurrogate(offset: start))
+            // The second escape stands for itself.
+            position = second
+            return "\u{FFFD}"
         }
         return UTF16.decode(UTF16.EncodedScalar([unit, low]))
     }

@@ -1,4 +1,5 @@
 import AppSiteAssociation
+import Foundation
 import Testing
 
 @testable import Administration
@@ -8,7 +9,7 @@ import Testing
     private static let clip = "ABCDE12345.com.example.Menu.Clip"
     private static let app = "ABCDE12345.com.example.Menu"
     private static let good = """
-        {"appclips":{"apps":["\(clip)"]},"applinks":{"details":[{"appIDs":["\(app)"],"components":[{"/":"*"}]}]}}
+        {"appclips":{"apps":["\(clip)"]},"applinks":{"details":[{"appIDs":["\(app)"],"components":[{"/":"/a/*"}]}]}}
         """
 
     private static func check(
@@ -38,7 +39,7 @@ import Testing
 
     @Test func whatDoorstepWritesPasses() throws {
         let id = try AppID(Self.clip)
-        let written = SiteAssociation(clips: [.init(id: id, app: try #require(id.parent))], urls: nil)
+        let written = SiteAssociation(clips: [.init(id: id, app: try #require(id.parent))], links: nil)
         let check = try Self.check(String(decoding: written.serialized(), as: UTF8.self), clip: Self.clip)
         #expect(!check.hasFailed)
     }
@@ -125,6 +126,56 @@ import Testing
     @Test(arguments: ["", "<html>", "{", #"{"appclips":}"#, "[]", "null"])
     func whatIsNoJSONObjectIsRefused(body: String) throws {
         #expect(Self.failed(try Self.check(body)) == [.json])
+    }
+
+    /// RFC 8259 leaves these open: that a strict reader refuses them says nothing of devices.
+    @Test(arguments: [
+        ("\u{FEFF}" + good, "byte order mark"),
+        (good.dropLast() + #","x":{"a":1,"a":2}}"#, "twice"),
+        (good.dropLast() + #","x":1e999}"#, "too large"),
+        (good.dropLast() + #","x":"\ud800"}"#, "surrogate"),
+    ])
+    func openJSONIsUnknownAndTheRestIsChecked(body: String, reason: String) throws {
+        let check = try Self.check(body, clip: Self.clip)
+        let json = try #require(check.findings.first { $0.point == .json })
+        #expect(json.verdict == .unknown && json.authority == .ours && json.detail.contains(reason))
+        #expect(!check.hasFailed)
+        #expect(check.findings.first { $0.point == .clipListed }?.verdict == .passed)
+        #expect(Self.notChecked(check).isEmpty)
+    }
+
+    @Test(arguments: [String.Encoding.utf16BigEndian, .utf16LittleEndian, .utf16])
+    func utf16IsUnknownAndTheRestIsChecked(encoding: String.Encoding) throws {
+        let body = Array(try #require(Self.good.data(using: encoding)))
+        let page = Page(
+            status: 200, contentType: "application/json", location: nil, body: body, isCutOff: false)
+        let check = SiteCheck(Self.url, .success(page), clip: try AppID(Self.clip))
+        let json = try #require(check.findings.first { $0.point == .json })
+        #expect(json.verdict == .unknown && json.authority == .ours && json.detail.contains("UTF-16"))
+        #expect(check.findings.first { $0.point == .clipListed }?.verdict == .passed)
+    }
+
+    @Test(arguments: [
+        (#"{"appIDs":["\#(app)"],"components":[{"/":"*"}]}"#, SiteCheck.Verdict.warning),
+        (#"{"appIDs":["\#(app)"],"components":[{"/":"/x","exclude":true},{}]}"#, .warning),
+        (#"{"appID":"\#(app)","paths":["NOT /x","*"]}"#, .warning),
+        (#"{"appIDs":["\#(app)"],"components":[{"/":"*","exclude":true}]}"#, .passed),
+        (#"{"appIDs":["\#(app)"],"components":[{"/":"*","?":{"a":"*"}},{"/":"/r/*"}]}"#, .passed),
+    ])
+    func anAppThatOpensTheWholeSiteIsAWarning(detail: String, verdict: SiteCheck.Verdict) throws {
+        let check = try Self.check(
+            #"{"appclips":{"apps":["\#(Self.clip)"]},"applinks":{"details":[\#(detail)]}}"#, clip: Self.clip)
+        let finding = try #require(check.findings.first { $0.point == .wholeSite })
+        #expect(finding.verdict == verdict && finding.authority == .ours)
+        #expect(finding.detail.contains(Self.app) == (verdict == .warning))
+        #expect(!check.hasFailed)
+    }
+
+    /// The older object at `details`, whose keys are the IDs.
+    @Test func olderDetailsAreRead() throws {
+        let body =
+            #"{"appclips":{"apps":["\#(Self.clip)"]},"applinks":{"details":{"\#(Self.clip)":{"paths":["/a"]}}}}"#
+        #expect(Self.failed(try Self.check(body, clip: Self.clip)) == [.notSwapped])
     }
 
     @Test(arguments: ["{}", #"{"appclips":{}}"#, #"{"appclips":{"apps":[]}}"#, #"{"appclips":{"apps":{}}}"#])

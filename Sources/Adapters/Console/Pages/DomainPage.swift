@@ -202,7 +202,7 @@ struct DomainPage: Sendable {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row"), text: finding.point.rawValue.replacing("_", with: " "))
                     row.element(.td) { $0.verdict(finding.verdict) }
-                    row.element(.td, text: finding.point.authority.rawValue)
+                    row.element(.td, text: finding.authority.rawValue)
                     row.element(.td) { $0.name(finding.detail) }
                 }
             }
@@ -215,7 +215,9 @@ extension HTMLWriter {
         let (kind, symbol) =
             switch verdict {
             case .passed: ("ok", "✓ ")
+            case .warning: ("warning", "! ")
             case .failed: ("failed", "✕ ")
+            case .unknown: ("unknown", "? ")
             case .notChecked: ("unknown", "– ")
             }
         element(.span, .class("status \(kind)")) { span in

@@ -52,7 +52,7 @@ extension DomainCommand {
             }
             try report(
                 check.findings.map {
-                    row($0.point.rawValue, $0.verdict, $0.point.authority, $0.detail)
+                    row($0.point.rawValue, $0.verdict, $0.authority, $0.detail)
                 }, of: ["host": .string(host.text), "url": .string(check.url)], hasFailed: check.hasFailed)
         }
 
