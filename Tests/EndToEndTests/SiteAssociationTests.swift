@@ -81,7 +81,7 @@ import Testing
                 let details = merged["applinks"]?.objectValue?["details"]?.arrayValue
                 #expect(
                     details?.map { $0.objectValue?["appIDs"] } == [
-                        ["ABCDE12345.com.example.MyApp"], ["ABCDE12345.com.example.Other"],
+                        ["ABCDE12345.com.example.Other"], ["ABCDE12345.com.example.MyApp"],
                     ])
 
                 try await binary.succeed(

@@ -3,6 +3,23 @@ public import Invocation
 public import Routing
 public import Tenancy
 
+extension RoutingTable.Site {
+    /// The URLs that are listed one by one; nil where some are not.
+    public var urls: [String]? {
+        let urls = links?.compactMap { link -> String? in
+            if case .url(let url) = link.group { url.canonical } else { nil }
+        }
+        return urls?.count == links?.count ? urls : nil
+    }
+
+    /// What stands for several URLs, as the beginning of their paths.
+    public var prefixes: [String] {
+        (links ?? []).compactMap { link in
+            if case .paths(let prefix) = link.group { prefix } else { nil }
+        }.sorted()
+    }
+}
+
 extension RoutingTable {
     /// The tenant whose table the tests of one tenant make.
     public static let tenant = TenantID(number: 1)

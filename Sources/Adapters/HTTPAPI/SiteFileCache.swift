@@ -1,5 +1,4 @@
 package import AppSiteAssociation
-import Invocation
 package import Routing
 import Synchronization
 import Tenancy
@@ -39,12 +38,7 @@ extension SiteAssociation {
         }
         self.init(
             clips: clips,
-            urls: site.urls?.compactMap { registered in
-                guard let url = try? URLPrefix(registered.url), let clip = ids[registered.clip.text] else {
-                    return nil
-                }
-                return (url, clip)
-            },
+            links: site.links?.compactMap { link in ids[link.clip.text].map { (link.group, $0) } },
             // Checked when it was stored: a version that refuses it serves the rest.
             content: site.content.flatMap { try? AssociationContent(parsing: $0.utf8) })
     }

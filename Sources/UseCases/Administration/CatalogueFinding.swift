@@ -26,6 +26,8 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
         case shadowedByAPI = "shadowed_by_api"
         /// The URL that a short code stands for is not led to, where short codes are redirected.
         case notRedirected = "not_redirected"
+        /// The association file of a proved host lets an app open every URL of the host.
+        case wholeSite = "whole_site"
     }
 
     /// A name that stays the same across versions.

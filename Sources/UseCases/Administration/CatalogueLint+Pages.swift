@@ -15,7 +15,7 @@ extension CatalogueLint {
     public struct Pages: Sendable {
         /// Those at which pages are shown, or will be once they are proved.
         private var hosts: [String: DomainPages] = [:]
-        private var provedHosts: Set<String> = []
+        private(set) var provedHosts: Set<String> = []
         private var clips: Set<BundleID> = []
         private var experiences: Set<Experience> = []
         private var locations: Set<LocationIdentifier> = []

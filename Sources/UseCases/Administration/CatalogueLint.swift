@@ -1,3 +1,4 @@
+import AppSiteAssociation
 public import Geodesy
 public import Invocation
 public import Routing
@@ -16,6 +17,8 @@ import Tenancy
 /// - `nullIsland`: latitude and longitude are both within ``nullIslandDegrees`` of zero.
 /// - `repeatedCoordinates`: an earlier location, by identifier, has the same coordinates.
 /// - `smallRadius`: the radius is less than ``smallestRadius``.
+/// - `wholeSite`: the association file that is served for a proved host lets an app open every URL of the host, since the
+///   registered URLs have too little in common to be listed in groups.
 /// - `noPreviewImage`, `shadowedByAPI`, `notRedirected`: where pages are shown, as ``Pages`` has it.
 public struct CatalogueLint: Sendable {
     /// What is looked at of a location.
@@ -64,6 +67,7 @@ public struct CatalogueLint: Sendable {
                         "no registered URL leads to the location '\(place.identifier)'")
             }
             + pages.findings(experiences, resolved)
+            + Self.wholeSites(of: pages.provedHosts, experiences, clips)
     }
 
     /// Looks at all that a tenant has registered.
@@ -105,6 +109,31 @@ public struct CatalogueLint: Sendable {
                     refused; register an advanced experience bound to the location
                     """)
             }
+    }
+
+    private static func wholeSites(
+        of hosts: Set<String>, _ experiences: [Experience], _ clips: [Clip]
+    ) -> [CatalogueFinding] {
+        let ids = Dictionary(clips.map { ($0.bundleID, $0) }, uniquingKeysWith: { first, _ in first })
+        let listed = clips.map {
+            SiteAssociation.Clip(
+                id: $0.appID, app: AppID(prefix: $0.appIDPrefix, bundleID: $0.parentBundleID))
+        }
+        let byHost = Dictionary(grouping: experiences.filter { hosts.contains($0.url.host) }, by: \.url.host)
+        return byHost.sorted { $0.key < $1.key }.compactMap { host, experiences in
+            let urls = experiences.compactMap { experience in
+                ids[experience.clip].map { (url: experience.url, clip: $0.appID) }
+            }
+            let apps = SiteAssociation.appsOfWholeHost(clips: listed, urls: urls)
+            guard !apps.isEmpty else { return nil }
+            let names = apps.map(\.text).joined(separator: ", ")
+            return CatalogueFinding(
+                .wholeSite, url: "https://\(host)",
+                """
+                \(names) opens every URL of \(host) that no exclude of the domain's content matches: the registered URLs have \
+                no common prefix; register them below one path
+                """)
+        }
     }
 
     private static func unknownIdentifiers(

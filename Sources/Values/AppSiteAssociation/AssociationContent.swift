@@ -58,8 +58,9 @@ public struct AssociationContent: Sendable, Hashable {
 
     /// The file with what is kept beside it.
     ///
-    /// Further details come after Doorstep's: of several that match a URL the first counts [Apple], so that no exclude
-    /// takes an invocation URL from its app. Defaults for all links are not for Doorstep's, which say theirs then.
+    /// The tenant's details come before Doorstep's: the first component that matches a URL counts [Apple], so that the
+    /// tenant's excludes hold whatever Doorstep adds. Defaults for all links do not apply to Doorstep's details, which
+    /// state Apple's own defaults then.
     func merged(into file: JSONObject) -> JSONObject {
         var merged = file
         for (key, value) in json { merged[key] = value }
@@ -69,7 +70,7 @@ public struct AssociationContent: Sendable, Hashable {
         var all = links
         var details = own[Keys.details]?.arrayValue ?? []
         if links[Keys.defaults] != nil { details = details.map(Self.withDefaults) }
-        all[Keys.details] = .array(details + (links[Keys.details]?.arrayValue ?? []))
+        all[Keys.details] = .array((links[Keys.details]?.arrayValue ?? []) + details)
         merged[Keys.links] = .object(all)
         return merged
     }

@@ -27,10 +27,25 @@ public struct LinkPattern: Sendable, Hashable {
             url.queryItems.map { ($0.name, $0.value.isEmpty ? "*" : literal($0.value)) },
             // An item that comes twice cannot be written twice.
             uniquingKeysWith: { _, _ in "*" })
-        guard !url.pathComponents.isEmpty else {
+        return patterns(of: url.pathComponents, query: query)
+    }
+
+    /// What matches the URLs of a group.
+    static func patterns(of group: URLGroup) -> [LinkPattern] {
+        switch group {
+        case .url(let url): patterns(of: url)
+        case .paths(let prefix): [LinkPattern(path: literal(prefix) + "*")]
+        case .query(let path, let names):
+            patterns(
+                of: path, query: Dictionary(names.map { ($0, "*") }, uniquingKeysWith: { first, _ in first }))
+        }
+    }
+
+    private static func patterns(of path: [String], query: [String: String]) -> [LinkPattern] {
+        guard !path.isEmpty else {
             return [query.isEmpty ? everything : LinkPattern(path: nil, query: query)]
         }
-        let path = literal("/" + url.pathComponents.joined(separator: "/"))
+        let path = literal("/" + path.joined(separator: "/"))
         return [LinkPattern(path: path, query: query), LinkPattern(path: path + "/*", query: query)]
     }
 

@@ -45,37 +45,57 @@ public struct SiteAssociation: Sendable, Hashable {
     /// The largest file that is written with the patterns of single experiences, in bytes; content comes on top. [ours]
     public static let largestDetailedSize = 65_536
 
-    /// What a host says of a tenant's clips.
+    /// The file of a host on which a tenant has experiences.
     ///
-    /// All of the tenant's clips are listed, with an experience on the host or without: Apple asks for the association
+    /// All clips of the tenant are listed, with or without an experience on the host: Apple asks for the association
     /// before an experience can be registered. The app of each clip that has an experience here opens that experience's
-    /// URLs, since an app must handle every invocation URL of its clip [Apple]. When single URLs make the file larger
-    /// than ``largestDetailedSize``, or are not given, each of those apps opens every URL of the host. [ours]
+    /// URLs, since an app must handle every invocation URL of its clip [Apple]. A file larger than
+    /// ``largestDetailedSize``, or with more than ``URLGroup/maximumCount`` URLs, lists groups of URLs, as narrow as these
+    /// limits allow. Only where no group fits does each of those apps open every URL of the host. [ours]
     /// - Parameters:
-    ///   - urls: the experiences' URLs on the host with the clip of each; nil when they are too many to list.
+    ///   - links: the URLs on the host, or groups of them, with the clip of each; nil when they are too many to list.
     ///   - content: what is kept with the domain, merged in whole.
     public init(
-        clips: [Clip], urls: [(url: URLPrefix, clip: AppID)]?, content: AssociationContent? = nil
+        clips: [Clip], links: [(group: URLGroup, clip: AppID)]?, content: AssociationContent? = nil
     ) {
         let apps = Dictionary(clips.map { ($0.id, $0.app) }, uniquingKeysWith: { first, _ in first })
         let appClips = Set(apps.keys).union(apps.values).sorted { $0.text < $1.text }
-        guard let urls else {
+        guard let links else {
             self.init(appClips: appClips, links: Self.everything(of: Set(apps.values)), content: content)
             return
         }
-        var registered: [AppID: [URLPrefix]] = [:]
-        for (url, clip) in urls {
-            if let app = apps[clip] { registered[app, default: []].append(url) }
+        var registered: [AppID: Set<URLGroup>] = [:]
+        for (group, clip) in links {
+            if let app = apps[clip] { registered[app, default: []].insert(group) }
         }
-        self.init(
-            appClips: appClips,
-            links: registered.map { Links(app: $0.key, patterns: Self.patterns(of: $0.value)) }
-                .sorted { $0.app.text < $1.app.text },
-            content: content)
-        if JSONValue.object(ownJSON).serialized().count > Self.largestDetailedSize {
-            self = SiteAssociation(
-                appClips: appClips, links: Self.everything(of: Set(registered.keys)), content: content)
+        for round in Self.rounds {
+            let groups = registered.mapValues { round.groups(of: $0) }
+            guard groups.values.reduce(0, { $0 + $1.count }) <= URLGroup.maximumCount else { continue }
+            self.init(
+                appClips: appClips,
+                links: groups.map { Links(app: $0.key, patterns: Self.patterns(of: $0.value)) }
+                    .sorted { $0.app.text < $1.app.text },
+                content: content)
+            if JSONValue.object(ownJSON).serialized().count <= Self.largestDetailedSize { return }
         }
+        self.init(appClips: appClips, links: Self.everything(of: Set(registered.keys)), content: content)
+    }
+
+    /// The file with a pattern for each URL, where that is not too large.
+    /// - Parameter urls: the experiences' URLs on the host with the clip of each.
+    public init(clips: [Clip], urls: [(url: URLPrefix, clip: AppID)], content: AssociationContent? = nil) {
+        self.init(clips: clips, links: urls.map { (.url($0.url), $0.clip) }, content: content)
+    }
+
+    /// The apps that open every URL of the host although no experience is registered for all of it.
+    ///
+    /// - Parameter urls: the experiences' URLs on the host with the clip of each.
+    public static func appsOfWholeHost(clips: [Clip], urls: [(url: URLPrefix, clip: AppID)]) -> [AppID] {
+        let roots = Set(
+            urls.filter { $0.url.pathComponents.isEmpty && $0.url.queryItems.isEmpty }.map(\.clip))
+        let meant = Set(clips.filter { roots.contains($0.id) }.map(\.app))
+        return SiteAssociation(clips: clips, urls: urls).links
+            .filter { $0.patterns.contains(.everything) && !meant.contains($0.app) }.map(\.app)
     }
 
     private init(appClips: [AppID], links: [Links], content: AssociationContent?) {
@@ -109,17 +129,83 @@ public struct SiteAssociation: Sendable, Hashable {
         apps.map { Links(app: $0, patterns: [.everything]) }.sorted { $0.app.text < $1.app.text }
     }
 
-    /// The patterns of an app's URLs, less those that a shorter URL without a query covers.
-    private static func patterns(of urls: [URLPrefix]) -> [LinkPattern] {
-        let plain = Set(urls.filter(\.queryItems.isEmpty).map(\.pathComponents))
+    /// One attempt to list what is registered, each broader than the one before.
+    private struct Round {
+        /// Nil for the URLs themselves.
+        let breadth: URLGroup.Breadth?
+        /// The most members of a group that stay alone.
+        let smallCount: Int
+
+        func groups(of members: Set<URLGroup>) -> [URLGroup] {
+            guard let breadth else { return Array(members) }
+            return Dictionary(grouping: members) { $0.broadened(to: breadth) }
+                .flatMap { $0.value.count > smallCount ? [$0.key] : $0.value }
+        }
+    }
+
+    private static let rounds = [
+        Round(breadth: nil, smallCount: 0),
+        Round(breadth: .siblings, smallCount: URLGroup.smallCount), Round(breadth: .siblings, smallCount: 1),
+        Round(breadth: .firstComponent, smallCount: URLGroup.smallCount),
+        Round(breadth: .firstComponent, smallCount: 1),
+    ]
+
+    /// The patterns of an app's groups, less those that a shorter URL without a query, or a broader group, covers.
+    private static func patterns(of groups: [URLGroup]) -> [LinkPattern] {
+        let covering = Set(groups.flatMap(\.coveredTexts))
         var known: Set<LinkPattern> = []
         var patterns: [LinkPattern] = []
-        for url in urls.sorted(by: { $0.canonical < $1.canonical }) {
-            let path = url.pathComponents
-            let isCovered = (0..<path.count).contains { plain.contains(Array(path.prefix($0))) }
-            guard !isCovered, url.queryItems.isEmpty || !plain.contains(path) else { continue }
-            patterns += LinkPattern.patterns(of: url).filter { known.insert($0).inserted }
+        for group in groups.sorted(by: { $0.text < $1.text }) where !group.isCovered(by: covering) {
+            patterns += LinkPattern.patterns(of: group).filter { known.insert($0).inserted }
         }
         return patterns
+    }
+}
+
+extension URLGroup {
+    /// What orders groups.
+    fileprivate var text: String {
+        switch self {
+        case .url(let url): String(url.canonical.dropFirst("https://".count + url.host.count))
+        case .paths(let prefix): prefix
+        case .query(let path, let names): Self.text(of: path) + "?" + names.joined(separator: "&")
+        }
+    }
+
+    private static func text(of path: some Sequence<String>) -> String {
+        path.map { "/" + $0 }.joined()
+    }
+
+    /// The text that begins every path that the group's patterns match whatever the query: of a URL, a path and what is below it.
+    fileprivate var coveredTexts: [String] {
+        switch self {
+        case .url(let url) where url.queryItems.isEmpty: [Self.text(of: url.pathComponents) + "/"]
+        case .paths(let prefix): [prefix]
+        case .url, .query: []
+        }
+    }
+
+    /// Whether another group's text covers this one.
+    fileprivate func isCovered(by covering: Set<String>) -> Bool {
+        // A URL without a query covers itself, and a group of paths too.
+        let (path, covers): (String, Bool) =
+            switch self {
+            case .url(let url): (Self.text(of: url.pathComponents) + "/", url.queryItems.isEmpty)
+            case .paths(let prefix): (prefix, true)
+            case .query(let path, _): (Self.text(of: path) + "/", false)
+            }
+        let stem = path.dropFirst().prefix { $0 != "/" }
+        if let stem = URLGroup.stem(of: String(stem)), "/" + stem != path || !covers,
+            covering.contains("/" + stem)
+        {
+            return true
+        }
+        // Only whole components: a prefix within one is its stem.
+        return path.indices.contains { index in
+            guard path[index] == "/", path.index(after: index) < path.endIndex || !covers else {
+                return false
+            }
+            return covering.contains(String(path[...index]))
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Invocation
+public import Invocation
 public import RateLimiting
 public import Tenancy
 
@@ -13,29 +13,101 @@ extension RoutingTable {
         var experiences = DomainExperiences()
     }
 
-    /// The experiences on a proved host, by their hashes; of many, only how many there are.
+    /// The experiences on a proved host, by their hashes; of many, by the groups of their URLs.
     ///
-    /// A site's association file is asked for by anyone and lists the experiences of one host, for which to look at
-    /// those of all others would take too long.
+    /// Anyone can ask for a site's association file, which lists the experiences of one host: to look at those of all
+    /// hosts would take too long, and so would all of a large host.
     struct DomainExperiences: Sendable {
-        private(set) var count = 0
-        /// A hash for each experience; nil once there were more than `limit`, until half of them are gone.
-        private(set) var hashes: [UInt64]? = []
-
-        /// More would not fit an association file.
-        static let limit = 1_024
-
-        mutating func add(_ hash: UInt64) {
-            count += 1
-            hashes?.append(hash)
-            if count > Self.limit { hashes = nil }
+        struct Key: Hashable, Sendable {
+            let group: URLGroup
+            let clip: ClipIndex
         }
 
-        /// - Returns: whether the hashes must be gathered again.
-        mutating func remove(_ hash: UInt64) -> Bool {
+        struct Group: Sendable {
+            var count = 0
+            /// Empty once there were more than ``URLGroup/smallCount``, until the host's are gathered again.
+            var hashes: [UInt64] = []
+
+            mutating func add(_ hash: UInt64) {
+                if count < URLGroup.smallCount, hashes.count == count {
+                    hashes.append(hash)
+                } else {
+                    hashes = []
+                }
+                count += 1
+            }
+
+            mutating func remove(_ hash: UInt64) {
+                count -= 1
+                if let index = hashes.firstIndex(of: hash) { hashes.remove(at: index) }
+            }
+
+            var isListed: Bool { hashes.count == count }
+        }
+
+        enum Kept: Sendable {
+            case hashes([UInt64])
+            case groups([Key: Group])
+            /// Not even the broadest groups are few enough.
+            case none
+        }
+
+        private(set) var count = 0
+        private(set) var kept: Kept
+        /// How broad the groups are; nil for single experiences.
+        let breadth: URLGroup.Breadth?
+
+        static let limit = URLGroup.maximumCount
+
+        init(_ breadth: URLGroup.Breadth? = nil) {
+            self.breadth = breadth
+            kept = breadth == nil ? .hashes([]) : .groups([:])
+        }
+
+        /// - Returns: whether there are too many now, so that they must be gathered in broader groups.
+        mutating func add(_ hash: UInt64, _ url: Span<UInt8>, of clip: ClipIndex) -> Bool {
+            count += 1
+            switch kept {
+            case .none: return false
+            case .hashes(var hashes):
+                kept = .none
+                hashes.append(hash)
+                kept = .hashes(hashes)
+                return hashes.count > Self.limit
+            case .groups(var groups):
+                kept = .none
+                if let key = key(url, clip) { groups[key, default: Group()].add(hash) }
+                kept = .groups(groups)
+                return groups.count > Self.limit
+            }
+        }
+
+        /// - Returns: whether they are so few now that they must be gathered again.
+        mutating func remove(_ hash: UInt64, _ url: Span<UInt8>, of clip: ClipIndex) -> Bool {
             count -= 1
-            if let index = hashes?.firstIndex(of: hash) { hashes?.remove(at: index) }
-            return hashes == nil && count <= Self.limit / 2
+            switch kept {
+            case .none: break
+            case .hashes(var hashes):
+                kept = .none
+                if let index = hashes.firstIndex(of: hash) { hashes.remove(at: index) }
+                kept = .hashes(hashes)
+                return false
+            case .groups(var groups):
+                kept = .none
+                if let key = key(url, clip) {
+                    groups[key]?.remove(hash)
+                    if groups[key]?.count == 0 { groups[key] = nil }
+                }
+                kept = .groups(groups)
+            }
+            return count <= Self.limit / 2
+        }
+
+        mutating func giveUp() { kept = .none }
+
+        private func key(_ url: Span<UInt8>, _ clip: ClipIndex) -> Key? {
+            guard let breadth, let url = try? URLPrefix(String(copying: url)) else { return nil }
+            return Key(group: URLGroup(url, breadth), clip: clip)
         }
     }
 
@@ -49,17 +121,17 @@ extension RoutingTable {
             public let appIDPrefix: AppIDPrefix
         }
 
-        public struct RegisteredURL: Sendable {
-            /// Canonical.
-            public let url: String
+        /// A registered URL, or a group of several.
+        public struct Link: Sendable {
+            public let group: URLGroup
             public let clip: BundleID
         }
 
         public let tenant: TenantID
         /// In no order.
         public let clips: [Clip]
-        /// In no order; nil when they are more than an association file could list.
-        public let urls: [RegisteredURL]?
+        /// In no order; nil when even groups are more than an association file could list.
+        public let links: [Link]?
         /// What is to be merged into the association file: the text of a JSON object, or nil.
         public let content: String?
     }
@@ -104,24 +176,36 @@ extension RoutingTable {
                     bundleID: clip.bundleID, parentBundleID: owner.parent, teamID: owner.teamID,
                     appIDPrefix: owner.appIDPrefix)
             },
-            urls: domain.experiences.hashes.map { registered($0, of: domain.tenant) },
+            links: links(domain),
             content: domain.content)
     }
 
-    private func registered(_ hashes: [UInt64], of tenant: TenantIndex) -> [Site.RegisteredURL] {
-        var urls: [Site.RegisteredURL] = []
+    private func links(_ domain: DomainEntry) -> [Site.Link]? {
+        switch domain.experiences.kept {
+        case .none: nil
+        case .hashes(let hashes): registered(hashes, of: domain.tenant)
+        case .groups(let groups):
+            groups.filter { !$0.value.isListed }.map {
+                Site.Link(group: $0.key.group, clip: clips[Int($0.key.clip)].bundleID)
+            } + registered(groups.values.filter(\.isListed).flatMap(\.hashes), of: domain.tenant)
+        }
+    }
+
+    private func registered(_ hashes: [UInt64], of tenant: TenantIndex) -> [Site.Link] {
+        var links: [Site.Link] = []
         // Several kinds of one URL share a hash, and one search finds them all.
         for hash in Set(hashes) {
             _ = experiences.first(hash) { header, text, _ in
                 guard header.tenant == tenant else { return nil as Never? }
-                urls.append(
-                    Site.RegisteredURL(
-                        url: String(copying: text.extracting(0..<Int(header.urlLength))),
-                        clip: clips[Int(header.clip)].bundleID))
+                guard let url = try? URLPrefix(String(copying: text.extracting(0..<Int(header.urlLength))))
+                else {
+                    return nil
+                }
+                links.append(Site.Link(group: .url(url), clip: clips[Int(header.clip)].bundleID))
                 return nil
             }
         }
-        return urls
+        return links
     }
 
     // MARK: Changes
@@ -149,27 +233,43 @@ extension RoutingTable {
         domainHosts[domain.hash] = nil
     }
 
-    mutating func addToDomain(_ hashes: ExperienceHashes) {
+    mutating func addToDomain(_ hashes: ExperienceHashes, _ url: Span<UInt8>, of clip: ClipIndex) {
         guard let host = domainHosts[hashes.host] else { return }
-        domains[host]?.experiences.add(hashes.own)
+        if domains[host]?.experiences.add(hashes.own, url, of: clip) == true {
+            gatherExperiences(ofDomain: host)
+        }
     }
 
-    mutating func removeFromDomain(_ hashes: ExperienceHashes) {
+    mutating func removeFromDomain(_ hashes: ExperienceHashes, _ url: Span<UInt8>, of clip: ClipIndex) {
         guard let host = domainHosts[hashes.host] else { return }
-        if domains[host]?.experiences.remove(hashes.own) == true { gatherExperiences(ofDomain: host) }
+        if domains[host]?.experiences.remove(hashes.own, url, of: clip) == true {
+            gatherExperiences(ofDomain: host)
+        }
     }
 
-    /// Looks at every experience there is: for a domain that is new, or has become small again.
+    /// Looks at every experience there is: for a domain that is new, has become too large for its groups or small again.
     private mutating func gatherExperiences(ofDomain host: String) {
         guard let domain = domains[host] else { return }
-        var gathered = DomainExperiences()
+        for breadth in [nil] + URLGroup.Breadth.allCases.map(Optional.some) {
+            if let gathered = gathered(domain, breadth) {
+                domains[host]?.experiences = gathered
+                return
+            }
+        }
+    }
+
+    /// Nil where there are too many of that breadth, and a broader one is left.
+    private func gathered(_ domain: DomainEntry, _ breadth: URLGroup.Breadth?) -> DomainExperiences? {
+        var gathered = DomainExperiences(breadth)
+        var isTooMuch = false
         experiences.forEach { header, text in
-            guard header.tenant == domain.tenant else { return }
+            guard header.tenant == domain.tenant, !isTooMuch else { return }
             let url = text.extracting(0..<Int(header.urlLength))
             guard let shape = URLShape(url) else { return }
             let hashes = ExperienceHashes(url, shape, host: hostHash(domain.tenant))
-            if hashes.host == domain.hash { gathered.add(hashes.own) }
+            guard hashes.host == domain.hash, gathered.add(hashes.own, url, of: header.clip) else { return }
+            if breadth == URLGroup.Breadth.allCases.last { gathered.giveUp() } else { isTooMuch = true }
         }
-        domains[host]?.experiences = gathered
+        return isTooMuch ? nil : gathered
     }
 }

@@ -301,7 +301,7 @@ extension RoutingTable {
                 kind.cardNamespace, tenant, url, isNew: isNew)
             note(header, boundTo: location.span, url, hashes.own, isNew ? .gather : .add)
             addNodes(hashes)
-            addToDomain(hashes)
+            addToDomain(hashes, url, of: clip)
             note(shape.pathComponentCount, hasQuery: !hashes.nodes.isEmpty, onHost: hashes.host)
             if kind == .default { clips[Int(clip)].defaultURL = Array(copying: url) }
             return true
@@ -338,7 +338,7 @@ extension RoutingTable {
         setCard(.none, kind.cardNamespace, tenant, url)
         note(removed, boundTo: location.span, url, hashes.own, .remove)
         removeNodes(hashes)
-        removeFromDomain(hashes)
+        removeFromDomain(hashes, url, of: removed.clip)
         let clip = Int(removed.clip)
         guard kind == .default, let known = clips[clip].defaultURL, known.span.isEqual(to: url) else {
             return

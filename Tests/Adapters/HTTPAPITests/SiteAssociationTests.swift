@@ -132,7 +132,7 @@ import Testing
                 #expect(try #require(answer.json).serialized().count <= 65_536)
                 let details = try #require(answer["applinks"]?.objectValue?["details"]?.arrayValue)
                 #expect(details.count == 1)
-                #expect(details[0].objectValue?["components"] == [["/": "*"]])
+                #expect(details[0].objectValue?["components"] == [["/": "/restaurants/of/this/town/*"]])
             }
         }
     }

@@ -142,7 +142,7 @@ import Testing
             ])
         #expect(site.content == nil)
         #expect(
-            Set(site.urls?.map(\.url) ?? []) == ["https://example.com/menu", "https://example.com/t?n=1"])
+            Set(site.urls ?? []) == ["https://example.com/menu", "https://example.com/t?n=1"])
 
         let clip = try #require(try table.of(tenant).attestedClip(BundleID("com.example.MyApp.Clip")))
         #expect(clip.appID.text == "OLDPREFIX1.com.example.MyApp")

@@ -3,6 +3,7 @@ import AppSiteAssociation
 import Foundation
 import Persistence
 import Routing
+import RoutingSupport
 import Tenancy
 import TestSupport
 import Testing
@@ -22,7 +23,7 @@ import Testing
             let site = try #require(try await followed.refreshed().site(ofHost: "example.com"))
             #expect(followed.events().last == "changed 1 rows, 0 relations, 0 unreadable")
             #expect(site.tenant == tenant)
-            #expect(site.urls?.map(\.url) == ["https://example.com/a"])
+            #expect(site.urls == ["https://example.com/a"])
             #expect(site.clips.map(\.teamID.text) == ["ABCDE12345"])
             #expect(site.clips.map(\.parentBundleID.text) == ["com.example.MyApp"])
 
@@ -42,7 +43,7 @@ import Testing
             #expect(changed.clips.map { "\($0.teamID) \($0.parentBundleID)" } == ["ZYXWV98765 com.example"])
             // A table that is loaded afresh says the same.
             let fresh = try #require(try await stores.loadTable().site(ofHost: "example.com"))
-            #expect(Set(fresh.urls?.map(\.url) ?? []) == ["https://example.com/a", "https://example.com/c"])
+            #expect(Set(fresh.urls ?? []) == ["https://example.com/a", "https://example.com/c"])
 
             _ = try await verification.verify(
                 record.name, of: tenant, at: DomainTests.now + 8 * DomainTests.day)

@@ -20,7 +20,14 @@ import Testing
     ) throws -> SiteAssociation {
         SiteAssociation(
             clips: try clips.map(clip),
-            urls: try urls?.map { (url: try URLPrefix($0.0), clip: try AppID($0.1)) })
+            links: try urls?.map { (group: .url(try URLPrefix($0.0)), clip: try AppID($0.1)) })
+    }
+
+    private static func patterns(_ urls: [String]) throws -> [String] {
+        try association([menu], urls.map { ("https://example.com" + $0, menu) }).links.flatMap(\.patterns).map
+        {
+            String(decoding: JSONValue.object($0.json).serialized(), as: UTF8.self)
+        }
     }
 
     @Test func clipsAreListedAndTheirAppsOpenTheirURLs() throws {
@@ -132,13 +139,66 @@ import Testing
         let few = try Self.association(
             [Self.menu, Self.bikes], (0..<100).map { ("https://example.com/\($0)", Self.menu) })
         #expect(few.links.map(\.patterns.count) == [200])
+        // A name for each restaurant, and nothing that they share.
         let many = try Self.association(
-            [Self.menu, Self.bikes], (0..<10_000).map { ("https://example.com/\($0)", Self.menu) })
+            [Self.menu, Self.bikes], (0..<10_000).map { ("https://example.com/\($0)-name", Self.menu) })
         #expect(many.links == [.init(app: try AppID("ABCDE12345.com.example.Menu"), patterns: [.everything])])
         #expect(many.serialized().count < SiteAssociation.largestDetailedSize)
         let unknown = try Self.association([Self.menu, Self.bikes], nil)
         #expect(unknown.links.map(\.app.bundleID.text) == ["com.example.Bikes", "com.example.Menu"])
         #expect(unknown.links.allSatisfy { $0.patterns == [.everything] })
+    }
+
+    /// The pages of the site that no experience begins with stay the website's.
+    @Test(arguments: [
+        ((0..<5_000).map { "/r/\($0)" }, [#"{"/":"/r/*"}"#]),
+        (
+            (0..<5_000).map { "/r/\($0)" } + ["/about", "/x/a"],
+            [
+                #"{"/":"/about"}"#, #"{"/":"/about/*"}"#, #"{"/":"/r/*"}"#, #"{"/":"/x/a"}"#,
+                #"{"/":"/x/a/*"}"#,
+            ]
+        ),
+        (
+            (0..<5_000).map { "/order?table=\($0)" },
+            [
+                #"{"/":"/order","?":{"table":"*"}}"#, #"{"/":"/order/*","?":{"table":"*"}}"#,
+            ]
+        ),
+        ((0..<5_000).map { "?table=\($0)&x" }, [#"{"?":{"table":"*","x":"*"}}"#]),
+        ((0..<5_000).map { "/shops/\($0)/menu" }, [#"{"/":"/shops/*"}"#]),
+        ((0..<5_000).map { "/shop-\($0)" } + ["/shop-1/menu"], [#"{"/":"/shop-*"}"#]),
+        ((0..<5_000).map { "/r/\($0)" } + ["/r"], [#"{"/":"/r"}"#, #"{"/":"/r/*"}"#]),
+        ((0..<5_000).map { "/c\($0 % 50)/\($0)" }, (0..<50).map { #"{"/":"/c\#($0)/*"}"# }.sorted()),
+        ((0..<1_000).map { "/r/\($0)\(String(repeating: "x", count: 60))" }, [#"{"/":"/r/*"}"#]),
+    ])
+    func manyURLsAreGrouped(urls: [String], expected: [String]) throws {
+        #expect(try Self.patterns(urls) == expected)
+    }
+
+    @Test func everyGroupedURLIsMatched() throws {
+        let urls = (0..<3_000).map { "/a\($0 % 7)/b\($0 % 90)/\($0)" } + (0..<500).map { "/%C3%A9\($0)" }
+        let association = try Self.association(
+            [Self.menu], urls.map { ("https://example.com" + $0, Self.menu) })
+        let patterns = association.links.flatMap(\.patterns)
+        #expect(patterns.count < 1_024 && !patterns.contains(.everything))
+        for url in urls {
+            #expect(patterns.contains { $0.matchesPath(url) }, "\(url)")
+        }
+    }
+
+    @Test func appsOfWholeHostAreThoseThatNothingFits() throws {
+        func apps(_ paths: [String]) throws -> [AppID] {
+            SiteAssociation.appsOfWholeHost(
+                clips: [try Self.clip(Self.menu)],
+                urls: try paths.map {
+                    (url: try URLPrefix("https://example.com" + $0), clip: try AppID(Self.menu))
+                })
+        }
+        let names = (0..<5_000).map { "/\($0)-name" }
+        #expect(try apps(names) == [AppID("ABCDE12345.com.example.Menu")])
+        #expect(try apps(names + [""]).isEmpty)
+        #expect(try apps((0..<5_000).map { "/r/\($0)" }).isEmpty)
     }
 
     @Test func aURLOfAnUnknownClipIsLeftOut() throws {

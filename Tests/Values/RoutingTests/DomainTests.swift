@@ -19,7 +19,7 @@ import Testing
     }
 
     private static func urls(_ table: RoutingTable, _ host: String = "example.com") -> [String]? {
-        table.site(ofHost: host)?.urls?.map(\.url).sorted()
+        table.site(ofHost: host)?.urls?.sorted()
     }
 
     @Test func aSiteHasTheExperiencesOfItsTenantAndHost() throws {
@@ -75,26 +75,56 @@ import Testing
         #expect(table.site(ofHost: "example.com")?.clips.isEmpty == true)
     }
 
-    /// Beyond the limit the experiences are only counted; when they are few again they are looked for again.
-    @Test func manyExperiencesAreNotListed() throws {
-        let limit = RoutingTable.DomainExperiences.limit
+    private static let limit = RoutingTable.DomainExperiences.limit
+
+    private static func prefixes(_ table: RoutingTable) -> [String]? {
+        table.site(ofHost: "example.com")?.prefixes
+    }
+
+    /// More than the limit are grouped, whether the host is proved before or after they are registered; single URLs stay.
+    @Test func manyExperiencesAreGrouped() throws {
         for isProvedFirst in [true, false] {
             var table = try Self.table()
             if isProvedFirst { try table.set(.domains, .domain(Self.one, "example.com")) }
-            let urls = (0...limit).map { "https://example.com/\($0)" }
+            let urls = (0...Self.limit).map { "https://example.com/r/\($0)" }
             for url in urls.dropLast() {
                 try table.set(.experiences, .experience(Self.one, "advanced", url))
             }
             if !isProvedFirst { try table.set(.domains, .domain(Self.one, "example.com")) }
-            #expect(Self.urls(table)?.count == limit)
-            try table.set(.experiences, .experience(Self.one, "advanced", urls[limit]))
-            #expect(table.site(ofHost: "example.com")?.urls == nil)
-            for url in urls.dropFirst(limit / 2 + 1) {
+            #expect(Self.urls(table)?.count == Self.limit)
+            try table.set(.experiences, .experience(Self.one, "advanced", urls[Self.limit]))
+            #expect(Self.prefixes(table) == ["/r/"])
+            for url in ["https://example.com/about", "https://example.com/x/a"] {
+                try table.set(.experiences, .experience(Self.one, "advanced", url))
+            }
+            #expect(Self.prefixes(table) == ["/r/"] && table.site(ofHost: "example.com")?.links?.count == 3)
+            for url in ["https://example.com/about", "https://example.com/x/a"] {
                 table.remove(.experiences, of: Self.one, key: ["advanced", url])
             }
-            #expect(table.site(ofHost: "example.com")?.urls == nil)
+            for url in urls.dropFirst(Self.limit / 2 + 1) {
+                table.remove(.experiences, of: Self.one, key: ["advanced", url])
+            }
+            #expect(Self.prefixes(table) == ["/r/"])
             table.remove(.experiences, of: Self.one, key: ["advanced", urls[0]])
-            #expect(Self.urls(table) == urls[1...(limit / 2)].sorted())
+            #expect(Self.urls(table) == urls[1...(Self.limit / 2)].sorted())
+        }
+    }
+
+    /// Groups become broader while they are too many, and nothing is listed where no group fits.
+    @Test func tooManyGroupsBecomeBroader() throws {
+        for (path, expected) in [
+            ({ "/shop/\($0)/menu" }, ["/shop/"]), ({ "/shop-\($0)" }, ["/shop-"]), ({ "/\($0)" }, nil),
+        ] as [((Int) -> String, [String]?)] {
+            var table = try Self.table()
+            try table.set(.domains, .domain(Self.one, "example.com"))
+            for number in 0...Self.limit {
+                try table.set(
+                    .experiences, .experience(Self.one, "advanced", "https://example.com" + path(number)))
+            }
+            let site = try #require(table.site(ofHost: "example.com"))
+            #expect(site.links == nil ? expected == nil : site.prefixes == expected)
+            table.removeAll(.experiences, of: Self.one)
+            #expect(Self.urls(table) == [])
         }
     }
 }

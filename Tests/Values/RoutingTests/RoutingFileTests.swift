@@ -87,7 +87,7 @@ import Testing
         #expect(shown.image?.description == Self.image)
         #expect(shown.appStoreID == "12" && shown.androidURL == "https://a.b/android")
         #expect(shown.siteName == "Site")
-        #expect(site.urls?.map(\.url) == ["https://a.b/c?d"])
+        #expect(site.urls == ["https://a.b/c?d"])
     }
 
     @Test func anEmptyTable() throws {

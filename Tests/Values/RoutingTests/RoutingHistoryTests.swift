@@ -87,7 +87,7 @@ import Testing
             sites = RoutingHistoryTests.hosts.map { host in
                 guard let site = table.site(ofHost: host), site.tenant == tenant else { return nil }
                 let clips = site.clips.map { "\($0.teamID).\($0.bundleID) \($0.parentBundleID)" }.sorted()
-                let urls = site.urls?.map { "\($0.url) \($0.clip)" }.sorted()
+                let urls = site.links?.map { "\($0.group) \($0.clip)" }.sorted()
                 let pages = table.provedHost(host).map { "\($0.pages) \($0.tenant)" }
                 return "\(clips) \(urls ?? []) \(site.content ?? "-") \(pages ?? "-")"
             }

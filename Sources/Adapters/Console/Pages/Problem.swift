@@ -73,6 +73,11 @@ struct Problem: Sendable {
                 Problem(
                     code.rawValue, "shadowed by the API",
                     "Register a URL whose path is none of the API's: the API answers there, and no page.")
+            case .wholeSite:
+                Problem(
+                    code.rawValue, "whole site",
+                    "Register the URLs below one path, such as /r/: the app opens every page of the host now, but for the "
+                        + "excludes of the domain's content.")
             case .notRedirected:
                 Problem(
                     code.rawValue, "not redirected",
