@@ -2,6 +2,7 @@ import AppAttest
 import AppAttestSimulator
 import AppSiteAssociation
 import Crypto
+import Encodings
 import Foundation
 import JSON
 import NIOHTTP1
@@ -289,6 +290,17 @@ import Testing
                     "format", "chain", "nonce", "key_id", "app_id", "counter", "environment", "credential",
                     "category", "bundle_version",
                 ].map { "\($0) passed" })
+        let base64 = Data(attestation).base64EncodedString()
+        let lines = Data(attestation).base64EncodedString(options: [.lineLength76Characters])
+        for text in [
+            lines, "\u{FEFF}" + base64 + "\r\n", Base64URL.text(attestation),
+            base64.replacing("+", with: "-").replacing("/", with: "_"),
+        ] {
+            let file = folder.appendingPathComponent("text")
+            try text.write(to: file, atomically: true, encoding: .utf8)
+            let inspected = try await inspect(file, ["--key-id", Base64URL.text(keyID)] + good)
+            #expect(inspected.steps == passed.steps, "\(text.prefix(90))")
+        }
         let refused = try await inspect(
             files.attestation,
             key + [

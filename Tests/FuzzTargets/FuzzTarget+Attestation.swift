@@ -12,6 +12,9 @@ extension FuzzTarget {
         var reader = CBORReader(bytes)
         _ = try? reader.item()
         precondition(reader.steps + reader.rest.count == bytes.count)
+        reader = CBORReader(bytes)
+        _ = try? reader.extensions(named: ["bundleVersion"])
+        precondition(reader.steps + reader.rest.count == bytes.count)
     }
 
     static let authenticatorData = FuzzTarget("authenticator-data", upTo: 1_024) { bytes in

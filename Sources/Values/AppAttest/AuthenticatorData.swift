@@ -34,7 +34,7 @@ struct AuthenticatorData: Sendable, Hashable {
             (category, bundleVersion) = (nil, nil)
             return
         }
-        guard let extensions = try CBORReader.value(rest).map else { throw .format(.extensions) }
+        let extensions = try CBORReader.extensions(rest, named: Statement.names)
         category = try extensions.statement(.category).map(Self.category)
         bundleVersion = try extensions.statement(.bundleVersion).map(Self.bundleVersion)
     }
@@ -82,11 +82,14 @@ struct AttestedCredential: Sendable, Hashable {
 }
 
 /// The names of what iOS 27 states of a build.
-private enum Statement {
+private enum Statement: CaseIterable {
     case category, bundleVersion
 
+    /// All names of all statements.
+    static let names = Set(allCases.flatMap { [$0.observed, $0.documented] })
+
     /// Observed in attestations and assertions.
-    var observed: CBORKey {
+    var observed: String {
         switch self {
         case .category: "apple_validation_category_01"
         case .bundleVersion: "apple_bundle_version_01"
@@ -94,7 +97,7 @@ private enum Statement {
     }
 
     /// Documented for assertions; no device was seen to use it.
-    var documented: CBORKey {
+    var documented: String {
         switch self {
         case .category: "validationCategory"
         case .bundleVersion: "bundleVersion"
@@ -105,7 +108,7 @@ private enum Statement {
 extension [CBORKey: CBORValue] {
     /// By whichever name it has. With both, nobody could say which one holds.
     fileprivate func statement(_ statement: Statement) throws(AttestationRefusal) -> CBORValue? {
-        switch (self[statement.observed], self[statement.documented]) {
+        switch (self[.text(statement.observed)], self[.text(statement.documented)]) {
         case (let value?, nil), (nil, let value?): return value
         case (nil, nil): return nil
         case (_?, _?): throw .format(.extensions)

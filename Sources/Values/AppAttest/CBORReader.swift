@@ -2,7 +2,8 @@
 ///
 /// Lengths are definite, an item has at most four levels, an array or a map at most 16 entries and a map no key twice
 /// [ours; what devices send needs no more]. Tags, floats, simple values and indefinite lengths are refused. A number may be
-/// written longer than it need be: what is compared is what was read, never how it was written.
+/// written longer than it need be: what is compared is what was read, never how it was written. ``extensions(_:)`` skips
+/// unknown entries, to which only the rule on indefinite lengths applies.
 struct CBORReader {
     /// What is not read yet.
     private(set) var rest: ArraySlice<UInt8>
@@ -29,8 +30,80 @@ struct CBORReader {
         try item(depth: 1)
     }
 
+    /// The one map that the bytes are, with the entries of these names only.
+    ///
+    /// All other entries are skipped, whatever their number, type and depth: a relying party ignores unknown extensions
+    /// (WebAuthn §9). An indefinite length is refused there too, since CTAP2's canonical form has none.
+    static func extensions(
+        _ bytes: some Sequence<UInt8>, named names: Set<String>
+    ) throws(AttestationRefusal) -> [CBORKey: CBORValue] {
+        var reader = CBORReader(bytes)
+        let known = try reader.extensions(named: names)
+        guard reader.rest.isEmpty else { throw .format(.trailingBytes) }
+        return known
+    }
+
+    /// The entries of the next map that have one of these names.
+    mutating func extensions(named names: Set<String>) throws(AttestationRefusal) -> [CBORKey: CBORValue] {
+        let (type, count) = try head()
+        guard type == 5 else { throw .format(.extensions) }
+        var known: [CBORKey: CBORValue] = [:]
+        var left = count
+        while left > 0 {
+            left -= 1
+            guard let name = try name(), names.contains(name) else {
+                try skip()
+                continue
+            }
+            guard known.updateValue(try item(depth: 2), forKey: .text(name)) == nil else {
+                throw .format(.duplicateKey)
+            }
+        }
+        return known
+    }
+
+    /// The next item if it is a text in UTF-8; any other item is skipped.
+    private mutating func name() throws(AttestationRefusal) -> String? {
+        guard rest.first.map({ $0 >> 5 }) == 3 else {
+            try skip()
+            return nil
+        }
+        let (_, length) = try head()
+        return String(validating: try take(length), as: UTF8.self)
+    }
+
+    /// Passes over the next item without recursion, so that its depth needs no limit.
+    private mutating func skip() throws(AttestationRefusal) {
+        var left: UInt64 = 1
+        while left > 0 {
+            left -= 1
+            let (type, argument) = try head()
+            var parts: UInt64 = 0
+            switch type {
+            case 2, 3: _ = try take(argument)
+            case 4: parts = argument
+            case 5:
+                // Each entry needs two bytes.
+                guard argument <= UInt64(rest.count) else { throw .format(.truncated) }
+                parts = argument * 2
+            case 6: parts = 1
+            default: break
+            }
+            // Each item needs a byte, so this bounds the sum as well.
+            guard parts <= UInt64(rest.count), left + parts <= UInt64(rest.count) else {
+                throw .format(.truncated)
+            }
+            left += parts
+        }
+    }
+
     private mutating func item(depth: Int) throws(AttestationRefusal) -> CBORValue {
         guard depth <= Self.maximumDepth else { throw .format(.tooDeep) }
+        // A tag, a float and "break" are no lengths, however they go on.
+        guard rest.first.map({ $0 >> 5 <= 5 }) != false else {
+            _ = try byte()
+            throw .format(.unsupportedType)
+        }
         let (type, argument) = try head()
         switch type {
         case 0, 1:
@@ -73,8 +146,6 @@ struct CBORReader {
     private mutating func head() throws(AttestationRefusal) -> (type: UInt8, argument: UInt64) {
         let initial = try byte()
         let type = initial >> 5
-        // A tag, a float and "break" are no lengths, however they go on.
-        guard type <= 5 else { throw .format(.unsupportedType) }
         let argument: UInt64
         switch initial & 0x1F {
         case let small where small < 24: argument = UInt64(small)

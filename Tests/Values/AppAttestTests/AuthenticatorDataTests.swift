@@ -51,6 +51,63 @@ import Testing
         #expect(data.bundleVersion == nil)
     }
 
+    private static let known: [UInt8] = [0x6D] + Array("bundleVersion".utf8) + [0x61, 0x37]
+    private static let deep = [UInt8](repeating: 0x81, count: 2_000) + [0]
+
+    /// Entries that no device is known to send; a relying party ignores them (WebAuthn §9).
+    private static let unknownEntries: [[UInt8]] = [
+        [0x61, 0x78, 0xF5], [0x61, 0x78, 0xF6], [0x61, 0x78, 0xF7], [0x61, 0x78, 0xF8, 0xFF],
+        [0x61, 0x78, 0xF9, 0, 0], [0x61, 0x78, 0xFB, 0, 0, 0, 0, 0, 0, 0, 0],
+        [0x61, 0x78, 0xC1, 0xC1, 0], [0x61, 0x78, 0x1B] + [UInt8](repeating: 0xFF, count: 8),
+        [0x61, 0x78, 0x61, 0xFF], [0x61, 0xFF, 0xF4], [0x01, 0x02], [0x41, 0x01, 0xF4], [0xF5, 0xF4],
+        [0x61, 0x78, 0xA2, 0x80, 0x01, 0x80, 0xF6], [0x61, 0x78] + deep, deep + [0xF5],
+        [0x61, 0x78, 0x98, 0x20] + [UInt8](repeating: 0xF6, count: 32),
+    ]
+
+    @Test(arguments: unknownEntries) func unknownExtensionIsSkipped(_ entry: [UInt8]) throws {
+        for map in [[0xA2] + entry + Self.known, [0xA2] + Self.known + entry] {
+            #expect(try AuthenticatorData(ofAssertion: Self.head + map).bundleVersion == "7")
+            let attested = try AuthenticatorData(ofAttestation: Self.head + Self.credential + map)
+            #expect(attested.bundleVersion == "7")
+        }
+    }
+
+    @Test func manyUnknownExtensionsAreSkipped() throws {
+        let entries = (0..<255 as Range<UInt8>).reduce(into: [UInt8]()) {
+            $0 += [0x62, 0x61 + $1 / 26, 0x61 + $1 % 26, 0xF5]
+        }
+        let map = [0xB9, 1, 0] + entries + Self.known
+        #expect(try AuthenticatorData(ofAssertion: Self.head + map).bundleVersion == "7")
+    }
+
+    /// A length is never believed: reading ends where the bytes do.
+    @Test(
+        arguments: [
+            [0xBB, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0x01],
+            [0xA1, 0x01, 0x9B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+            [0xA1, 0x01, 0xBB, 0x80, 0, 0, 0, 0, 0, 0, 0, 1], [0xA1, 0x01, 0x82, 0x9B],
+            [0xA1, 0x01, 0x82, 0x9A, 0xFF, 0xFF, 0xFF, 0xFF, 0], [0xA1, 0x01, 0xC1],
+            [0xA1, 0x01, 0x5A, 0xFF],
+            [0xA1, 0x01],
+        ] as [[UInt8]])
+    func unfinishedExtensionIsRefused(_ map: [UInt8]) {
+        #expect(throws: AttestationRefusal.format(.truncated)) {
+            try AuthenticatorData(ofAssertion: Self.head + map)
+        }
+    }
+
+    @Test func knownExtensionIsReadStrictly() {
+        let name: [UInt8] = [0x6D] + Array("bundleVersion".utf8)
+        for (map, detail) in [
+            ([0xA1] + name + [0xF6], .unsupportedType), ([0xA2] + Self.known + Self.known, .duplicateKey),
+            ([0xA1, 0x01, 0x9F, 0x01, 0xFF], .indefiniteLength),
+        ] as [([UInt8], AttestationRefusal.Format)] {
+            #expect(throws: AttestationRefusal.format(detail)) {
+                try AuthenticatorData(ofAssertion: Self.head + map)
+            }
+        }
+    }
+
     static let wrong: [(bytes: [UInt8], isAttestation: Bool, detail: AttestationRefusal.Format)] = [
         ([], false, .authenticatorData), (Array(head.dropLast()), false, .authenticatorData),
         (Array(head.prefix(32)), false, .authenticatorData), (head + [0], false, .extensions),

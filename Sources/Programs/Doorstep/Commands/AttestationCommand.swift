@@ -14,7 +14,7 @@ struct AttestationCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Tell what each step of verifying an attestation or an assertion says.",
             discussion: """
-                The file holds what the app sends, as bytes or in base64. It is an attestation unless --public-key names \
+                The file holds what the app sends, as bytes or in base64 (standard or URL-safe, in one line or several). It is an attestation unless --public-key names \
                 the key of an assertion. What the server asks of its database, whether the challenge is its own and the \
                 key is known, is not looked at. Exits with 1 where a step refuses.
                 """)
@@ -73,12 +73,12 @@ struct AttestationCommand: AsyncParsableCommand {
             if let publicKey {
                 let verifier = try Self.option("--public-key", "must be a point of P-256, 65 bytes in base64")
                 {
-                    Data(base64Encoded: publicKey).flatMap { AssertionVerifier(publicKey: Array($0)) }
+                    Self.base64(publicKey).flatMap(AssertionVerifier.init(publicKey:))
                 }
                 return verifier.inspect(bytes, clientDataHash: hash, after: counter, policy: policy)
             }
             let keyID: [UInt8] = try Self.option("--key-id", "must be 32 bytes in base64") {
-                Data(base64Encoded: self.keyID ?? "").flatMap { $0.count == 32 ? Array($0) : nil }
+                Self.base64(self.keyID ?? "").flatMap { $0.count == 32 ? $0 : nil }
             }
             let now: Date = try Self.option("--at", "must be a time such as 2026-03-01T12:30:00Z") {
                 at.map { Date(rfc3339: $0) } ?? Date()
@@ -90,18 +90,35 @@ struct AttestationCommand: AsyncParsableCommand {
         private func hash() throws -> [UInt8] {
             if let clientData { return Array(SHA256.hash(data: Array(clientData.utf8))) }
             return try Self.option("--client-data-hash", "must be base64") {
-                Data(base64Encoded: clientDataHash ?? "").map(Array.init)
+                Self.base64(clientDataHash ?? "")
             }
         }
 
-        /// No more of a file is read than an attestation has in base64, and a little, so that a longer one is known.
+        /// Reads no more than the longest attestation has in base64, and a little, so that a longer one is recognised.
         private func contents() throws -> [UInt8] {
             guard let handle = FileHandle(forReadingAtPath: file),
                 let bytes = try? handle.read(upToCount: 32_768)
             else { throw CommandError.unreadableFile(file) }
-            let text = String(decoding: bytes, as: UTF8.self)
-                .trimmingCharacters(in: .whitespacesAndNewlines)
-            return Array(Data(base64Encoded: text) ?? bytes)
+            return Self.base64(String(decoding: bytes, as: UTF8.self)) ?? Array(bytes)
+        }
+
+        /// Decodes base64 as tools write it: standard or URL-safe alphabet, with or without padding, in lines, after a
+        /// byte order mark. Nil for any other text.
+        private static func base64(_ text: String) -> [UInt8]? {
+            var digits = ""
+            for character in text.unicodeScalars.drop(while: { $0 == "\u{FEFF}" }) {
+                switch character {
+                case " ", "\t", "\r", "\n": continue
+                case "-": digits.append("+")
+                case "_": digits.append("/")
+                default: digits.unicodeScalars.append(character)
+                }
+            }
+            let unpadded = digits.utf8.count { $0 != UInt8(ascii: "=") }
+            if unpadded == digits.utf8.count {
+                digits += String(repeating: "=", count: (4 - unpadded % 4) % 4)
+            }
+            return Data(base64Encoded: digits).map(Array.init)
         }
 
         private static func option<Value>(
