@@ -1,9 +1,24 @@
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// What the command does with what it is given, and how it ends.
 @Suite struct CommandTests {
+    @Test(arguments: ["LATIN1", "SQL_ASCII"])
+    func databaseInAnotherEncodingIsRefusedByEachCommand(_ encoding: String) async throws {
+        try await TestServer.withDatabase(encoding: encoding) { databaseURL in
+            let binary = DoorstepBinary(databaseURL: databaseURL)
+            for arguments in [["migrate"], ["serve", "--port", "0"], ["status"], ["tenant", "list"]] {
+                let outcome = try await binary.run(arguments)
+                #expect(outcome.status == 1, "\(arguments)")
+                #expect(
+                    outcome.errors.contains("The database's encoding must be UTF8; got \(encoding)"),
+                    "\(arguments): \(outcome.errors)")
+            }
+        }
+    }
+
     @Test func helpIsEverywhere() async throws {
         let binary = DoorstepBinary(databaseURL: "")
         let nouns = ["tenant", "clip", "location", "experience", "code", "domain", "key", "webhook"]

@@ -23,18 +23,22 @@ public enum TestServer {
         try await started.value.administration
     }
 
-    /// Lends a database of the test's own, as a connection string: empty, or a copy of another.
+    /// Lends a database of the test's own, as a connection string: empty, or a copy of another (which keeps its encoding).
     ///
     /// It is dropped when the closure ends, whatever is still connected to it.
     public nonisolated(nonsending) static func withDatabase<R: Sendable>(
-        template: String? = nil, _ body: nonisolated(nonsending) (String) async throws -> R
+        template: String? = nil, encoding: String = "UTF8",
+        _ body: nonisolated(nonsending) (String) async throws -> R
     ) async throws -> R {
         let server = try await started.value
         let number = databases.add(1, ordering: .relaxed).newValue
         let name = "test_\(ProcessInfo.processInfo.processIdentifier)_\(number)"
         try await server.administration.withConnection { connection in
             try await connection.execute(
-                "CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: template ?? "template0")")
+                """
+                CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: template ?? "template0")
+                    ENCODING \(identifier: encoding) \(unsafeSQL: encoding == "UTF8" ? "" : "LOCALE 'C'")
+                """)
         }
         func drop() async throws {
             try await server.administration.withConnection { connection in

@@ -94,7 +94,7 @@ class Cluster:
 
     def make_logins(self, passwords):
         """As the guide says, in an empty database."""
-        self.psql("-c", f"CREATE DATABASE {DATABASE}", database="postgres")
+        self.psql("-c", f"CREATE DATABASE {DATABASE} ENCODING 'UTF8' TEMPLATE template0", database="postgres")
         files = ["sql/roles.sql", "deploy/postgres/create-logins.sql", "deploy/postgres/create-backup-login.sql"]
         for file in files:
             # Read here: PostgreSQL's account may not reach the checkout.

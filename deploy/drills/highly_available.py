@@ -48,7 +48,7 @@ class HighlyAvailable(Installation):
         self.conninfo, postgres = self.url("postgres"), self.url("postgres", "postgres")
         self.wait_for("whole cluster", lambda: self.whole)
         self.wait_for("way to the primary", lambda: self.psql(postgres, "-c", "SELECT").returncode == 0)
-        self.psql(postgres, "-c", "CREATE DATABASE doorstep")
+        self.psql(postgres, "-c", "CREATE DATABASE doorstep ENCODING 'UTF8' TEMPLATE template0")
         for file in ("sql/roles.sql", "deploy/postgres/create-logins.sql"):
             done = self.psql(self.conninfo, "-f", str(REPOSITORY / file), **{
                 f"{name.upper()}_PASSWORD": self.passwords[f"doorstep_{name}_login"]

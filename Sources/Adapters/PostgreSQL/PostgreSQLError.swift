@@ -6,6 +6,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case connectionString
     /// No host could be connected to; the reason is libpq's, with host and user names but no password.
     case connectFailed(reason: String)
+    /// The database stores text in an encoding other than UTF8, such as `LATIN1` or `SQL_ASCII`.
+    case databaseEncoding(String)
     /// The connection broke; the transaction it was in is rolled back.
     case connectionLost
     /// The connection broke while a COMMIT, or a statement outside any transaction, was under way: it may
@@ -62,6 +64,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         switch self {
         case .connectionString: "connection_string"
         case .connectFailed: "connect_failed"
+        case .databaseEncoding: "database_encoding"
         case .connectionLost: "connection_lost"
         case .outcomeUnknown: "outcome_unknown"
         case .timeout(let phase): "timeout_\(phase.rawValue)"
@@ -92,6 +95,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         switch self {
         case .connectionString: "The database connection string cannot be parsed"
         case .connectFailed(let reason): "No connection to the database: \(reason)"
+        case .databaseEncoding(let encoding):
+            "The database's encoding must be UTF8; got \(encoding). Create a database with ENCODING 'UTF8' TEMPLATE template0"
         case .connectionLost: "The connection to the database was lost"
         case .outcomeUnknown: "The connection was lost while committing: the change may have been made or not"
         case .timeout(.acquiring): "No database connection became free in time"

@@ -18,6 +18,7 @@ extension Session {
             connection: connection, configuration: configuration, wakeup: wakeup, preparation: preparation,
             isShutDown: isShutDown)
         try finishConnecting(by: deadline)
+        try requireUTF8()
         if let preparation = self.preparation, !preparation.isGivenUp, try isBehindPooler(by: deadline) {
             preparation.giveUp()
         }
@@ -39,6 +40,17 @@ extension Session {
             next = PQconnectPoll(connection)
         }
         guard PQsetnonblocking(connection, 1) == 0 else { throw .connectFailed(reason: errorText) }
+    }
+
+    /// Texts are UTF-8 here. A database in another encoding lacks characters (SQLSTATE 22P05), and one in SQL_ASCII counts
+    /// bytes as characters.
+    ///
+    /// Each server reports its encoding when a connection begins; a pooler that withholds it is trusted.
+    /// Source: PostgreSQL, "Asynchronous Operations", ParameterStatus; "Character Set Support".
+    private func requireUTF8() throws(PostgreSQLError) {
+        guard let reported = PQparameterStatus(connection, "server_encoding") else { return }
+        let encoding = String(cString: reported)
+        guard encoding == "UTF8" else { throw .databaseEncoding(encoding) }
     }
 
     /// Whether the connection is a pooler's, as far as can be told before anything has gone wrong: a pooler gives its

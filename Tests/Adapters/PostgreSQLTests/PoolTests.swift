@@ -346,6 +346,19 @@ import Testing
         }
     }
 
+    @Test(arguments: ["LATIN1", "SQL_ASCII", "WIN1252"])
+    func databaseInAnotherEncodingIsRefused(_ encoding: String) async throws {
+        try await TestServer.withDatabase(encoding: encoding) { conninfo in
+            try await ConnectionPool.withPool(.forBusyMachines(conninfo: conninfo)) { pool in
+                let error = await #expect(throws: PostgreSQLError.databaseEncoding(encoding)) {
+                    try await pool.withConnection { try await $0.execute("SELECT 1") }
+                }
+                #expect(error?.description.contains("must be UTF8; got \(encoding)") == true)
+                #expect(error?.isNoAnswer == false && error?.isRetryable == false)
+            }
+        }
+    }
+
     @Test func aDemotedPrimaryIsLeft() async throws {
         try await withPool({ $0.maximumConnections = 2 }) { pool in
             func processes() async throws -> [Int32] {
