@@ -122,7 +122,7 @@ final class Restaurant {
     }
 }
 
-/// One fix, where the person allows it.
+/// One fix, if the person allows it. Needs iOS 18: earlier, `liveUpdates()` asks nobody for permission and reports no denial.
 enum Fix {
     static func current() async -> ClipPlace.Coordinate? {
         do {
