@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import LocalServers
+import TestSupport
 import Testing
 
 /// Domains from the claim to its release, and other sites' association files, by the built command.
@@ -125,6 +126,47 @@ import Testing
                 #expect(
                     outcomes.contains { $0.errors.contains("another tenant has proved example.com") })
             }
+        }
+    }
+
+    /// A domain that changed hands: its former owner loses it without a command, and both are told.
+    @Test func serverChecksTheHolderOnceARivalIsProved() async throws {
+        try await Installation.lend { installation in
+            var binary = installation.binary
+            try await binary.succeed("tenant", "create", "rival", "--name", "Rival")
+            let challenges = [
+                try Self.challenge(try await Self.claim(binary, "example.com")),
+                try Self.challenge(try await Self.claim(binary, "example.com", tenant: "rival")),
+            ]
+            let owner = Shared(0)
+            try await LocalNameServer.lend({ _ in
+                .texts([["doorstep-verification=\(challenges[owner.value])"]])
+            }) { names in
+                binary.environment["DOORSTEP_RESOLVER"] = "127.0.0.1:\(names.port)"
+                try await binary.succeed(["domain", "verify"] + Self.tenant + ["example.com"])
+                owner.change { $0 = 1 }
+                let serving = binary
+                let (_, status) = try await RunningServer.lend(serving) { _ in
+                    let taken = try await serving.run("domain", "verify", "--tenant", "rival", "example.com")
+                    #expect(taken.errors.contains("another tenant has proved example.com"))
+                    let deadline = ContinuousClock.now + .seconds(120)
+                    var domain: JSONObject = [:]
+                    repeat {
+                        domain = try #require(
+                            try await serving.succeed(
+                                ["domain", "show"] + Self.tenant + ["example.com", "--format", "json"]
+                            ).json().objectValue)
+                    } while domain["status"] == "proved" && .now < deadline
+                    #expect(domain["status"] == "lapsed")
+                    #expect(domain["contestedAt"]?.stringValue != nil)
+                    #expect(domain["withdrawnFrom"]?.stringValue != nil)
+                }
+                #expect(status == 0)
+            }
+            let rival = try await binary.succeed(
+                "domain", "show", "--tenant", "rival", "example.com", "--format", "json"
+            ).json().objectValue
+            #expect(rival?["status"] == "claimed" && rival?["contestedAt"]?.stringValue != nil)
         }
     }
 

@@ -66,7 +66,7 @@ extension DomainRecord: StoredItem {
         """
         UPDATE doorstep.domains
         SET proved_at = \(proof?.provedAt), method = \(proof?.method.rawValue), checked_at = \(checkedAt),
-            lapsed_at = \(lapsedAt), content = \(content?.jsonText), pages = \(pages.rawValue)
+            lapsed_at = \(lapsedAt), contested_at = \(contestedAt), content = \(content?.jsonText), pages = \(pages.rawValue)
         WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)
         """
     }
@@ -93,13 +93,14 @@ extension DomainRecord: StoredItem {
     }
 
     fileprivate static let columns =
-        "host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at, content, pages"
+        "host, challenge, claimed_at, proved_at, method, checked_at, lapsed_at, contested_at, content, pages"
 
     /// Takes ``columns``.
     init(row: Row) throws {
-        let (host, challenge, claimedAt, provedAt, method, checkedAt, lapsedAt, content, pages) =
+        let (host, challenge, claimedAt, provedAt, method, checkedAt, lapsedAt, contestedAt, content, pages) =
             try row.decode(
                 String.self, String.self, Date.self, Date?.self, String?.self, Date?.self, Date?.self,
+                Date?.self,
                 JSONText?.self, String.self)
         let name = try PersistenceError.reading("domains") { try DomainName(host) }
         var proof: Proof?
@@ -112,7 +113,7 @@ extension DomainRecord: StoredItem {
         guard let pages = DomainPages(rawValue: pages) else { throw PersistenceError.unreadable("domains") }
         self.init(
             name: name, challenge: challenge, claimedAt: claimedAt, proof: proof, checkedAt: checkedAt,
-            lapsedAt: lapsedAt,
+            lapsedAt: lapsedAt, contestedAt: contestedAt,
             content: try PersistenceError.reading("domains") {
                 try content.map { try AssociationContent(parsing: $0.text.utf8) }
             }, pages: pages)

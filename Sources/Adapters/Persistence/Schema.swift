@@ -34,6 +34,8 @@ public enum Schema {
         Migration(
             version: 17, name: "days_over", sql: text(PackageResources._017_days_over_sql),
             compatibleFrom: 15),
+        Migration(
+            version: 18, name: "domain_checks", sql: text(PackageResources._018_domain_checks_sql)),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

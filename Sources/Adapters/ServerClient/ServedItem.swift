@@ -66,6 +66,7 @@ extension DomainRecord: ServedItem {
         return DomainRecord(
             name: name, challenge: try file.requiredString("content"), claimedAt: claimedAt, proof: proof,
             checkedAt: try fields.optionalDate("checkedAt"), lapsedAt: try fields.optionalDate("lapsedAt"),
+            contestedAt: try fields.optionalDate("contestedAt"),
             content: try fields.optionalMembers("content").map { try AssociationContent($0) },
             pages: try fields.optionalCase("pages", of: DomainPages.self) ?? .off)
     }

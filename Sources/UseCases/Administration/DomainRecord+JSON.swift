@@ -19,6 +19,7 @@ extension DomainRecord: CatalogueItem {
             "checkedAt": checkedAt.map { JSONValue($0) } ?? .null,
             "lapsedAt": lapsedAt.map { JSONValue($0) } ?? .null,
             "withdrawnFrom": withdrawnFrom.map { JSONValue($0) } ?? .null,
+            "contestedAt": contestedAt.map { JSONValue($0) } ?? .null,
             "content": (content?.json).map(JSONValue.object) ?? .null,
             "pages": .string(pages.rawValue),
             "record": ["name": .string(recordName), "value": .string(recordValue)],

@@ -13,6 +13,9 @@ public struct DomainRecord: Sendable, Hashable {
     public internal(set) var checkedAt: Date?
     /// Since when a proof that was there is missing.
     public internal(set) var lapsedAt: Date?
+    /// On a claim without a proof: since when its proof is found although another tenant holds the domain. On a proved
+    /// domain: since when another tenant's claim is in that state.
+    public internal(set) var contestedAt: Date?
     /// What is merged into the association file that is served for the domain.
     public internal(set) var content: AssociationContent?
     /// Whether pages are shown there once it is proved.
@@ -30,7 +33,8 @@ public struct DomainRecord: Sendable, Hashable {
 
     public init(
         name: DomainName, challenge: String, claimedAt: Date, proof: Proof? = nil, checkedAt: Date? = nil,
-        lapsedAt: Date? = nil, content: AssociationContent? = nil, pages: DomainPages = .off
+        lapsedAt: Date? = nil, contestedAt: Date? = nil, content: AssociationContent? = nil,
+        pages: DomainPages = .off
     ) {
         self.name = name
         self.challenge = challenge
@@ -38,6 +42,7 @@ public struct DomainRecord: Sendable, Hashable {
         self.proof = proof
         self.checkedAt = checkedAt
         self.lapsedAt = lapsedAt
+        self.contestedAt = contestedAt
         self.content = content
         self.pages = pages
     }
@@ -88,6 +93,7 @@ extension DomainRecord {
     /// The claim once a proof was found, which ends a lapse.
     public func proved(by method: ProofMethod, at now: Date) -> DomainRecord {
         var record = self
+        if proof == nil { record.contestedAt = nil }
         record.proof = Proof(method: method, provedAt: proof?.provedAt ?? now)
         (record.checkedAt, record.lapsedAt) = (now, nil)
         return record
@@ -96,8 +102,15 @@ extension DomainRecord {
     /// The claim once its proof is gone: lapsed from now on, or withdrawn once it has lapsed for the time of grace.
     public func lapsed(at now: Date) -> DomainRecord {
         var record = self
-        if let withdrawnFrom, withdrawnFrom <= now { record.proof = nil }
+        if let withdrawnFrom, withdrawnFrom <= now { (record.proof, record.contestedAt) = (nil, nil) }
         (record.checkedAt, record.lapsedAt) = (now, lapsedAt ?? now)
+        return record
+    }
+
+    /// The claim once its proof was found although another tenant holds the domain.
+    public func contesting(at now: Date) -> DomainRecord {
+        var record = self
+        (record.checkedAt, record.contestedAt) = (now, contestedAt ?? now)
         return record
     }
 }

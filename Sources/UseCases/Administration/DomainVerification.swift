@@ -4,7 +4,8 @@ public import Tenancy
 /// Proves domains, and finds out when a proof is gone.
 ///
 /// A proof that is missing at a check lapses; when it is still missing at a check after ``DomainRecord/grace``, the
-/// domain is no longer proved. That nobody answered is no reason for either. [ours]
+/// domain is no longer proved. A check without a response changes nothing, unless another tenant has proved a claim of
+/// the same domain within ``Rivalry/maximumAge``: then the holder's proof has to be found. [ours]
 public struct DomainVerification: Sendable {
     private let store: any DomainStore
     private let resolver: any TextRecordResolver
@@ -35,12 +36,29 @@ public struct DomainVerification: Sendable {
         }
     }
 
-    /// Looks for the proof of one claim, and keeps what comes of it.
+    /// Whether another tenant's claim of the same domain has a proof too.
+    public enum Rivalry: Sendable, Hashable {
+        case unknown
+        case none
+        /// The latest time at which such a proof was found.
+        case proved(at: Date)
+
+        /// For how long a rival's proof counts. [ours]
+        public static let maximumAge: TimeInterval = 2 * 86_400
+
+        fileprivate func isRecent(at now: Date) -> Bool {
+            if case .proved(let time) = self { now.timeIntervalSince(time) <= Self.maximumAge } else { false }
+        }
+    }
+
+    /// Looks for the proof of one claim, and stores the result.
+    ///
+    /// A claim whose proof is found although another tenant holds the domain is stored as contesting it.
     /// - Throws: `AdministrationError.unknownDomain`, and `domainTaken` when another tenant has proved the domain.
     public func verify(
-        _ name: DomainName, of tenant: TenantID, at now: Date
+        _ name: DomainName, of tenant: TenantID, rivalry: Rivalry = .unknown, at now: Date
     ) async throws -> Outcome {
-        try await verify(try await store.domain(name, of: tenant), of: tenant, at: now)
+        try await verify(try await store.domain(name, of: tenant), of: tenant, rivalry, at: now)
     }
 
     /// Looks for the proofs of all domains of a tenant that are proved, a few at a time.
@@ -56,7 +74,7 @@ public struct DomainVerification: Sendable {
                 }
                 group.addTask {
                     do {
-                        return try await verify(record, of: tenant, at: now)
+                        return try await verify(record, of: tenant, .unknown, at: now)
                     } catch AdministrationError.unknownDomain {
                         return nil
                     }
@@ -72,30 +90,76 @@ public struct DomainVerification: Sendable {
     private static let atOnce = 8
 
     private func verify(
-        _ record: DomainRecord, of tenant: TenantID, at now: Date
+        _ record: DomainRecord, of tenant: TenantID, _ rivalry: Rivalry, at now: Date
     ) async throws -> Outcome {
         let evidence = await record.evidence(resolver, fetcher)
         let lack = evidence.lack(of: record)
-        guard record.checked(evidence, at: now) != nil else {
+        guard record.checked(evidence, rivalry, at: now) != record else {
             return Outcome(tenant: tenant, record: record, isVisible: true, lack: lack)
         }
-        let change = try await store.changeDomain(record.name, of: tenant) { current in
+        let change: CatalogueChange<DomainRecord>
+        do {
+            change = try await self.change(record, of: tenant) { $0.checked(evidence, rivalry, at: now) }
+        } catch let error as AdministrationError where error == .domainTaken(record.name) {
+            _ = try await self.change(record, of: tenant) { $0.contesting(at: now) }
+            throw error
+        }
+        return Outcome(tenant: tenant, record: change.after, isVisible: change.isVisible, lack: lack)
+    }
+
+    private func change(
+        _ record: DomainRecord, of tenant: TenantID,
+        _ make: @escaping @Sendable (DomainRecord) -> DomainRecord
+    ) async throws -> CatalogueChange<DomainRecord> {
+        try await store.changeDomain(record.name, of: tenant) { current in
             // Claimed anew it has another challenge, and what was found of the old one is no proof of it.
             guard current.challenge == record.challenge else {
                 throw AdministrationError.unknownDomain(record.name)
             }
-            return current.checked(evidence, at: now) ?? current
+            return make(current)
         }
-        return Outcome(tenant: tenant, record: change.after, isVisible: change.isVisible, lack: lack)
     }
 }
 
 extension DomainRecord {
-    /// What evidence makes of the claim; nil where it changes nothing.
-    fileprivate func checked(_ evidence: DomainEvidence, at now: Date) -> DomainRecord? {
-        if case .found(let method) = evidence { return proved(by: method, at: now) }
-        guard let proof, evidence.isAbsent(proof.method) else { return nil }
-        return lapsed(at: now)
+    /// The claim after a check; the same where the check changes nothing.
+    fileprivate func checked(
+        _ evidence: DomainEvidence, _ rivalry: DomainVerification.Rivalry, at now: Date
+    ) -> DomainRecord {
+        var record = self
+        if proof != nil {
+            switch rivalry {
+            case .unknown: break
+            case .none: record.contestedAt = nil
+            case .proved: record.contestedAt = contestedAt ?? now
+            }
+        }
+        if case .found(let method) = evidence { return record.proved(by: method, at: now) }
+        if let proof {
+            guard evidence.isAbsent(proof.method) || rivalry.isRecent(at: now) else { return record }
+            return record.lapsed(at: now)
+        }
+        guard contestedAt != nil, ProofMethod.allCases.allSatisfy(evidence.isAbsent) else { return record }
+        (record.contestedAt, record.checkedAt) = (nil, now)
+        return record
+    }
+
+    /// After how long the server checks the domain again. [ours]
+    /// - Parameters:
+    ///   - outcome: what the check came to; nil if it failed.
+    ///   - interval: between two checks of a proof that is found.
+    ///   - spread: from 0 to 1; moves the checks of many domains apart by up to a tenth of the interval.
+    public static func timeToNextCheck(
+        after outcome: DomainVerification.Outcome?, interval: TimeInterval, spread: Double, at now: Date
+    ) -> TimeInterval {
+        guard let outcome, let lack = outcome.lack else {
+            return outcome == nil ? min(interval, 3_600) : interval * (1 - spread / 10)
+        }
+        // At the end of the grace, so that a domain that changed hands is withdrawn in time.
+        if let end = outcome.record.withdrawnFrom {
+            return min(interval, max(end.timeIntervalSince(now), 60))
+        }
+        return lack.isUnanswered ? min(interval, 3_600) : interval
     }
 }
 

@@ -71,7 +71,7 @@ import Testing
                     func row(_ table: SampleRows.Table) async throws -> String {
                         try await transaction.execute(
                             """
-                            SELECT (to_jsonb(t) - '{digest,last_used_on,sealed_secret,failing_since}'::text[])::text
+                            SELECT (to_jsonb(t) - '{digest,last_used_on,sealed_secret,failing_since,checked_at}'::text[])::text
                             FROM doorstep.\(identifier: table.name) t WHERE \(unsafeSQL: table.key)
                             """
                         ).one().decode(at: 0)

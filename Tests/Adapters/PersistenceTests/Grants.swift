@@ -87,6 +87,7 @@ enum Grants {
         doorstep_admin SELECT console_links
         doorstep_admin SELECT console_sessions
         doorstep_admin SELECT deliveries
+        doorstep_admin SELECT domain_checks
         doorstep_admin SELECT domains
         doorstep_admin SELECT experiences
         doorstep_admin SELECT idempotency_keys
@@ -112,7 +113,7 @@ enum Grants {
         doorstep_admin UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
         doorstep_admin UPDATE console_sessions (seen_at)
         doorstep_admin UPDATE deliveries (due_at, finished_at, lost_replies, state)
-        doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, pages, proved_at)
+        doorstep_admin UPDATE domains (challenge, checked_at, claimed_at, content, contested_at, lapsed_at, method, pages, proved_at)
         doorstep_admin UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)
         doorstep_admin UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
         doorstep_admin UPDATE short_codes (url)
@@ -141,6 +142,7 @@ enum Grants {
         doorstep_app INSERT channels
         doorstep_app INSERT confirmations
         doorstep_app INSERT deliveries
+        doorstep_app INSERT domain_checks
         doorstep_app INSERT idempotency_keys
         doorstep_app INSERT instances
         doorstep_app INSERT launches
@@ -164,6 +166,7 @@ enum Grants {
         doorstep_app SELECT channels
         doorstep_app SELECT clips
         doorstep_app SELECT deliveries
+        doorstep_app SELECT domain_checks
         doorstep_app SELECT domains
         doorstep_app SELECT experiences
         doorstep_app SELECT idempotency_keys
@@ -186,6 +189,7 @@ enum Grants {
         doorstep_app UPDATE attestation_days (by_token, not_attested, signed)
         doorstep_app UPDATE audience_cursors (delivery_count, due_at, instance_id, launched_at, url)
         doorstep_app UPDATE deliveries (answers, attempt, due_at, finished_at, lost_replies, reason, state)
+        doorstep_app UPDATE domain_checks (began_at, due_at)
         doorstep_app UPDATE instances (app, attest_key_id, bundle_id, environment, launched_at, permission, updated_at)
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
         doorstep_app UPDATE notifications (skipped)
@@ -230,6 +234,7 @@ enum Grants {
         doorstep_manager SELECT clips
         doorstep_manager SELECT confirmations
         doorstep_manager SELECT deliveries
+        doorstep_manager SELECT domain_checks
         doorstep_manager SELECT domains
         doorstep_manager SELECT experiences
         doorstep_manager SELECT instances
@@ -244,7 +249,7 @@ enum Grants {
         doorstep_manager SELECT webhooks
         doorstep_manager UPDATE api_keys (expires_at, revoked_at, successor_id)
         doorstep_manager UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
-        doorstep_manager UPDATE domains (challenge, checked_at, claimed_at, content, lapsed_at, method, pages, proved_at)
+        doorstep_manager UPDATE domains (challenge, checked_at, claimed_at, content, contested_at, lapsed_at, method, pages, proved_at)
         doorstep_manager UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)
         doorstep_manager UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)
         doorstep_manager UPDATE short_codes (url)
@@ -269,7 +274,8 @@ enum Grants {
         doorstep_router SELECT changes
         doorstep_router SELECT clips (android_url, app_id_prefix, app_store_id, attestation, bundle_id, card, card_image, multi_business, parent_bundle_id, site_name, team_id, tenant_id)
         doorstep_router SELECT deliveries (due_at, tenant_id)
-        doorstep_router SELECT domains (content, host, pages, proved_at, tenant_id)
+        doorstep_router SELECT domain_checks (began_at, due_at, host, tenant_id)
+        doorstep_router SELECT domains (checked_at, content, contested_at, host, pages, proved_at, tenant_id)
         doorstep_router SELECT experiences (bundle_id, card, card_image, identifier_rule, kind, location_identifier, subtitle, tenant_id, title, url)
         doorstep_router SELECT idempotency_keys (created_at, tenant_id)
         doorstep_router SELECT instances (launched_at, tenant_id)

@@ -274,7 +274,10 @@ import Testing
                 "tenant_id", "bundle_id", "multi_business", "team_id", "parent_bundle_id", "app_id_prefix",
                 "attestation", "app_store_id", "android_url", "site_name", "card", "card_image",
             ],
-            "domains": ["tenant_id", "host", "proved_at", "content", "pages"],
+            "domains": [
+                "tenant_id", "host", "proved_at", "checked_at", "contested_at", "content", "pages",
+            ],
+            "domain_checks": ["tenant_id", "host", "due_at", "began_at"],
             "locations": [
                 "tenant_id", "identifier", "name", "latitude", "longitude", "radius", "details", "card",
                 "card_image",

@@ -102,6 +102,9 @@ enum SampleRows {
             name: "domains", login: .admin, row: ["host": "'example.com'", "challenge": "'c'"],
             change: "proved_at = now(), method = 'dns'", key: "host = 'example.com'"),
         Table(
+            name: "domain_checks", login: .app, row: ["host": "'example.com'", "due_at": "now()"],
+            change: "began_at = now()", key: "host = 'example.com'"),
+        Table(
             name: "locations", login: .admin,
             row: [
                 "identifier": "'a'", "name": "'A'", "latitude": "1", "longitude": "2", "radius": "3",

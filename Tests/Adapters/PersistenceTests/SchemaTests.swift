@@ -220,8 +220,13 @@ import Testing
                         WHERE attrelid = \(table)::regclass AND attnum > 0 AND NOT attisdropped
                         """
                     ).map { try $0.decode(String.self, Bool.self, Bool.self, Bool.self) }
-                    // What is read for lists and by upkeep.
-                    let others: Set = relation == .revokedAttestKeys ? ["revoked_at"] : ["slug"]
+                    // What is read for lists, by upkeep and by the checks of proofs.
+                    let others: Set<String> =
+                        switch relation {
+                        case .revokedAttestKeys: ["revoked_at"]
+                        case .domains: ["checked_at", "contested_at"]
+                        default: ["slug"]
+                        }
                     let readable = Set(columns.filter(\.1).map(\.0)).subtracting(others)
                     #expect(readable == declared)
                     #expect(Set(columns.filter(\.3).map(\.0)) == Set(keys + ["tenant_id"]))

@@ -101,6 +101,7 @@ struct SchemaWalker {
                     ('tenants', 'router_reads', '{doorstep_router}'),
                     ('clips', 'router_reads', '{doorstep_router}'),
                     ('domains', 'router_reads', '{doorstep_router}'),
+                    ('domain_checks', 'router_reads', '{doorstep_router}'),
                     ('locations', 'router_reads', '{doorstep_router}'),
                     ('experiences', 'router_reads', '{doorstep_router}'),
                     ('short_codes', 'router_reads', '{doorstep_router}'),

@@ -104,6 +104,12 @@ struct DomainPage: Sendable {
                     { dd in
                         if let time = domain.checkedAt { dd.time(time) } else { dd.text("never") }
                     }
+                ),
+                (
+                    "Contested since",
+                    { dd in
+                        if let time = domain.contestedAt { dd.time(time) } else { dd.text("not contested") }
+                    }
                 ), ("Pages", { $0.text(domain.pages.title) }),
             ])
             Self.proof(request, tenant, domain, lack, &main)

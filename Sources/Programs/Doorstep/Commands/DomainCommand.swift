@@ -57,8 +57,8 @@ struct DomainCommand: AsyncParsableCommand {
             abstract: "Look for the proof of a domain, or again for those of all that are proved.",
             discussion: """
                 A proof that is gone lapses. A check that still misses it seven days later withdraws it, and the domain \
-                is no longer served. That nobody answers changes nothing. Ends with 0 only when every proof was found: \
-                --all is meant to be run each day.
+                is no longer served. That nobody answers changes nothing. Ends with 0 only when every proof was found. \
+                'doorstep serve' checks each proof by itself: see --domain-check-interval.
                 """)
 
         @OptionGroup var database: DatabaseOptions

@@ -35,6 +35,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Notifications") var apns: APNsOptions
     @Option(Settings.driftInterval) var driftInterval: Int?
     @Option(Settings.appStore) var appStore: StoreURL?
+    @Option(Settings.domainCheckInterval) var domainCheckInterval: Int?
     @OptionGroup(title: "Webhooks and proofs of domains") var proof: ProofOptions
 
     func run() async throws {
@@ -66,6 +67,7 @@ struct ServeCommand: AsyncParsableCommand {
             apns: try apns.sending(), receipts: try receipts.signing(),
             appStore: try Settings.appStore.value(appStore)?.text,
             driftInterval: try Settings.driftInterval.value(driftInterval),
+            domainCheckInterval: try Settings.domainCheckInterval.value(domainCheckInterval),
             outbound: try proof.outbound.settings(), resolver: try proof.resolver(), logger: logger)
     }
 }

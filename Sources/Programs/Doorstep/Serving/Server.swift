@@ -4,6 +4,7 @@ import AppAttest
 import Attestation
 import DNSClient
 import DomainProof
+import Foundation
 import HTTPAPI
 import LandingPages
 import Logging
@@ -17,6 +18,7 @@ import Receipts
 import Registration
 import Routing
 import ServiceLifecycle
+import Tenancy
 import UnixSignals
 
 /// The server with all its parts: where adapters and the use cases that they serve are tied together, as `ConsoleHost` does for the
@@ -47,6 +49,8 @@ struct Server {
     let appStore: String?
     /// In hours; 0 for a server that never looks at App Store Connect.
     let driftInterval: Int
+    /// In hours; 0 for a server that checks contested domains only.
+    let domainCheckInterval: Int
     /// Of webhooks, and of proofs of domains.
     let outbound: OutboundClient.Settings
     /// Who is asked for proofs of domains, instead of /etc/resolv.conf's.
@@ -92,6 +96,15 @@ struct Server {
             let settings = limitedByOpenFiles()
             let catalogue = ManagedCatalogue(managementPool, followedBy: routing.feed)
             let checks = PostgresRegistrationChecks(managing: managementPool)
+            let verifyDomain: VerifyDomain = { [outbound, resolver] name, tenant, actor, rivalry, now in
+                let domains = ManagedDomains(catalogue.items.domains, by: actor)
+                return try await OutboundClient.withClient(outbound) { client in
+                    try await DomainVerification(
+                        store: domains, resolver: LibresolvTextRecordResolver(server: resolver),
+                        fetcher: HTTPPageFetcher(client)
+                    ).verify(name, of: tenant, rivalry: rivalry, at: now)
+                }
+            }
             let server = APIServer(
                 settings,
                 APIServer.Dependencies(
@@ -109,15 +122,7 @@ struct Server {
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
                     webhooks: sealingKeys.map { PostgresWebhookRegistry(managing: managementPool, keys: $0) },
                     catalogue: catalogue,
-                    proveDomain: { [outbound, resolver] name, tenant, actor, now in
-                        let domains = ManagedDomains(catalogue.items.domains, by: actor)
-                        return try await OutboundClient.withClient(outbound) { client in
-                            try await DomainVerification(
-                                store: domains, resolver: LibresolvTextRecordResolver(server: resolver),
-                                fetcher: HTTPPageFetcher(client)
-                            ).verify(name, of: tenant, at: now)
-                        }
-                    },
+                    proveDomain: { try await verifyDomain($0, $1, $2, .unknown, $3) },
                     diagnose: { [outbound] url, table, asksSite in
                         try await Diagnosis(
                             of: url, in: table, asking: asksSite ? .init(settings: outbound) : nil,
@@ -155,6 +160,12 @@ struct Server {
                 RecordingService(confirmations, logger: logger), GatheringService(usage),
                 GatheringService(attestations),
             ]
+            services.append(
+                DomainCheckService(
+                    checks: PostgresDomainChecks(pool),
+                    interval: domainCheckInterval > 0 ? .seconds(domainCheckInterval * 3_600) : nil,
+                    verify: { try await verifyDomain($0.name, $0.tenant, "server", $0.rivalry, $1) },
+                    logger: logger))
             if let auditRetention {
                 services.append(
                     UpkeepService(AuditLogUpkeep(pool, retention: auditRetention), logger: logger))
@@ -200,6 +211,11 @@ struct Server {
             try await group.run()
         }
     }
+
+    private typealias VerifyDomain =
+        @Sendable (
+            DomainName, TenantID, _ actor: String, DomainVerification.Rivalry, Date
+        ) async throws -> DomainVerification.Outcome
 
     private func tellWhatIsOff() {
         if signatures.isEmpty {

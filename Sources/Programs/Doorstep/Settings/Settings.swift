@@ -268,6 +268,14 @@ enum Settings {
         "app-store", "DOORSTEP_APP_STORE", value: "url", otherwise: "Apple's",
         "Where App Store Connect is, such as http://127.0.0.1:2199 of a simulator")
 
+    // MARK: Domains
+
+    static let domainCheckInterval = Setting(
+        "domain-check-interval", "DOORSTEP_DOMAIN_CHECK_INTERVAL", default: 24, in: 0...8_760,
+        """
+        Hours between two checks of a domain's proof; 0 checks only domains that another tenant has proved too
+        """)
+
     // MARK: Logs and secrets
 
     static let logLevel = Setting(
@@ -312,7 +320,7 @@ enum Settings {
         receiptIssuer.description, attestRoot.description, apnsKeys.description, apnsConnections.description,
         apnsTimeout.description,
         apnsProduction.description, apnsSandbox.description, apnsAuthorities.description,
-        driftInterval.description, appStore.description,
+        driftInterval.description, appStore.description, domainCheckInterval.description,
         authorities.description, outboundAllow.description, resolver.description, logLevel.description,
         tokenSecret.description,
         signingSecret.description,

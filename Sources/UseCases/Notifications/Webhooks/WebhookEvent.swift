@@ -3,7 +3,13 @@ public enum WebhookEvent: String, Sendable, Hashable, CaseIterable {
     case deliveriesFinished = "deliveries.finished"
     case locationChanged = "location.changed"
     case experienceChanged = "experience.changed"
+    /// A claim of a domain was proved.
+    case domainProved = "domain.proved"
+    /// Two tenants have a proof of one domain; both are told.
+    case domainContested = "domain.contested"
     case domainLapsed = "domain.lapsed"
+    /// A domain's proof was still missing at the end of its grace.
+    case domainWithdrawn = "domain.withdrawn"
     case keyRevoked = "key.revoked"
     case confirmationRecorded = "confirmation.recorded"
     /// That another webhook of the tenant was switched off, since it failed for days.

@@ -1,0 +1,113 @@
+public import Administration
+import Foundation
+public import PostgreSQL
+public import Tenancy
+
+/// When each proof of a domain is checked next, so that one server of many checks it.
+public struct PostgresDomainChecks: Sendable {
+    private let pool: ConnectionPool
+
+    /// As `doorstep_app`; which proofs are due is read as `doorstep_router`.
+    public init(_ pool: ConnectionPool) {
+        self.pool = pool
+    }
+
+    /// A proof that is due, or a domain that has no time for its first check yet.
+    public struct Due: Sendable {
+        public let tenant: TenantID
+        public let name: DomainName
+        /// False for a claim that contests the domain of another tenant.
+        public let isProved: Bool
+        /// False for a domain that has no time for its first check yet.
+        public let isScheduled: Bool
+        public let rivalry: DomainVerification.Rivalry
+        /// Since when another tenant's claim contests the domain, if that is later than the last check.
+        let contestedAt: Date?
+
+        /// Whether another tenant's claim was proved since the last check.
+        public var isUrgent: Bool { contestedAt != nil }
+    }
+
+    /// Proved domains, lapsed ones included, and claims that contest one; suspended tenants' too. Urgent ones come first.
+    /// - Parameter isDaily: false to check contested domains only.
+    public func due(limit: Int, isDaily: Bool = true) async throws -> [Due] {
+        try await pool.withTransaction(as: .router) { transaction in
+            try await transaction.execute(
+                """
+                WITH rivals AS (
+                    SELECT host, max(contested_at) AS contested_at, max(checked_at) AS proved_at
+                    FROM doorstep.domains WHERE contested_at IS NOT NULL AND proved_at IS NULL GROUP BY host)
+                SELECT d.tenant_id, d.host, d.proved_at IS NOT NULL, c.due_at IS NOT NULL, r.proved_at,
+                    CASE WHEN r.contested_at > coalesce(c.began_at, '-infinity') THEN r.contested_at END AS urgent
+                FROM doorstep.domains d
+                LEFT JOIN doorstep.domain_checks c USING (tenant_id, host)
+                LEFT JOIN rivals r ON r.host = d.host AND d.proved_at IS NOT NULL
+                WHERE (d.proved_at IS NOT NULL OR d.contested_at IS NOT NULL)
+                    AND (r.contested_at > coalesce(c.began_at, '-infinity')
+                        OR (\(isDaily)::boolean OR d.contested_at IS NOT NULL)
+                            AND coalesce(c.due_at, '-infinity') <= now())
+                ORDER BY urgent NULLS LAST, c.due_at NULLS LAST LIMIT \(limit)
+                """
+            ).compactMap { row in
+                let (tenant, host, isProved, isScheduled, provedAt, contestedAt) = try row.decode(
+                    UUID.self, String.self, Bool.self, Bool.self, Date?.self, Date?.self)
+                // A row that cannot be read holds up no other one.
+                guard let name = try? DomainName(host) else { return nil }
+                return Due(
+                    tenant: TenantID(tenant), name: name, isProved: isProved, isScheduled: isScheduled,
+                    rivalry: provedAt.map { .proved(at: $0) } ?? .none, contestedAt: contestedAt)
+            }
+        }
+    }
+
+    /// Gives a domain the time of its first check, unless another server did.
+    public func schedule(_ due: Due, after delay: Duration) async throws {
+        try await write(due.tenant) { transaction in
+            _ = try await transaction.execute(
+                """
+                INSERT INTO doorstep.domain_checks (tenant_id, host, due_at)
+                SELECT tenant_id, host, now() + make_interval(secs => \(delay / .seconds(1)))
+                FROM doorstep.domains WHERE tenant_id = \(due.tenant.uuid) AND host = \(due.name.text)
+                ON CONFLICT (tenant_id, host) DO NOTHING
+                """)
+        }
+    }
+
+    /// Takes a check, so that no other server makes it; for the lease, in case this server ends before the check does.
+    /// - Returns: false if another server was quicker.
+    public func claim(_ due: Due, for lease: Duration) async throws -> Bool {
+        try await write(due.tenant) { transaction in
+            // By the later of two clocks: a claim is contested by a server's, a check begins by the database's.
+            try await transaction.execute(
+                """
+                INSERT INTO doorstep.domain_checks (tenant_id, host, due_at, began_at)
+                SELECT tenant_id, host, now() + make_interval(secs => \(lease / .seconds(1))),
+                    greatest(now(), \(due.contestedAt)::timestamptz)
+                FROM doorstep.domains WHERE tenant_id = \(due.tenant.uuid) AND host = \(due.name.text)
+                ON CONFLICT (tenant_id, host) DO UPDATE SET due_at = excluded.due_at, began_at = excluded.began_at
+                WHERE domain_checks.due_at <= now()
+                    OR \(due.contestedAt)::timestamptz > coalesce(domain_checks.began_at, '-infinity')
+                """
+            ).affectedRows == 1
+        }
+    }
+
+    /// Sets the time of the next check.
+    public func reschedule(
+        _ name: DomainName, of tenant: TenantID, after delay: Duration
+    ) async throws {
+        try await write(tenant) { transaction in
+            _ = try await transaction.execute(
+                """
+                UPDATE doorstep.domain_checks SET due_at = now() + make_interval(secs => \(delay / .seconds(1)))
+                WHERE tenant_id = \(tenant.uuid) AND host = \(name.text)
+                """)
+        }
+    }
+
+    private func write<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await pool.withTenantTransaction(tenant, as: .app, .readWrite, body)
+    }
+}

@@ -1,0 +1,103 @@
+import Administration
+import Foundation
+import Logging
+import Metrics
+import Persistence
+import ServiceLifecycle
+
+/// Checks the proofs of all tenants' domains again, as long as the server runs.
+///
+/// One of several servers checks each proof. A proof that another tenant's claim contests is checked at once.
+struct DomainCheckService: Service {
+    let checks: PostgresDomainChecks
+    /// Between two checks of one proof; nil to check contested domains only.
+    let interval: Duration?
+    /// Verifies one domain.
+    let verify: @Sendable (PostgresDomainChecks.Due, Date) async throws -> DomainVerification.Outcome
+    let logger: Logger
+
+    /// Between two reads of which proofs are due. [ours]
+    private static let pause = Duration.seconds(15)
+    /// Domains that one read returns at most: few, so that contested ones wait for no long round. [ours]
+    private static let limit = 48
+    /// Checks of one server at the same time. [ours]
+    private static let atOnce = 8
+    /// From then on a check counts as lost with its server: later than any check ends. [ours]
+    private static let lease = Duration.seconds(600)
+    /// Between two checks of a contested claim, which is proved once the holder's proof is withdrawn. [ours]
+    private static let contestedPause = Duration.seconds(3_600)
+    /// Where only contested domains are checked. [ours]
+    private static let usualInterval = Duration.seconds(86_400)
+
+    private var spacing: Duration { interval ?? Self.usualInterval }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do {
+                    try await checkWhereDue()
+                } catch  where !Task.isCancelled {
+                    logger.warning("proofs of domains are not checked yet", metadata: ["error": "\(error)"])
+                } catch {
+                    return
+                }
+                // Not all servers at once.
+                try? await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
+            }
+        }
+    }
+
+    private func checkWhereDue() async throws {
+        let due = try await checks.due(limit: Self.limit, isDaily: interval != nil)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, domain) in due.enumerated() {
+                if index >= Self.atOnce { try await group.next() }
+                group.addTask { try await checkOrSchedule(domain) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func checkOrSchedule(_ domain: PostgresDomainChecks.Due) async throws {
+        guard domain.isScheduled || domain.isUrgent else {
+            // The first checks of many domains spread over the whole interval.
+            let latest = domain.isProved ? spacing : min(spacing, Self.contestedPause)
+            return try await checks.schedule(domain, after: latest * Double.random(in: 0...1))
+        }
+        guard try await checks.claim(domain, for: Self.lease) else { return }
+        let pause = await check(domain)
+        try await checks.reschedule(domain.name, of: domain.tenant, after: pause)
+    }
+
+    /// - Returns: after how long to check again.
+    private func check(_ domain: PostgresDomainChecks.Due) async -> Duration {
+        var place: Logger.Metadata = ["tenant": "\(domain.tenant)", "host": "\(domain.name)"]
+        let now = Date()
+        var outcome: DomainVerification.Outcome?
+        do {
+            outcome = try await verify(domain, now)
+        } catch let error as AdministrationError where error == .domainTaken(domain.name) {
+            count("contested")
+            return min(spacing, Self.contestedPause)
+        } catch {
+            count("failed")
+            place["error"] = "\(error)"
+            logger.warning("a domain's proof could not be checked", metadata: place)
+        }
+        if let outcome {
+            count(
+                outcome.lack == nil ? "found" : outcome.lack?.isUnanswered == true ? "unanswered" : "missing")
+            if outcome.record.status != .proved {
+                place["status"] = "\(outcome.record.status.rawValue)"
+                logger.notice("a domain's proof was not found", metadata: place)
+            }
+        }
+        return .seconds(
+            DomainRecord.timeToNextCheck(
+                after: outcome, interval: spacing / .seconds(1), spread: .random(in: 0...1), at: now))
+    }
+
+    private func count(_ result: String) {
+        Counter(label: "doorstep_domain_checks", dimensions: [("result", result)]).increment()
+    }
+}
