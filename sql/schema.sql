@@ -426,7 +426,7 @@ CREATE FUNCTION doorstep.record_change() RETURNS trigger
     AS $_$
 DECLARE
     actor text := coalesce(nullif(current_setting('doorstep.actor', true), ''), session_user);
-    hidden text[] := ARRAY['digest', 'last_used_on', 'sealed_secret', 'failing_since'];
+    hidden text[] := ARRAY['digest', 'last_used_on', 'sealed_secret', 'failing_since', 'checked_at'];
 BEGIN
     IF TG_OP = 'INSERT' THEN
         INSERT INTO doorstep.audit_log (tenant_id, actor, login, action, relation, after)
@@ -1202,6 +1202,21 @@ ALTER TABLE ONLY doorstep.deliveries FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.deliveries OWNER TO doorstep_owner;
 
 --
+-- Name: domain_checks; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.domain_checks (
+    tenant_id uuid NOT NULL,
+    host text NOT NULL COLLATE pg_catalog."C",
+    due_at timestamp with time zone NOT NULL,
+    began_at timestamp with time zone
+);
+
+ALTER TABLE ONLY doorstep.domain_checks FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.domain_checks OWNER TO doorstep_owner;
+
+--
 -- Name: domains; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1216,6 +1231,7 @@ CREATE TABLE doorstep.domains (
     lapsed_at timestamp with time zone,
     content jsonb,
     pages text DEFAULT 'off'::text NOT NULL COLLATE pg_catalog."C",
+    contested_at timestamp with time zone,
     CONSTRAINT domains_content_is_object CHECK ((jsonb_typeof(content) = 'object'::text)),
     CONSTRAINT domains_content_length CHECK ((octet_length((content)::text) <= 131072)),
     CONSTRAINT domains_host_form CHECK (((host ~ '^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$'::text) AND (length(host) <= 253))),
@@ -1531,7 +1547,7 @@ CREATE TABLE doorstep.webhooks (
     disabled_at timestamp with time zone,
     disabled_reason text,
     CONSTRAINT webhooks_disabled_reason CHECK ((((disabled_at IS NULL) = (disabled_reason IS NULL)) AND ((char_length(disabled_reason) >= 1) AND (char_length(disabled_reason) <= 200)))),
-    CONSTRAINT webhooks_events CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['deliveries.finished'::text, 'location.changed'::text, 'experience.changed'::text, 'domain.lapsed'::text, 'key.revoked'::text, 'confirmation.recorded'::text, 'webhook.disabled'::text, 'appstore.drift'::text]))),
+    CONSTRAINT webhooks_events CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['deliveries.finished'::text, 'location.changed'::text, 'experience.changed'::text, 'domain.proved'::text, 'domain.contested'::text, 'domain.lapsed'::text, 'domain.withdrawn'::text, 'key.revoked'::text, 'confirmation.recorded'::text, 'webhook.disabled'::text, 'appstore.drift'::text]))),
     CONSTRAINT webhooks_sealed_secret_length CHECK (((octet_length(sealed_secret) >= 33) AND (octet_length(sealed_secret) <= 512))),
     CONSTRAINT webhooks_url_length CHECK (((octet_length(url) >= 8) AND (octet_length(url) <= 2048)))
 );
@@ -1755,6 +1771,13 @@ ALTER TABLE ONLY doorstep.console_sessions
 
 ALTER TABLE ONLY doorstep.deliveries
     ADD CONSTRAINT deliveries_pkey PRIMARY KEY (delivery_id, tenant_id, created_at);
+
+--
+-- Name: domain_checks domain_checks_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.domain_checks
+    ADD CONSTRAINT domain_checks_pkey PRIMARY KEY (tenant_id, host);
 
 --
 -- Name: domains domains_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2437,6 +2460,12 @@ CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.deliveries FOR EACH STATE
 CREATE TRIGGER require_tenant AFTER INSERT ON doorstep.notifications FOR EACH STATEMENT EXECUTE FUNCTION doorstep.require_notifying_tenant();
 
 --
+-- Name: domains tell_webhooks_contested; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_contested AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('domain.contested', 'domains', 'tenant_id, host', 'n.host', 'o.contested_at IS NULL AND n.contested_at IS NOT NULL');
+
+--
 -- Name: experiences tell_webhooks_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2461,6 +2490,12 @@ CREATE TRIGGER tell_webhooks_insert AFTER INSERT ON doorstep.experiences REFEREN
 CREATE TRIGGER tell_webhooks_insert AFTER INSERT ON doorstep.locations REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('location.changed', 'locations', 'tenant_id, identifier', 'n.identifier', 'true');
 
 --
+-- Name: domains tell_webhooks_proved; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_proved AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('domain.proved', 'domains', 'tenant_id, host', 'n.host', 'o.proved_at IS NULL AND n.proved_at IS NOT NULL');
+
+--
 -- Name: api_keys tell_webhooks_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2483,6 +2518,12 @@ CREATE TRIGGER tell_webhooks_update AFTER UPDATE ON doorstep.experiences REFEREN
 --
 
 CREATE TRIGGER tell_webhooks_update AFTER UPDATE ON doorstep.locations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('location.changed', 'locations', 'tenant_id, identifier', 'n.identifier', 'true');
+
+--
+-- Name: domains tell_webhooks_withdrawn; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER tell_webhooks_withdrawn AFTER UPDATE ON doorstep.domains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.tell_webhooks('domain.withdrawn', 'domains', 'tenant_id, host', 'n.host', 'o.proved_at IS NOT NULL AND n.proved_at IS NULL');
 
 --
 -- Name: api_keys api_keys_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2616,6 +2657,13 @@ ALTER TABLE ONLY doorstep.clips
 
 ALTER TABLE ONLY doorstep.clips
     ADD CONSTRAINT clips_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
+
+--
+-- Name: domain_checks domain_checks_tenant_id_host_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.domain_checks
+    ADD CONSTRAINT domain_checks_tenant_id_host_fkey FOREIGN KEY (tenant_id, host) REFERENCES doorstep.domains(tenant_id, host) ON DELETE CASCADE;
 
 --
 -- Name: domains domains_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -2861,6 +2909,12 @@ ALTER TABLE doorstep.confirmations_default ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.deliveries ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: domain_checks; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.domain_checks ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: domains; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3003,6 +3057,12 @@ CREATE POLICY router_reads ON doorstep.clips FOR SELECT TO doorstep_router USING
 --
 
 CREATE POLICY router_reads ON doorstep.deliveries FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: domain_checks router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.domain_checks FOR SELECT TO doorstep_router USING (true);
 
 --
 -- Name: domains router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -3201,6 +3261,12 @@ CREATE POLICY tenant_isolation ON doorstep.confirmations_default USING ((tenant_
 --
 
 CREATE POLICY tenant_isolation ON doorstep.deliveries USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: domain_checks tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.domain_checks USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: domains tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -4227,6 +4293,7 @@ GRANT SELECT(tenant_id) ON TABLE doorstep.deliveries TO doorstep_router;
 
 GRANT UPDATE(state) ON TABLE doorstep.deliveries TO doorstep_app;
 GRANT UPDATE(state) ON TABLE doorstep.deliveries TO doorstep_admin;
+GRANT UPDATE(state) ON TABLE doorstep.deliveries TO doorstep_manager;
 
 --
 -- Name: COLUMN deliveries.reason; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4241,6 +4308,7 @@ GRANT UPDATE(reason) ON TABLE doorstep.deliveries TO doorstep_app;
 GRANT UPDATE(due_at) ON TABLE doorstep.deliveries TO doorstep_app;
 GRANT UPDATE(due_at) ON TABLE doorstep.deliveries TO doorstep_admin;
 GRANT SELECT(due_at) ON TABLE doorstep.deliveries TO doorstep_router;
+GRANT UPDATE(due_at) ON TABLE doorstep.deliveries TO doorstep_manager;
 
 --
 -- Name: COLUMN deliveries.attempt; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4254,6 +4322,7 @@ GRANT UPDATE(attempt) ON TABLE doorstep.deliveries TO doorstep_app;
 
 GRANT UPDATE(lost_replies) ON TABLE doorstep.deliveries TO doorstep_app;
 GRANT UPDATE(lost_replies) ON TABLE doorstep.deliveries TO doorstep_admin;
+GRANT UPDATE(lost_replies) ON TABLE doorstep.deliveries TO doorstep_manager;
 
 --
 -- Name: COLUMN deliveries.finished_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4261,12 +4330,47 @@ GRANT UPDATE(lost_replies) ON TABLE doorstep.deliveries TO doorstep_admin;
 
 GRANT UPDATE(finished_at) ON TABLE doorstep.deliveries TO doorstep_app;
 GRANT UPDATE(finished_at) ON TABLE doorstep.deliveries TO doorstep_admin;
+GRANT UPDATE(finished_at) ON TABLE doorstep.deliveries TO doorstep_manager;
 
 --
 -- Name: COLUMN deliveries.answers; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
 GRANT UPDATE(answers) ON TABLE doorstep.deliveries TO doorstep_app;
+
+--
+-- Name: TABLE domain_checks; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT ON TABLE doorstep.domain_checks TO doorstep_app;
+GRANT SELECT ON TABLE doorstep.domain_checks TO doorstep_admin;
+GRANT SELECT ON TABLE doorstep.domain_checks TO doorstep_manager;
+
+--
+-- Name: COLUMN domain_checks.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.domain_checks TO doorstep_router;
+
+--
+-- Name: COLUMN domain_checks.host; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(host) ON TABLE doorstep.domain_checks TO doorstep_router;
+
+--
+-- Name: COLUMN domain_checks.due_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(due_at) ON TABLE doorstep.domain_checks TO doorstep_app;
+GRANT SELECT(due_at) ON TABLE doorstep.domain_checks TO doorstep_router;
+
+--
+-- Name: COLUMN domain_checks.began_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(began_at) ON TABLE doorstep.domain_checks TO doorstep_app;
+GRANT SELECT(began_at) ON TABLE doorstep.domain_checks TO doorstep_router;
 
 --
 -- Name: TABLE domains; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4325,6 +4429,7 @@ GRANT UPDATE(method) ON TABLE doorstep.domains TO doorstep_manager;
 
 GRANT UPDATE(checked_at) ON TABLE doorstep.domains TO doorstep_admin;
 GRANT UPDATE(checked_at) ON TABLE doorstep.domains TO doorstep_manager;
+GRANT SELECT(checked_at) ON TABLE doorstep.domains TO doorstep_router;
 
 --
 -- Name: COLUMN domains.lapsed_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
@@ -4348,6 +4453,14 @@ GRANT UPDATE(content) ON TABLE doorstep.domains TO doorstep_manager;
 GRANT UPDATE(pages) ON TABLE doorstep.domains TO doorstep_admin;
 GRANT UPDATE(pages) ON TABLE doorstep.domains TO doorstep_manager;
 GRANT SELECT(pages) ON TABLE doorstep.domains TO doorstep_router;
+
+--
+-- Name: COLUMN domains.contested_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(contested_at) ON TABLE doorstep.domains TO doorstep_admin;
+GRANT UPDATE(contested_at) ON TABLE doorstep.domains TO doorstep_manager;
+GRANT SELECT(contested_at) ON TABLE doorstep.domains TO doorstep_router;
 
 --
 -- Name: TABLE experiences; Type: ACL; Schema: doorstep; Owner: doorstep_owner

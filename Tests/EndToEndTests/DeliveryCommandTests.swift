@@ -83,9 +83,9 @@ import Testing
             #expect(list.arrayValue?.compactMap { $0.objectValue?["reason"]?.stringValue } == ["timed_out"])
             let none = try await installation.binary.succeed(
                 ["delivery", "retry", "--state", "uncertain", "--reason", "other"] + tenant)
-            #expect(none.output == "0 queued again, 0 too late\n")
+            #expect(none.output == "0 queued again, 0 too late, 0 with a dead token\n")
             let retried = try await installation.binary.succeed(["delivery", "retry", delivery] + tenant)
-            #expect(retried.output == "1 queued again, 0 too late\n")
+            #expect(retried.output == "1 queued again, 0 too late, 0 with a dead token\n")
             try await Self.withDatabase(
                 installation,
                 """
@@ -93,7 +93,11 @@ import Testing
                     finished_at = now(), expires_at = now() - interval '1 second'
                 """)
             let late = try await installation.binary.succeed(["delivery", "retry", delivery] + tenant)
-            #expect(late.output == "0 queued again, 1 too late\n")
+            #expect(late.output == "0 queued again, 1 too late, 0 with a dead token\n")
+            try await Self.withDatabase(
+                installation, "UPDATE doorstep.deliveries SET reason = 'Unregistered', expires_at = NULL")
+            let dead = try await installation.binary.succeed(["delivery", "retry", delivery] + tenant)
+            #expect(dead.output == "0 queued again, 0 too late, 1 with a dead token\n")
         }
     }
 }

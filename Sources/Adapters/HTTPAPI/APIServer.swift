@@ -91,6 +91,8 @@ public struct APIServer: Service {
         public var confirmations: any ConfirmationHistory
         /// What keys read of notifications, instances and channels.
         public var history: any NotificationHistory
+        /// What keys read and retry of deliveries.
+        public var deliveries: any DeliveryLedger
         /// What keys read of what App Store Connect has.
         public var appStore: any LatestChecks
         /// Shows people what is at a proved host; nil for a server that has no pages.
@@ -118,7 +120,8 @@ public struct APIServer: Service {
                 @escaping @Sendable (DomainName, TenantID, _ actor: String, Date) async throws ->
                 DomainVerification.Outcome,
             diagnose: @escaping Diagnose, confirmations: any ConfirmationHistory,
-            history: any NotificationHistory, appStore: any LatestChecks, landingPages: LandingPages? = nil,
+            history: any NotificationHistory, deliveries: any DeliveryLedger, appStore: any LatestChecks,
+            landingPages: LandingPages? = nil,
             metrics: @escaping @Sendable () -> String
         ) {
             self.answers = answers
@@ -135,6 +138,7 @@ public struct APIServer: Service {
             self.diagnose = diagnose
             self.confirmations = confirmations
             self.history = history
+            self.deliveries = deliveries
             self.appStore = appStore
             self.landingPages = landingPages
             self.metrics = metrics
@@ -267,6 +271,7 @@ public struct APIServer: Service {
             + NotificationRoutes(dependencies.notifications).routes
             + ChannelRoutes(directory: dependencies.channels).routes
             + NotificationHistoryRoutes(history: dependencies.history).routes
+            + DeliveryRoutes(ledger: dependencies.deliveries).routes
             + CatalogueRoutes("identifier", dependencies.catalogue.items.locations).routes
             + CatalogueRoutes("bundleID", dependencies.catalogue.items.clips).routes
             + ImageRoutes(dependencies.catalogue.items.images, downloads).routes

@@ -66,4 +66,16 @@ extension QueryParameters {
         }
         return count
     }
+
+    /// The value of a parameter, nil without the parameter.
+    /// - Parameter read: Nil for a text that is not a value of the parameter.
+    func value<Value>(
+        _ name: String, _ requirement: String, _ read: (String) -> Value?
+    ) throws(Problem) -> Value? {
+        guard let text = optional(name) else { return nil }
+        guard let value = read(text) else {
+            throw .noSuchValue(name, requirement)
+        }
+        return value
+    }
 }

@@ -8,10 +8,13 @@ public import Tenancy
 
 /// All deliveries of a tenant, for who operates the server: to find dead letters, and have them tried again.
 ///
-/// In PostgreSQL, as `doorstep_admin`. An ID begins with the time of its notification, so that the order of the IDs is that in which
+/// In PostgreSQL, as `doorstep_admin`, or for a tenant's keys as `doorstep_manager`. An ID begins with the time of its notification, so that the order of the IDs is that in which
 /// deliveries were made: they have an index by ID, and none by time.
 public struct PostgresDeliveryLedger: DeliveryLedger {
     private let pool: ConnectionPool
+    private let role: DatabaseRole
+    /// How long one statement may take; nil for the pool's own limit.
+    private let statementTimeout: Duration?
     /// Whom the audit log names.
     private let actor: String
     /// Whether the database refuses all changes: what would be one is `ReadOnlyAccess`.
@@ -22,6 +25,31 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
         self.pool = pool
         self.actor = actor
         self.isReadOnly = isReadOnly
+        role = .admin
+        statementTimeout = nil
+    }
+
+    /// For a tenant's keys: a request waits 30 seconds at most.
+    public init(managing pool: ConnectionPool) {
+        self.pool = pool
+        actor = ""
+        isReadOnly = false
+        role = .manager
+        statementTimeout = .seconds(30)
+    }
+
+    /// A server reports an unreachable database as such; operators see PostgreSQL's own error.
+    private func answering<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        role == .manager ? try await reportingUnavailability(body) : try await body()
+    }
+
+    private func reading<Result: Sendable>(
+        _ tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
+    ) async throws -> Result {
+        let mode = TransactionMode(isReadOnly: true, statementTimeout: statementTimeout)
+        return try await answering {
+            try await pool.withTenantTransaction(tenant, as: role, mode) { try await body($0) }
+        }
     }
 
     public func deliveries(
@@ -29,7 +57,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
     ) async throws -> [ListedDelivery] {
         // An ID has the time of its notification; one that has none is of no delivery of ours.
         let createdAt = last.map { $0.uuid.time ?? .distantPast } ?? .distantFuture
-        return try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+        return try await reading(tenant) { transaction in
             try await transaction.execute(
                 """
                 SELECT d.delivery_id, d.instance_id, d.token_kind, d.token_name, d.environment, d.target, d.state, d.reason,
@@ -52,7 +80,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
     public func counts(
         _ selection: DeliverySelection, of tenant: TenantID, limit: Int
     ) async throws -> [DeliveryCount] {
-        let rows = try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+        let rows = try await reading(tenant) { transaction in
             try await transaction.execute(
                 """
                 SELECT state, reason, count(*) FROM (
@@ -74,15 +102,12 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
     public func retriable(
         _ selection: DeliverySelection, of tenant: TenantID, at now: Date, upTo limit: Int
     ) async throws -> Int {
-        let oldest = now.addingTimeInterval(-DeliveryVerdict.lifetime)
-        let states = DeliveryState.retriable.map(\.rawValue)
-        return try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) {
+        try await reading(tenant) {
             try await $0.execute(
                 """
                 SELECT count(*) FROM (
                     SELECT FROM doorstep.deliveries d
-                    WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
-                        AND CASE WHEN d.expires_at IS NULL THEN d.created_at > \(oldest) ELSE d.expires_at > \(now) END
+                    WHERE d.tenant_id = \(tenant.uuid) AND \(retriableAt: now) AND \(selection)
                     LIMIT \(limit)) AS counted
                 """
             ).one().decode(at: 0)
@@ -90,36 +115,23 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
     }
 
     public func retry(
-        _ selection: DeliverySelection, of tenant: TenantID, at now: Date, expecting expected: Int? = nil
+        _ selection: DeliverySelection, of tenant: TenantID, at now: Date, expecting expected: Int?,
+        upTo limit: Int?, by actor: String?
     ) async throws -> RetryCounts {
-        let oldest = now.addingTimeInterval(-DeliveryVerdict.lifetime)
-        let states = DeliveryState.retriable.map(\.rawValue)
-        let mode = TransactionMode(isReadOnly: isReadOnly)
+        let mode = TransactionMode(isReadOnly: isReadOnly, statementTimeout: statementTimeout)
         do {
-            return try await pool.withTenantTransaction(tenant, as: .admin, actor: actor, mode) {
-                transaction in
-                let selected: Int = try await transaction.execute(
-                    """
-                    SELECT count(*) FROM doorstep.deliveries d
-                    WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
-                    """
-                ).one().decode(at: 0)
-                let queued = try await transaction.execute(
-                    """
-                    UPDATE doorstep.deliveries d
-                    SET state = 'queued', due_at = now(), finished_at = NULL, lost_replies = 0
-                    WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
-                        AND CASE WHEN d.expires_at IS NULL THEN d.created_at > \(oldest) ELSE d.expires_at > \(now) END
-                    """
-                ).affectedRows
-                let counts = RetryCounts(queued: queued, tooLate: max(0, selected - queued))
-                guard expected == nil || expected == queued else { throw OtherDeliveries(counts) }
-                if queued > 0 {
-                    try await transaction.record(
-                        .update, "deliveries", before: selection.json,
-                        after: ["state": "queued", "count": JSONValue(queued)])
+            return try await answering {
+                try await pool.withTenantTransaction(tenant, as: role, actor: actor ?? self.actor, mode) {
+                    transaction in
+                    let counts = try await transaction.retry(selection, at: now, upTo: limit)
+                    guard expected == nil || expected == counts.queued else { throw OtherDeliveries(counts) }
+                    if counts.queued > 0 {
+                        try await transaction.record(
+                            .update, "deliveries", before: selection.json,
+                            after: ["state": "queued", "count": JSONValue(counts.queued)])
+                    }
+                    return counts
                 }
-                return counts
             }
         } catch let error as PostgreSQLError where isReadOnly && error.isReadOnlyTransaction {
             throw ReadOnlyAccess()
@@ -129,7 +141,7 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
     public func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID? {
         // Both IDs have the time of the notification.
         guard let createdAt = delivery.uuid.time else { return nil }
-        return try await pool.withTenantTransaction(tenant, as: .admin, .readOnly) { transaction in
+        return try await reading(tenant) { transaction in
             try await transaction.execute(
                 """
                 SELECT notification_id FROM doorstep.deliveries
@@ -138,6 +150,38 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
                 """
             ).first.map { NotificationID(try $0.decode(at: 0)) }
         }
+    }
+}
+
+extension TenantTransaction {
+    fileprivate func retry(
+        _ selection: DeliverySelection, at now: Date, upTo limit: Int?
+    ) async throws -> RetryCounts {
+        let states = DeliveryState.retriable.map(\.rawValue)
+        let (ended, dead, retriable) = try await execute(
+            """
+            SELECT count(*), count(*) FILTER (WHERE d.reason = ANY(\(DeliveryVerdict.deadTokenReasons))),
+                count(*) FILTER (WHERE \(retriableAt: now))
+            FROM doorstep.deliveries d
+            WHERE d.tenant_id = \(tenant.uuid) AND d.state = ANY(\(states)) AND \(selection)
+            """
+        ).one().decode(Int.self, Int.self, Int.self)
+        // The update checks the state once more, since another retry may have come first.
+        let queued = try await execute(
+            """
+            WITH chosen AS (
+                SELECT d.created_at, d.delivery_id FROM doorstep.deliveries d
+                WHERE d.tenant_id = \(tenant.uuid) AND \(retriableAt: now) AND \(selection)
+                LIMIT \(limit))
+            UPDATE doorstep.deliveries d
+            SET state = 'queued', due_at = now(), finished_at = NULL, lost_replies = 0
+            FROM chosen
+            WHERE d.tenant_id = \(tenant.uuid) AND d.created_at = chosen.created_at
+                AND d.delivery_id = chosen.delivery_id AND d.state = ANY(\(states))
+            """
+        ).affectedRows
+        return RetryCounts(
+            queued: queued, tooLate: ended - dead - retriable, tokenDead: dead, hasMore: retriable > queued)
     }
 }
 
@@ -154,6 +198,19 @@ extension DeliverySelection {
 }
 
 extension Query.StringInterpolation {
+    /// Whether a delivery `d` is a dead letter that can still be sent: its token is not dead, and it is not too late.
+    fileprivate mutating func appendInterpolation(retriableAt now: Date) {
+        appendLiteral("d.state = ANY(")
+        appendInterpolation(DeliveryState.retriable.map(\.rawValue))
+        appendLiteral(") AND (d.reason IS NULL OR d.reason <> ALL(")
+        appendInterpolation(DeliveryVerdict.deadTokenReasons)
+        appendLiteral(")) AND CASE WHEN d.expires_at IS NULL THEN d.created_at > ")
+        appendInterpolation(now.addingTimeInterval(-DeliveryVerdict.lifetime))
+        appendLiteral(" ELSE d.expires_at > ")
+        appendInterpolation(now)
+        appendLiteral(" END")
+    }
+
     /// The condition of a selection of deliveries `d`.
     fileprivate mutating func appendInterpolation(_ selection: DeliverySelection) {
         // By the tenant's index, which is for those who say so.

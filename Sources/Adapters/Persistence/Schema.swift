@@ -36,6 +36,9 @@ public enum Schema {
             compatibleFrom: 15),
         Migration(
             version: 18, name: "domain_checks", sql: text(PackageResources._018_domain_checks_sql)),
+        Migration(
+            version: 19, name: "delivery_retry", sql: text(PackageResources._019_delivery_retry_sql),
+            compatibleFrom: 18),
     ]
 
     /// Creates the roles and the schema where they are missing, then applies what is pending as `doorstep_owner`.

@@ -21,14 +21,18 @@ import Testing
                 try await console.get("/t/acme/deliveries", cookie).text.contains(
                     "Nothing was sent in this time"))
             let (_, deliveries) = try await console.addDeliveries(Self.states, of: console.acme)
-            let (_, others) = try await console.addDeliveries(Self.states, of: console.other)
+            let (_, otherDeliveries) = try await console.addDeliveries(Self.states, of: console.other)
             let page = try await console.get("/t/acme/deliveries", cookie).text
             for delivery in deliveries { #expect(page.contains(delivery.uuidString.lowercased())) }
-            for delivery in others { #expect(!page.contains(delivery.uuidString.lowercased())) }
+            for delivery in otherDeliveries { #expect(!page.contains(delivery.uuidString.lowercased())) }
             #expect(page.contains("state=refused&amp;reason=TooManyRequests&amp;days=7"))
             let some = try await console.get("/t/acme/deliveries?state=refused&reason=Unregistered", cookie)
                 .text
-            #expect(some.contains(deliveries[3].uuidString.lowercased()) && some.contains("Try these again"))
+            #expect(some.contains(deliveries[3].uuidString.lowercased()))
+            // A retry to a dead token is not offered.
+            #expect(!some.contains("Try these again"))
+            let others = try await console.get("/t/acme/deliveries?state=refused", cookie).text
+            #expect(others.contains("Try these again"))
             #expect(!some.contains(deliveries[1].uuidString.lowercased()))
             let before = deliveries[3].uuidString.lowercased()
             let rest = try await console.get("/t/acme/deliveries?before=\(before)", cookie).text
@@ -42,16 +46,16 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let (notification, deliveries) = try await console.addDeliveries(Self.states, of: console.acme)
-            let path = "/t/acme/deliveries/\(deliveries[3].uuidString.lowercased())"
+            let path = "/t/acme/deliveries/\(deliveries[2].uuidString.lowercased())"
             let page = try await console.get(path, cookie).text
-            #expect(page.contains("Unregistered") && page.contains(notification.uuidString.lowercased()))
+            #expect(page.contains("TooManyRequests") && page.contains(notification.uuidString.lowercased()))
             #expect(page.contains("&lt;b&gt;Ready") && !page.contains("<b>Ready"))
             let whole = try await console.get(
                 "/t/acme/deliveries/\(notification.uuidString.lowercased())", cookie
             ).text
             for delivery in deliveries { #expect(whole.contains(delivery.uuidString.lowercased())) }
             // Of another tenant there is neither.
-            for id in [notification, deliveries[3]] {
+            for id in [notification, deliveries[2]] {
                 let answer = try await console.get(
                     "/t/other/deliveries/\(id.uuidString.lowercased())", cookie)
                 #expect(answer.status == .notFound)
@@ -65,6 +69,24 @@ import Testing
             #expect(try await console.get("\(path)?retried=queued", cookie).text.contains("Queued again."))
             let twice = try await console.post("\(path)/retry", [:], cookie)
             #expect(twice.headers[.location] == "\(path)?retried=none")
+        }
+    }
+
+    /// A retry would replace APNs' reason by `token_dead`.
+    @Test func deliveryWithDeadTokenIsNotOfferedForRetry() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let (_, deliveries) = try await console.addDeliveries(Self.states, of: console.acme)
+            let path = "/t/acme/deliveries/\(deliveries[3].uuidString.lowercased())"
+            let page = try await console.get(path, cookie).text
+            #expect(page.contains("Unregistered") && !page.contains("Try it again"))
+            #expect(!page.contains("delivery retry"))
+            let answer = try await console.post("\(path)/retry", [:], cookie)
+            #expect(answer.headers[.location] == "\(path)?retried=dead")
+            let after = try await console.get("\(path)?retried=dead", cookie).text
+            #expect(after.contains("its token as dead") && after.contains("Unregistered"))
+            let review = try await console.get("/t/acme/retry?state=refused", cookie).text
+            #expect(review.contains("Try 2 again"))
         }
     }
 

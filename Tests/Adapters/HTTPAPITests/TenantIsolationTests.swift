@@ -295,7 +295,7 @@ import Testing
                         DiagnosisRouteTests.operations
                     )
                     .union(NotificationHistoryRouteTests.operations).union(AttestationRouteTests.operations)
-                    .union(AppStoreRouteTests.operations))
+                    .union(AppStoreRouteTests.operations).union(DeliveryRouteTests.operations))
             #expect(Set(operations.filter { !$0.needsKey }.map(\.id)) == Set(Self.openOperations.keys))
         }
     }

@@ -71,6 +71,7 @@ struct TestAPI: Sendable {
     let confirmations = MemoryConfirmationHistory()
     let appStore = MemoryLatestChecks()
     let history: MemoryNotificationHistory
+    let deliveries = MemoryDeliveryLedger()
     /// May manage keys, and look up.
     let keyManager = APIKey.generate(.secret)
     /// Nil for a server without a secret for challenges and tokens.
@@ -180,7 +181,8 @@ struct TestAPI: Sendable {
                 ).verify(name, of: tenant, at: now)
             },
             diagnose: { [diagnoses] in try await diagnoses.diagnose($0, $1, asksSite: $2) },
-            confirmations: confirmations, history: history, appStore: appStore,
+            confirmations: confirmations, history: history, deliveries: deliveries,
+            appStore: appStore,
             landingPages: LandingSite().answer,
             metrics: { [metrics] in (metrics as? PrometheusRegistry)?.exposition() ?? "" })
     }

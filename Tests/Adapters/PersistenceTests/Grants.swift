@@ -249,6 +249,7 @@ enum Grants {
         doorstep_manager SELECT webhooks
         doorstep_manager UPDATE api_keys (expires_at, revoked_at, successor_id)
         doorstep_manager UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
+        doorstep_manager UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_manager UPDATE domains (challenge, checked_at, claimed_at, content, contested_at, lapsed_at, method, pages, proved_at)
         doorstep_manager UPDATE experiences (bundle_id, card, card_image, identifier_rule, location_identifier, subtitle, title)
         doorstep_manager UPDATE locations (card, card_image, details, latitude, longitude, metadata, name, radius)

@@ -48,7 +48,7 @@ enum DeliveriesPage {
                 return main.element(.p, text: "Nothing was sent in this time, or to be sent.")
             }
             states(tenant, filter, counts, &main)
-            if request.mayChange, let state = filter.state, DeliveryState.retriable.contains(state) {
+            if request.mayChange, filter.isRetriable {
                 main.element(.p) { p in
                     p.element(
                         .a, .class("button"),
@@ -157,6 +157,12 @@ struct DeliveryFilter: Sendable {
         self.init(
             state: fields["state"].flatMap { DeliveryState(rawValue: $0) }, reason: fields["reason"],
             days: Self.periods.contains(days) ? days : 7)
+    }
+
+    /// Whether a retry of what the filter shows can help.
+    var isRetriable: Bool {
+        state.map(DeliveryState.retriable.contains) == true
+            && reason.map(DeliveryVerdict.deadTokenReasons.contains) != true
     }
 
     var query: [(String, String?)] {

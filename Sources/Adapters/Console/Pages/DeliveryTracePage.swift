@@ -30,7 +30,9 @@ enum DeliveryTracePage {
         }
         let counts = try await request.stores.deliveries.retry(
             DeliverySelection(ids: [delivery]), of: tenant.id, at: request.now, expecting: nil)
-        let outcome = counts.queued == 1 ? "queued" : counts.tooLate == 1 ? "late" : "none"
+        let outcome =
+            counts.queued == 1
+            ? "queued" : counts.tooLate == 1 ? "late" : counts.tokenDead == 1 ? "dead" : "none"
         return .seeOther(
             HTMLLink(
                 to: "t", tenant.slug.text, "deliveries", delivery.description, query: [("retried", outcome)]))
@@ -45,6 +47,7 @@ enum DeliveryTracePage {
         switch outcome {
         case "queued": "Queued again."
         case "late": "Nothing was done: it is too late for it."
+        case "dead": "Nothing was done: APNs reported its token as dead. Send a new notification."
         case "none": "Nothing was done: it is neither refused, uncertain nor expired any more."
         default: nil
         }
@@ -55,14 +58,16 @@ enum DeliveryTracePage {
     ) -> Page {
         let isDelivery = trace.notification.id.uuid != id.uuid
         var commands = ["doorstep delivery trace --tenant \(tenant.slug) \(id)"]
-        if isDelivery { commands.append("doorstep delivery retry --tenant \(tenant.slug) \(id)") }
+        if isDelivery, trace.deliveries.contains(where: \.isRetriable) {
+            commands.append("doorstep delivery retry --tenant \(tenant.slug) \(id)")
+        }
         return Page(
             title: isDelivery ? "Delivery" : "Notification", tenant: tenant, section: .deliveries,
             commands: commands, notice: notice(request.query["retried"])
         ) { main in
             for delivery in trace.deliveries where isDelivery {
                 facts(delivery, &main)
-                if request.mayChange, DeliveryState.retriable.contains(delivery.state) {
+                if request.mayChange, delivery.isRetriable {
                     again(tenant, delivery, &main)
                 }
                 answers(delivery, &main)

@@ -78,7 +78,7 @@ enum RetryPage {
             main.element(
                 .p, .class("hint"),
                 text:
-                    "Those whose time is over stay as they are, and those without one that are older than a day."
+                    "Deliveries that have expired, or have no expiration and are older than a day, stay as they are. So do deliveries whose token APNs reported as dead, such as Unregistered: a new notification goes to the instance's next token."
             )
             if filter.state == .uncertain {
                 main.element(

@@ -547,6 +547,13 @@ struct ProblemType: Sendable {
                 `--notification-retention` says.
                 """),
         ProblemType(
+            "unknown_delivery", .notFound, title: "The delivery is unknown",
+            cause: "The tenant has no delivery with this ID.",
+            remedy: """
+                Correct the ID: `GET /v1/deliveries` lists deliveries. They are kept for 30 days, or for \
+                `--notification-retention`.
+                """),
+        ProblemType(
             "unknown_channel", .notFound, .unprocessableContent, title: "The channel is unknown",
             cause: """
                 The tenant has no broadcast channel of this ID, or the clip has none in this environment.

@@ -10,6 +10,7 @@ import Tenancy
 /// Where a tenant lists its notifications, instances and channels.
 struct NotificationHistoryRoutes: Sendable {
     let history: any NotificationHistory
+    private static let noValue = "nothing can have this value"
 
     var routes: [Route] {
         [
@@ -26,8 +27,9 @@ struct NotificationHistoryRoutes: Sendable {
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { UUID(text: $0).map(NotificationID.init(_:)) }
         let selection = NotificationSelection(
-            clip: try parameters.value("clip") { try? BundleID($0) },
-            location: try parameters.value("location") { try? LocationIdentifier($0) }, within: locations)
+            clip: try parameters.value("clip", Self.noValue) { try? BundleID($0) },
+            location: try parameters.value("location", Self.noValue) { try? LocationIdentifier($0) },
+            within: locations)
         return try await Answer.page(
             after: last, limit: limit, \.listed, place: \.id, name: \.description
         ) { try await history.notifications(selection, of: request.tenant, before: $0, limit: $1) }
@@ -40,9 +42,9 @@ struct NotificationHistoryRoutes: Sendable {
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { InstanceID(text: $0) }
         let selection = InstanceSelection(
-            clip: try parameters.value("clip") { try? BundleID($0) },
-            location: try parameters.value("location") { try? LocationIdentifier($0) },
-            url: try parameters.value("url") { try? InvocationURL($0) }, within: locations)
+            clip: try parameters.value("clip", Self.noValue) { try? BundleID($0) },
+            location: try parameters.value("location", Self.noValue) { try? LocationIdentifier($0) },
+            url: try parameters.value("url", Self.noValue) { try? InvocationURL($0) }, within: locations)
         return try await Answer.page(
             after: last, limit: limit, \.json, place: \.id, name: \.description
         ) { try await history.instances(selection, of: request.tenant, after: $0, limit: $1) }
@@ -53,25 +55,11 @@ struct NotificationHistoryRoutes: Sendable {
         let limit = try parameters.pageLength()
         let last = try parameters.cursor { ChannelPlace(name: $0) }
         let selection = ChannelSelection(
-            clip: try parameters.value("clip") { try? BundleID($0) },
-            environment: try parameters.value("environment") { APNsEnvironment(rawValue: $0) })
+            clip: try parameters.value("clip", Self.noValue) { try? BundleID($0) },
+            environment: try parameters.value("environment", Self.noValue) { APNsEnvironment(rawValue: $0) })
         return try await Answer.page(after: last, limit: limit, \.json, place: \.place, name: \.name) {
             try await history.channels(selection, of: request.tenant, after: $0, limit: $1)
         }
-    }
-}
-
-extension QueryParameters {
-    /// The value of a parameter, nil where it is not there.
-    /// - Parameter read: nil for a text that nothing can have.
-    fileprivate func value<Value>(
-        _ name: String, _ read: (String) -> Value?
-    ) throws(Problem) -> Value? {
-        guard let text = optional(name) else { return nil }
-        guard let value = read(text) else {
-            throw .noSuchValue(name, "nothing can have this value")
-        }
-        return value
     }
 }
 

@@ -101,10 +101,11 @@ struct DeliveryCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Have deliveries tried again that were refused, uncertain or expired.",
+            abstract: "Retry deliveries that were refused, uncertain or expired.",
             discussion: """
-                They keep their IDs; but what is uncertain may have been taken, and a device may show it twice then. \
-                What is too late stays as it is.
+                Deliveries keep their IDs. APNs may have accepted an uncertain delivery, so a device may show it twice. \
+                Deliveries that are too late stay as they are. So do deliveries whose token APNs reported as dead \
+                (Unregistered, BadDeviceToken, ExpiredToken, DeviceTokenNotForTopic): send a new notification instead.
                 """)
 
         @OptionGroup var tenant: TenantOptions
@@ -136,8 +137,10 @@ struct DeliveryCommand: AsyncParsableCommand {
                     selection, of: tenant.id, at: Date())
             }
             output.print(
-                ["queued": JSONValue(counts.queued), "tooLate": JSONValue(counts.tooLate)],
-                line: "\(counts.queued) queued again, \(counts.tooLate) too late")
+                counts.json,
+                line:
+                    "\(counts.queued) queued again, \(counts.tooLate) too late, \(counts.tokenDead) with a dead token"
+            )
         }
     }
 }

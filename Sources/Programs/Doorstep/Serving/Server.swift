@@ -133,6 +133,7 @@ struct Server {
                     },
                     confirmations: PostgresConfirmationHistory(managing: managementPool),
                     history: PostgresNotificationHistory(managing: managementPool),
+                    deliveries: PostgresDeliveryLedger(managing: managementPool),
                     appStore: checks,
                     landingPages: LandingSite().answer,
                     metrics: {

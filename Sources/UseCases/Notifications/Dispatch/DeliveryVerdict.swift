@@ -112,6 +112,12 @@ public struct DeliveryVerdict: Sendable, Hashable {
         DeliveryVerdict(refusing: delivery, code)
     }
 
+    /// The reasons of deliveries whose token is dead. A retry of such a delivery goes to the same token, so it is never
+    /// offered; a new notification goes to the token that the instance registers next. [ours]
+    public static let deadTokenReasons: [String] =
+        [.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered].map(\APNsReason.rawValue)
+        + ["status_410", SkipReason.tokenDead.rawValue]
+
     /// The token was sealed with a secret that this server does not have.
     public static let tokenUnreadable = "token_unreadable"
 

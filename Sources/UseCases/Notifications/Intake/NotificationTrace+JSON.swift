@@ -100,6 +100,15 @@ extension RecordedDelivery {
     }
 }
 
+extension RetryCounts {
+    public var json: JSONObject {
+        [
+            "queued": JSONValue(queued), "tooLate": JSONValue(tooLate), "tokenDead": JSONValue(tokenDead),
+            "hasMore": .bool(hasMore),
+        ]
+    }
+}
+
 extension ListedDelivery {
     /// As in a trace, with the notification it is of.
     public var json: JSONObject {

@@ -13,21 +13,35 @@ public protocol DeliveryLedger: Sendable {
         _ selection: DeliverySelection, of tenant: TenantID, limit: Int
     ) async throws -> [DeliveryCount]
 
-    /// How many would be tried again: those that are too late are not; no more than `limit` are counted.
+    /// The number of deliveries that a retry would queue, counted up to `limit`: without those that are too late, and
+    /// without those whose token is dead.
     func retriable(
         _ selection: DeliverySelection, of tenant: TenantID, at now: Date, upTo limit: Int
     ) async throws -> Int
 
-    /// Has those tried again, with the IDs they have, that are selected, ended without APNs having certainly taken them, and
-    /// are not too late.
-    /// - Parameter expected: how many these are; nil for however many. Where they are others, none is tried again.
+    /// Queues the selected dead letters again, under their own IDs. Deliveries that are too late, or whose token is dead,
+    /// stay as they are.
+    /// - Parameters:
+    ///   - expected: The number of deliveries to queue, nil for any. If it differs, none is queued.
+    ///   - limit: The largest number of deliveries to queue, nil for all.
+    ///   - actor: The actor in the audit log; nil for the ledger's own.
     /// - Throws: ``OtherDeliveries``.
     func retry(
-        _ selection: DeliverySelection, of tenant: TenantID, at now: Date, expecting expected: Int?
+        _ selection: DeliverySelection, of tenant: TenantID, at now: Date, expecting expected: Int?,
+        upTo limit: Int?, by actor: String?
     ) async throws -> RetryCounts
 
     /// Whose delivery it is; nil when the tenant has none of this ID.
     func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID?
+}
+
+extension DeliveryLedger {
+    /// Queues all selected dead letters again, as the ledger's own actor.
+    public func retry(
+        _ selection: DeliverySelection, of tenant: TenantID, at now: Date, expecting expected: Int? = nil
+    ) async throws -> RetryCounts {
+        try await retry(selection, of: tenant, at: now, expecting: expected, upTo: nil, by: nil)
+    }
 }
 
 /// That there were other deliveries to be tried again than somebody had seen: none was.

@@ -31,19 +31,33 @@ public struct ListedDelivery: Sendable, Hashable {
     }
 }
 
-/// What became of deliveries that were to be tried again.
+/// The result of a retry of selected deliveries.
 public struct RetryCounts: Sendable, Hashable {
     public let queued: Int
-    /// There was no more point in sending them.
+    /// They expired, or are older than ``DeliveryVerdict/lifetime``.
     public let tooLate: Int
+    /// Their token is dead: see ``DeliveryVerdict/deadTokenReasons``.
+    public let tokenDead: Int
+    /// Whether the limit of one retry was reached, so that the same retry can queue more.
+    public let hasMore: Bool
 
-    public init(queued: Int, tooLate: Int) {
+    public init(queued: Int, tooLate: Int, tokenDead: Int = 0, hasMore: Bool = false) {
         self.queued = queued
         self.tooLate = tooLate
+        self.tokenDead = tokenDead
+        self.hasMore = hasMore
     }
 }
 
 extension DeliveryState {
-    /// Those of dead letters.
+    /// The states of dead letters.
     public static let retriable: [DeliveryState] = [.refused, .uncertain, .expired]
+}
+
+extension RecordedDelivery {
+    /// Whether a retry can help: the delivery is a dead letter, and its token is not dead.
+    public var isRetriable: Bool {
+        DeliveryState.retriable.contains(state)
+            && reason.map(DeliveryVerdict.deadTokenReasons.contains) != true
+    }
 }

@@ -1,0 +1,111 @@
+import Administration
+import Foundation
+import Notifications
+import Persistence
+import PostgreSQL
+import Tenancy
+import TestSupport
+import Testing
+
+/// The ledger as a tenant's keys use it: as `doorstep_manager`.
+@Suite struct DeliveryLedgerTests {
+    private static func withLedger(
+        _ body: (Restaurants, PostgresDeliveryLedger) async throws -> Void
+    ) async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.stores.database.withPool(as: .manager) { pool in
+                try await body(restaurants, PostgresDeliveryLedger(managing: pool))
+            }
+        }
+    }
+
+    /// Sends a notification to as many instances as there are reasons, and ends each delivery for one of these.
+    private static func refuse(
+        _ reasons: [String], _ restaurants: Restaurants
+    ) async throws -> [String: DeliveryID] {
+        for _ in reasons { try await restaurants.register(Restaurants.Instance()) }
+        let ids = try await restaurants.send().deliveries.map(\.id)
+        try await restaurants.stores.database.withSuperuser { pool in
+            for (id, reason) in zip(ids, reasons) {
+                try await pool.withTransaction {
+                    try await $0.execute(
+                        """
+                        UPDATE doorstep.deliveries
+                        SET state = 'refused', reason = \(reason), due_at = NULL, finished_at = now(), attempt = 1
+                        WHERE delivery_id = \(id.uuid)
+                        """)
+                }
+            }
+        }
+        return Dictionary(uniqueKeysWithValues: zip(reasons, ids))
+    }
+
+    private static func states(
+        _ ledger: PostgresDeliveryLedger, of tenant: TenantID
+    ) async throws -> [String: DeliveryState] {
+        try await ledger.deliveries(DeliverySelection(), of: tenant, limit: 100).reduce(into: [:]) {
+            $0[$1.delivery.reason ?? ""] = $1.delivery.state
+        }
+    }
+
+    /// A retry of a delivery with a dead token would go to the same token, and `token_dead` would replace APNs' reason.
+    @Test func retryLeavesDeliveriesWithDeadTokens() async throws {
+        try await Self.withLedger { restaurants, ledger in
+            let dead = [
+                "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "Unregistered", "status_410",
+                "token_dead",
+            ]
+            let ids = try await Self.refuse(dead + ["TooManyRequests"], restaurants)
+            let selection = DeliverySelection(state: .refused)
+            #expect(
+                try await ledger.retriable(selection, of: restaurants.tenant, at: restaurants.now, upTo: 100)
+                    == 1)
+            for reason in dead {
+                let one = try await ledger.retry(
+                    DeliverySelection(ids: [try #require(ids[reason])]), of: restaurants.tenant,
+                    at: restaurants.now)
+                #expect(one == RetryCounts(queued: 0, tooLate: 0, tokenDead: 1), "\(reason)")
+            }
+            let all = try await ledger.retry(selection, of: restaurants.tenant, at: restaurants.now)
+            #expect(all == RetryCounts(queued: 1, tooLate: 0, tokenDead: 6))
+            let states = try await Self.states(ledger, of: restaurants.tenant)
+            #expect(states["TooManyRequests"] == .queued)
+            for reason in dead { #expect(states[reason] == .refused, "\(reason)") }
+        }
+    }
+
+    @Test func retryQueuesUpToItsLimitAndReportsMore() async throws {
+        try await Self.withLedger { restaurants, ledger in
+            _ = try await Self.refuse(["BadTopic", "BadPath", "Unregistered"], restaurants)
+            var results: [RetryCounts] = []
+            for _ in 0..<3 {
+                results.append(
+                    try await ledger.retry(
+                        DeliverySelection(state: .refused), of: restaurants.tenant, at: restaurants.now,
+                        expecting: nil, upTo: 1, by: "key:test"))
+            }
+            #expect(
+                results == [
+                    RetryCounts(queued: 1, tooLate: 0, tokenDead: 1, hasMore: true),
+                    RetryCounts(queued: 1, tooLate: 0, tokenDead: 1),
+                    RetryCounts(queued: 0, tooLate: 0, tokenDead: 1),
+                ])
+            // Each retry that queued something is in the audit log, by the key.
+            let entries = try await restaurants.stores.administration.auditLog.entries(
+                of: restaurants.tenant, before: nil, limit: 10, where: ["relation": "deliveries"])
+            #expect(entries.map(\.actor) == ["key:test", "key:test"])
+        }
+    }
+
+    @Test func retryOfAnotherTenantsDeliveryQueuesNothing() async throws {
+        try await Self.withLedger { restaurants, ledger in
+            let ids = try await Self.refuse(["BadTopic"], restaurants)
+            let other = try await restaurants.stores.createTenant("other")
+            let selection = DeliverySelection(ids: Array(ids.values))
+            let counts = try await ledger.retry(selection, of: other, at: restaurants.now)
+            #expect(counts == RetryCounts(queued: 0, tooLate: 0))
+            #expect(try await ledger.deliveries(selection, of: other, limit: 10).isEmpty)
+            #expect(try await Self.states(ledger, of: restaurants.tenant) == ["BadTopic": .refused])
+        }
+    }
+}
